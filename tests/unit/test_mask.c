@@ -4,7 +4,7 @@
 #include "sim/problem/plan.h"
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
-#include "viz/request/own_masks.h"
+#include "viz/request/own.h"
 
 enum { MAX_N = 40, N_DOCUMENTS = 5 };
 

@@ -15,7 +15,7 @@
 #include "sim/machine/tile_cost.h"
 #include "sim/answer/report.h"
 #include "viz/request/description.h"
-#include "viz/request/own_kernels.h"
+#include "viz/request/own.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_notes.h"

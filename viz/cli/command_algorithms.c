@@ -12,7 +12,7 @@
 #include "viz/cli/command.h"
 #include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
-#include "viz/request/own_programs.h"
+#include "viz/request/own.h"
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 

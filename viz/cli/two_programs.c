@@ -13,7 +13,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/two_programs.h"
-#include "viz/request/program_path.h"
+#include "viz/request/assets.h"
 #include "viz/text/print.h"
 
 enum { ARGUMENTS_MAX = 512 };

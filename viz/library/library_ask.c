@@ -9,7 +9,7 @@
 #include "viz/cli/command.h"
 #include "viz/cli/commands_print.h"
 #include "viz/library/tilewalk.h"
-#include "viz/request/own_programs.h"
+#include "viz/request/own.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -27,10 +27,12 @@ struct TilewalkAnswer {
 };
 
 #ifdef __wasm__ /* a page draws by itself, and says which commands it has */
-#define DRAWS NULL
+#define DRAWS    NULL
+#define FORGET() own_programs_forget_but(NULL, 0) /* what it shows has kernels and masks */
 static const Command *const MORE[] = {NULL};
 #else
-#define DRAWS &DRAWING
+#define DRAWS    &DRAWING
+#define FORGET() own_forget()
 extern const Command COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE, COMMAND_RENDER, COMMAND_SERVE;
 static const Command *const MORE[] = {&COMMAND_SERVE,      &COMMAND_ELIGIBLE, &COMMAND_CHECK,
                                       &COMMAND_CROSSCHECK, &COMMAND_RENDER,   NULL};
@@ -147,7 +149,7 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   for (size_t k = 0; copies && k < n_words; k++) free(copies[k]);
   free(copies);
   free(argv);
-  own_programs_forget_but(NULL, 0);
+  FORGET();
   return status;
 }
 

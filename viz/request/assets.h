@@ -18,6 +18,10 @@
 
 enum { ASSETS_PATH_BYTES = 4096 };
 
+/* The running program's folder without a '/' at the end; false, with errno, where the system does not tell or it is too
+ * long. */
+bool program_folder(char *folder, size_t size);
+
 /* Writes the path of the file or folder `relative` (no leading '/', no "../") into path[0..size).
  * STATUS_BAD_REQUEST, naming where it was looked for, when there is none. */
 Status assets_find(char *path, size_t size, const char *relative, Error *error);

@@ -6,9 +6,7 @@
 
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
-#include "viz/request/own_kernels.h"
-#include "viz/request/own_masks.h"
-#include "viz/request/own_programs.h"
+#include "viz/request/own.h"
 #include "viz/request/pipeline_file.h"
 #include "viz/text/number.h"
 

@@ -19,7 +19,7 @@ WEB_DRAWN := $(wildcard viz/chart/*.c viz/scene/*.c viz/player/*.c) \
   $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c))
 WEB_WHOLE_ONLY := $(patsubst %,viz/web/%.c,lesson_html web_lesson web_record web_story web_kernel web_ask web_compiler)
 WEB_REQUEST := $(filter-out viz/request/assets.c,$(wildcard viz/request/*.c))
-WEB_SRC := $(WEB_SIM) $(WEB_DRAWN) $(filter-out viz/request/program_path.c viz/request/model_config% viz/request/kernel_from_counters.c,$(WEB_REQUEST)) \
+WEB_SRC := $(WEB_SIM) $(WEB_DRAWN) $(filter-out viz/request/model_config% viz/request/kernel_from_counters.c,$(WEB_REQUEST)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) $(filter-out $(WEB_WHOLE_ONLY) viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c))
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Kernels run small, but for the machine's hot loops.

@@ -10,7 +10,7 @@
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
-#include "viz/request/own_programs.h"
+#include "viz/request/own.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"

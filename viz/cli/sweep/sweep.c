@@ -8,7 +8,7 @@
 #include "sim/base/word_list.h"
 #include "sim/planner.h"
 #include "viz/request/description.h"
-#include "viz/request/own_masks.h"
+#include "viz/request/own.h"
 
 /* Queries and keys grow together, unless the number of keys was given. */
 static void set_N(Problem *p, int64_t value) {
