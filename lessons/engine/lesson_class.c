@@ -15,6 +15,7 @@ typedef struct {
   uint64_t seed;
   bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
   bool is_skipped;                           /* neither asked for nor needed */
+  bool is_number;                            /* a question of a number */
   bool is_foreign;                           /* in a file that is named for another student */
 } Result;
 
@@ -175,6 +176,7 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   if (!status) status = judge(c, row, result->seed, &why);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
   if (status) return refuse(c, result, why.message, error);
+  result->is_number = c->lesson->asks[c->question.ask].kind == LESSON_NUMBER;
   const bool predicts = c->lesson->asks[c->question.ask].is_prediction, right = c->grade.verdict == LESSON_RIGHT;
   if (is_empty(row)) {
     result->verdict = predicts ? "predicted" : "unanswered";
@@ -263,6 +265,50 @@ static Status mark_again(Class *c, Error *error) {
   return status;
 }
 
+/* ---- Copied numbers */
+
+/* By question and answer; those that are right first. */
+static int by_answer(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  const Class *c = x->class;
+  const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
+  int order = strcmp(pool_text(&c->s->pool, r->answer), pool_text(&c->s->pool, q->answer));
+  if (!order) order = strcmp(pool_text(&c->s->pool, r->id), pool_text(&c->s->pool, q->id));
+  if (!order) order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
+  return order;
+}
+
+static int by_answer_and_right(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  const int order = by_answer(a, b), right = x->class->results[y->row].is_right - x->class->results[x->row].is_right;
+  return order ? order : right ? right : compare(x->row, y->row);
+}
+
+/* A number that is wrong, and right for another seed that is handed in: it was not computed, or not from one's own. */
+static Status mark_copied(Class *c, Error *error) {
+  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
+  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  size_t n = 0, next;
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < c->s->n_rows; k++)
+    if (c->results[k].is_number && c->results[k].counts) places[n++] = (Place){c, k};
+  qsort(places, n, sizeof *places, by_answer_and_right);
+  for (size_t k = 0; k < n; k = next) {
+    const Result *first = &c->results[places[k].row];
+    for (next = k + 1; next < n && by_answer(&places[k], &places[next]) == 0; next++) {
+      Result *result = &c->results[places[next].row];
+      char why[2 * CLASS_NAME_BYTES];
+      if (!first->is_right || result->is_right || status) continue;
+      snprintf(why, sizeof why, "these are another student's numbers: right for %s, in line %d of %s",
+               quote_text(pool_text(&c->s->pool, c->s->rows[places[k].row].student)).text, c->s->rows[places[k].row].line,
+               pool_text(&c->s->pool, c->s->rows[places[k].row].file));
+      status = note(c, why, &result->remark, error);
+    }
+  }
+  free(places);
+  return status;
+}
+
 /* ---- Names */
 
 typedef char Folded[CLASS_NAME_BYTES];
@@ -310,6 +356,65 @@ static Status mark_foreign(Class *c, Error *error) {
       status = no_mark(c, i, "ignored", why, error);
     }
   }
+  return status;
+}
+
+static int by_byte(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
+
+/* The letters of a name in the order of the alphabet: the same however its words are ordered and parted, and in
+ * whatever script they are drawn. */
+static void letters_of(const char *who, Folded letters) {
+  static const char *const ALIKE[][2] = {{"\u0430", "a"}, {"\u0435", "e"}, {"\u043e", "o"}, {"\u0440", "p"}, {"\u0441", "c"},
+                                         {"\u0445", "x"}, {"\u0443", "y"}, {"\u0456", "i"}, {"\u03bf", "o"}, {"\u03b1", "a"},
+                                         {"\u00a0", ""},  {"\u2010", ""},  {"0", "o"},      {"1", "l"},      {"i", "l"}};
+  size_t used = 0;
+  for (const char *p = who; *p;) {
+    const char *put = NULL;
+    for (size_t k = 0; k < sizeof ALIKE / sizeof *ALIKE && !put; k++)
+      if (strncmp(p, ALIKE[k][0], strlen(ALIKE[k][0])) == 0) put = ALIKE[k][1], p += strlen(ALIKE[k][0]);
+    if (put)
+      used += (size_t)snprintf(letters + used, CLASS_NAME_BYTES - used, "%s", put);
+    else if (strchr(" ,.-'_", *p))
+      p++;
+    else
+      letters[used++] = *p++;
+  }
+  letters[used] = '\0';
+  qsort(letters, used, 1, by_byte);
+}
+
+static int by_letters(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  Folded l, m;
+  letters_of(pool_text(&x->class->pool, x->class->results[x->row].who), l);
+  letters_of(pool_text(&y->class->pool, y->class->results[y->row].who), m);
+  const int order = strcmp(l, m);
+  return order ? order : compare(x->row, y->row);
+}
+
+/* Names that may be one student's are said once each, in the first row of the later one. */
+static Status mark_alike(Class *c, Error *error) {
+  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
+  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  size_t n = 0;
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < c->s->n_rows; k++)
+    if (c->s->rows[k].student && (k == 0 || strcmp(pool_text(&c->pool, c->results[k].who), pool_text(&c->pool, c->results[k - 1].who)) != 0))
+      places[n++] = (Place){c, k};
+  qsort(places, n, sizeof *places, by_letters);
+  for (size_t k = 1; k < n && !status; k++) {
+    const size_t row = places[k].row, before = places[k - 1].row;
+    char why[4 * CLASS_NAME_BYTES], own[CLASS_NAME_BYTES], other[CLASS_NAME_BYTES];
+    letters_of(pool_text(&c->pool, c->results[row].who), own);
+    letters_of(pool_text(&c->pool, c->results[before].who), other);
+    if (strcmp(own, other) != 0 || strcmp(pool_text(&c->pool, c->results[row].who), pool_text(&c->pool, c->results[before].who)) == 0) continue;
+    const char *said = pool_text(&c->pool, c->results[row].remark);
+    snprintf(why, sizeof why, "%.400s%s'%.120s' (line %d of %.120s) may be the same student", said, *said ? "; " : "",
+             quote_text(pool_text(&c->s->pool, c->s->rows[before].student)).text, c->s->rows[before].line,
+             pool_text(&c->s->pool, c->s->rows[before].file));
+    status = note(c, why, &c->results[row].remark, error);
+  }
+  free(places);
   return status;
 }
 
@@ -407,9 +512,11 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
   if (!status) status = skip_others(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++)
     if (!c->results[c->order[k]].is_skipped) status = grade_row(c, c->order[k], error);
+  if (!status) status = mark_copied(c, error);
   if (!status) status = mark_foreign(c, error);
   if (!status) status = mark_again(c, error);
   if (!status) status = mark_unknown(c, error);
+  if (!status) status = mark_alike(c, error);
   if (!status) status = hand_over(c, take, data, sum, error);
   close_lesson(c);
   pool_free(&c->pool);

@@ -366,16 +366,37 @@ static size_t unify_lines(char *text, size_t length) {
   return used;
 }
 
+/* UTF-16 behind its mark becomes UTF-8, at most half as long again; what is no character becomes U+FFFD. */
+static size_t from_utf16(const unsigned char *from, size_t length, char *to) {
+  const int high = from[0] == 0xFE ? 0 : 1;
+  size_t used = 0;
+  for (size_t k = 2; k + 1 < length; k += 2) {
+    uint32_t c = (uint32_t)from[k + (size_t)high] << 8 | from[k + 1 - (size_t)high];
+    if (c >= 0xD800 && c < 0xE000) {
+      const uint32_t low = k + 3 < length ? (uint32_t)from[k + 2 + (size_t)high] << 8 | from[k + 3 - (size_t)high] : 0;
+      const bool is_pair = c < 0xDC00 && low >= 0xDC00 && low < 0xE000;
+      c = is_pair ? 0x10000 + (c - 0xD800) * 1024 + (low - 0xDC00) : 0xFFFD;
+      k += is_pair ? 2 : 0;
+    }
+    const int n = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char LEAD[] = {0, 0xC0, 0xE0, 0xF0};
+    to[used++] = (char)(LEAD[n] | c >> 6 * n);
+    for (int left = n; left-- > 0;) to[used++] = (char)(0x80 | (c >> 6 * left & 0x3F));
+  }
+  return used;
+}
+
 static Status read_all(Reader *r, const char *buffer, size_t length, char *text) {
   if (length > SUBMISSION_FILE_BYTES)
     return error_set(r->error, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", r->file,
                      SUBMISSION_FILE_BYTES >> 20);
-  if (length >= 2 && (memcmp(buffer, "\xFF\xFE", 2) == 0 || memcmp(buffer, "\xFE\xFF", 2) == 0))
-    return error_set(r->error, STATUS_BAD_FILE, "%s:1: this is UTF-16; save it as CSV in UTF-8", r->file);
   const size_t mark = length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-  if (length > mark) memcpy(text, buffer + mark, length - mark);
+  if (length >= 2 && (memcmp(buffer, "\xFF\xFE", 2) == 0 || memcmp(buffer, "\xFE\xFF", 2) == 0))
+    length = from_utf16((const unsigned char *)buffer, length, text);
+  else if (length > mark)
+    memcpy(text, buffer + mark, length -= mark);
   r->p = text;
-  r->end = text + unify_lines(text, length - mark);
+  r->end = text + unify_lines(text, length);
   const char *first = r->p;
   while (first < r->end && ascii_is_space(*first)) first++;
   if (first == r->end) return error_set(r->error, STATUS_BAD_FILE, "%s:1: the file is empty", r->file);
@@ -387,7 +408,7 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   Error own = {0};
   const Quote name = quote_text(file);
   Reader *r = calloc(1, sizeof *r);
-  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + DEPTH_MAX : 1);
+  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
   Status status = STATUS_NO_MEMORY;
   if (r && text && pool_add(&submission->pool, name.text, strlen(name.text), &r->file_name)) {
     r->s = submission;
