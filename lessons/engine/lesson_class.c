@@ -274,7 +274,8 @@ static int by_answer(const void *a, const void *b) {
   const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
   int order = strcmp(pool_text(&c->s->pool, r->answer), pool_text(&c->s->pool, q->answer));
   if (!order) order = strcmp(pool_text(&c->s->pool, r->id), pool_text(&c->s->pool, q->id));
-  if (!order) order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
+  if (!order)
+    order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
   return order;
 }
 
@@ -300,8 +301,8 @@ static Status mark_copied(Class *c, Error *error) {
       char why[2 * CLASS_NAME_BYTES];
       if (!first->is_right || result->is_right || status) continue;
       snprintf(why, sizeof why, "these are another student's numbers: right for %s, in line %d of %s",
-               quote_text(pool_text(&c->s->pool, c->s->rows[places[k].row].student)).text, c->s->rows[places[k].row].line,
-               pool_text(&c->s->pool, c->s->rows[places[k].row].file));
+               quote_text(pool_text(&c->s->pool, c->s->rows[places[k].row].student)).text,
+               c->s->rows[places[k].row].line, pool_text(&c->s->pool, c->s->rows[places[k].row].file));
       status = note(c, why, &result->remark, error);
     }
   }
@@ -364,9 +365,10 @@ static int by_byte(const void *a, const void *b) { return *(const char *)a - *(c
 /* The letters of a name in the order of the alphabet: the same however its words are ordered and parted, and in
  * whatever script they are drawn. */
 static void letters_of(const char *who, Folded letters) {
-  static const char *const ALIKE[][2] = {{"\u0430", "a"}, {"\u0435", "e"}, {"\u043e", "o"}, {"\u0440", "p"}, {"\u0441", "c"},
-                                         {"\u0445", "x"}, {"\u0443", "y"}, {"\u0456", "i"}, {"\u03bf", "o"}, {"\u03b1", "a"},
-                                         {"\u00a0", ""},  {"\u2010", ""},  {"0", "o"},      {"1", "l"},      {"i", "l"}};
+  static const char *const ALIKE[][2] = {{"\u0430", "a"}, {"\u0435", "e"}, {"\u043e", "o"}, {"\u0440", "p"},
+                                         {"\u0441", "c"}, {"\u0445", "x"}, {"\u0443", "y"}, {"\u0456", "i"},
+                                         {"\u03bf", "o"}, {"\u03b1", "a"}, {"\u00a0", ""},  {"\u2010", ""},
+                                         {"0", "o"},      {"1", "l"},      {"i", "l"}};
   size_t used = 0;
   for (const char *p = who; *p;) {
     const char *put = NULL;
@@ -399,7 +401,8 @@ static Status mark_alike(Class *c, Error *error) {
   size_t n = 0;
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows; k++)
-    if (c->s->rows[k].student && (k == 0 || strcmp(pool_text(&c->pool, c->results[k].who), pool_text(&c->pool, c->results[k - 1].who)) != 0))
+    if (c->s->rows[k].student &&
+        (k == 0 || strcmp(pool_text(&c->pool, c->results[k].who), pool_text(&c->pool, c->results[k - 1].who)) != 0))
       places[n++] = (Place){c, k};
   qsort(places, n, sizeof *places, by_letters);
   for (size_t k = 1; k < n && !status; k++) {
@@ -407,7 +410,9 @@ static Status mark_alike(Class *c, Error *error) {
     char why[4 * CLASS_NAME_BYTES], own[CLASS_NAME_BYTES], other[CLASS_NAME_BYTES];
     letters_of(pool_text(&c->pool, c->results[row].who), own);
     letters_of(pool_text(&c->pool, c->results[before].who), other);
-    if (strcmp(own, other) != 0 || strcmp(pool_text(&c->pool, c->results[row].who), pool_text(&c->pool, c->results[before].who)) == 0) continue;
+    if (strcmp(own, other) != 0 ||
+        strcmp(pool_text(&c->pool, c->results[row].who), pool_text(&c->pool, c->results[before].who)) == 0)
+      continue;
     const char *said = pool_text(&c->pool, c->results[row].remark);
     snprintf(why, sizeof why, "%.400s%s'%.120s' (line %d of %.120s) may be the same student", said, *said ? "; " : "",
              quote_text(pool_text(&c->s->pool, c->s->rows[before].student)).text, c->s->rows[before].line,

@@ -135,7 +135,8 @@ FUZZ(mask, TEXT, "sim/problem/mask") {
   char *line = memchr(text, '\n', size);
   if (!line || size > 4096) return;
   *line++ = '\0';
-  if (sscanf(text, "%5ld %5ld %c", &N_q, &N_k, &kind) != 3 || N_q < 1 || N_k < 1 || N_q > 4096 || N_k > 4096 || N_q * N_k > 1 << 20)
+  if (sscanf(text, "%5ld %5ld %c", &N_q, &N_k, &kind) != 3 || N_q < 1 || N_k < 1 || N_q > 4096 || N_k > 4096 ||
+      N_q * N_k > 1 << 20)
     return;
   const size_t length = (size_t)(text + size - line);
   const PatternMatrix matrix = {N_q, N_k, N_q % 2 == 0};

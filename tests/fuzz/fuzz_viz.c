@@ -105,9 +105,6 @@ FUZZ(pipeline, BYTES, "viz/scene/pipeline") {
   Error error = {0};
   Pipeline *p = pipeline_read(text, size, "f", &error);
   if (!p) return require_line(&error, "");
-  double all = 0;
-  for (int n = 0; n <= PIPELINE_GROUPS_MAX; n++) all += p->in_softmax[n];
-  require(all < 1.000001 && p->idle <= 1.000001);
   for (int k = 1; k < p->n_tensor; k++) require(p->tensor[k].begin >= p->tensor[k - 1].end);
   for (int k = 0; k < p->n_spans; k++) require(p->spans[k].end > p->spans[k].begin);
   free(p);
