@@ -96,8 +96,6 @@ static Status compute(Claims *claims, const bool *chosen, Error *error) {
   return STATUS_OK;
 }
 
-Status check_compute(Claims *claims, Error *error) { return compute(claims, NULL, error); }
-
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
 static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Error *error) {
@@ -179,6 +177,12 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+static CheckDepth depth_of(const CheckOptions *o) {
+  bool some = *o->word || o->n_files;
+  for (int k = 0; k < N_LETTERS; k++) some = some || o->articles[k];
+  return *o->ids || o->output.details ? CHECK_IN_FULL : some ? CHECK_BY_CLAIM : CHECK_BY_ARTICLE;
+}
+
 static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io, Error *error) {
   Status status = o->n_files ? STATUS_OK : check_read(claims, error);
   for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(claims, o->files[k], error);
@@ -188,7 +192,7 @@ static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, I
   status = choose(o, claims, *chosen, error);
   if (!status) status = compute(claims, *chosen, error);
   if (status) return status;
-  if (!o->output.json && !o->output.csv) return check_print(claims, *chosen, o->ids[0] != '\0', io, error);
+  if (!o->output.json && !o->output.csv) return check_print(claims, *chosen, depth_of(o), io, error);
   Document d = reply_new(&o->output);
   check_fill(&d, claims, *chosen);
   return reply_print(&d, STATUS_OK, io, error);
@@ -250,7 +254,7 @@ const Command COMMAND_CHECK = {
         "value and why. Verdicts are not written down: each follows from an expression, in lessons/course/claims.md "
         "and lessons/course/questions.md. The titles of the articles, and where they stand, are at the head of the "
         "first. The exit status is 0 when everything could be computed; a wrong article is no failure.",
-    .examples = "  # everything\n"
+    .examples = "  # how many of each article are wrong\n"
                 "  tilewalk lesson claims\n\n"
                 "  # one claim, with the expression that computes it\n"
                 "  tilewalk lesson claims --only A-cyu1\n\n"

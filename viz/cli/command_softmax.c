@@ -150,15 +150,16 @@ static Number shown(double value) {
   return number;
 }
 
-/* Sixteen of them at most. */
-static void print_vector(FILE *out, const double *values, int64_t n) {
-  for (int64_t k = 0; k < n && k < 16; k++) fprintf(out, "%s%s", k ? ", " : "", shown(values[k]).text);
-  if (n > 16) fputs(", ...", out);
-}
-
-static void print_block_scores(const SoftmaxOptions *o, const SoftmaxStep *s, FILE *out) {
-  for (int64_t k = 0; k < s->n && k < 12; k++) fprintf(out, "%s%g", k ? ", " : "", o->scores[s->first + k]);
-  if (s->n > 12) fprintf(out, ", ... (%" PRId64 " scores)", s->n);
+/* The next cell: numbers with commas between, sixteen of them at most. */
+static void cell_vector(Table *t, const double *values, int64_t n, bool plain) {
+  char text[512] = "";
+  for (int64_t k = 0; k < n && k < 16; k++) {
+    char number[32];
+    snprintf(number, sizeof number, "%g", values[k]);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", k ? ", " : "",
+             plain ? number : shown(values[k]).text);
+  }
+  table_format(t, ROLE_PLAIN, "%s%s", text, n > 16 ? ", ..." : "");
 }
 
 /* What too large a number becomes: "infinity" or, where the format saturates, "448". */
@@ -168,68 +169,73 @@ static Number overflow_text(Precision precision) {
   return isinf(value) ? number : number_double(value, 5);
 }
 
-static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io) {
-  const SoftmaxStep *s = &w->steps[k];
-  FILE *const out = io->out;
-  text_print(out, &io->style, ROLE_HEADING, "Block %" PRId64, s->block);
-  fputs(": scores ", out);
-  print_block_scores(o, s, out);
-  fprintf(out, "\n  m       %g%s\n", s->m_new, o->without_max ? "   (no maximum is subtracted)" : "");
-  if (o->without_max)
-    fputs("  factor  1   (nothing is ever rescaled)\n", out);
-  else if (!isfinite(s->m_old))
-    fputs("  factor  none: there is nothing to rescale yet\n", out);
+static void cell_factor(Table *t, const SoftmaxOptions *o, const SoftmaxStep *s) {
+  if (o->without_max || !isfinite(s->m_old))
+    table_empty(t, true);
   else if (s->m_new == s->m_old && s->block_max > s->m_old)
-    fprintf(out, "  factor  1   (m lags: exponentials up to 2^%.2f, and no rescale up to 2^%g)\n",
-            (s->block_max - s->m_old) / log(2), o->rescale_above);
+    table_format(t, ROLE_WARN, "1, m lags by 2^%.2f", (s->block_max - s->m_old) / log(2));
   else if (s->m_new == s->m_old)
-    fprintf(out, "  factor  1   (the maximum stays %g)\n", s->m_new);
+    table_text(t, ROLE_PLAIN, "1");
   else
-    fprintf(out, "  factor  e^(%g - %g) = %.4f   rescales l and O\n", s->m_old, s->m_new, s->factor);
-  if (s->block == 0)
-    fputs("  l       ", out);
-  else
-    fprintf(out, "  l       %s x %.4f + %s = ", shown(s->l_old).text, s->factor, shown(s->block_sum).text);
-  text_print(out, &io->style, isfinite(s->l_new) ? ROLE_ACCENT : ROLE_BAD, "%s", shown(s->l_new).text);
-  fputc('\n', out);
-  if (s->n_overflowed)
-    text_print(out, &io->style, ROLE_BAD,
-               "  overflow: %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s\n", s->n_overflowed, s->n,
-               precision_format(o->precision)->name, overflow_text(o->precision).text);
-  if (o->example) {
-    fputs("  O       ", out);
-    print_vector(out, w->O_after[k], EXAMPLE_D);
-    fputs("   (not yet divided by l)\n", out);
+    table_format(t, ROLE_ACCENT, "e^(%g - %g) = %.4f", s->m_old, s->m_new, s->factor);
+}
+
+/* A line a block: what it does to m and l, and to O of the example. */
+static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  const TableColumn columns[] = {{.heading = "block", .right = true},
+                                 {.heading = "scores", .shrink = TABLE_CUT},
+                                 {.heading = "m", .right = true},
+                                 {.heading = "rescale l and O by"},
+                                 {.heading = o->example ? "O, not yet divided by l" : "l"}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, 5);
+  for (int64_t k = 0; k < w->n_steps; k++) {
+    const SoftmaxStep *s = &w->steps[k];
+    const Number l = shown(s->l_new), l_old = shown(s->l_old), added = shown(s->block_sum);
+    table_format(t, ROLE_PLAIN, "%" PRId64, s->block);
+    cell_vector(t, o->scores + s->first, s->n, true);
+    table_format(t, ROLE_PLAIN, "%g", s->m_new);
+    cell_factor(t, o, s);
+    if (o->example)
+      cell_vector(t, w->O_after[k], EXAMPLE_D, false);
+    else if (s->block == 0)
+      table_text(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, l.text);
+    else if (s->factor == 1)
+      table_format(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, "%s + %s = %s", l_old.text, added.text, l.text);
+    else
+      table_format(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, "%s x %.4f + %s = %s", l_old.text, s->factor,
+                   added.text, l.text);
   }
-  fputc('\n', out);
+  for (int64_t k = 0; k < w->n_steps; k++)
+    if (w->steps[k].n_overflowed)
+      table_note(t, "Block %" PRId64 ": %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s.",
+                 w->steps[k].block, w->steps[k].n_overflowed, w->steps[k].n, precision_format(o->precision)->name,
+                 overflow_text(o->precision).text);
 }
 
-static void print_beside(FILE *out, const char *name, const double *values, const double *in_one_pass, int64_t n) {
-  text_put(out, name);
-  print_vector(out, values, n);
-  fputs("\n  one pass   ", out);
-  print_vector(out, in_one_pass, n);
-  fputs("   (fp64)\n", out);
+static void add_beside(Table *t, const char *name, const double *values, const double *in_one_pass, int64_t n) {
+  table_text(t, ROLE_PLAIN, name);
+  cell_vector(t, values, n, false);
+  table_text(t, ROLE_DIM, "one pass, fp64");
+  cell_vector(t, in_one_pass, n, false);
 }
 
-static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
-  FILE *const out = io->out;
-  text_print(out, &io->style, ROLE_HEADING, "Result");
-  fputs("\n", out);
-  print_beside(out, "  weights    ", w->weights, w->reference, o->n);
-  if (o->example) print_beside(out, "  O          ", w->O, w->O_reference, EXAMPLE_D);
+static void add_result(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  static const TableColumn COLUMNS[] = {{.heading = "result"}, {.heading = "", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  add_beside(t, "weights", w->weights, w->reference, o->n);
+  if (o->example) add_beside(t, "O", w->O, w->O_reference, EXAMPLE_D);
   if (w->n_infinite || w->n_nan)
-    text_print(out, &io->style, ROLE_BAD, "  %" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s\n",
-               w->n_infinite, o->n, w->n_nan, o->without_max ? ": this is what subtracting the maximum prevents" : "");
+    table_note(t, "%" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s.", w->n_infinite, o->n,
+               w->n_nan, o->without_max ? ": this is what subtracting the maximum prevents" : "");
   if (w->n_saturated)
-    text_print(out, &io->style, ROLE_BAD,
-               "  %" PRId64 " of %" PRId64
-               " exponentials are stored as %s, the largest %s: the weights do not add up to 1\n",
-               w->n_saturated, o->n, overflow_text(o->precision).text, precision_format(o->precision)->name);
-  if (!w->n_infinite && !w->n_nan)
-    text_say(out, "  error      RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)\n",
-             number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
-             precision_format(o->precision)->name);
+    table_note(
+        t, "%" PRId64 " of %" PRId64 " exponentials are stored as %s, the largest %s: the weights do not add up to 1.",
+        w->n_saturated, o->n, overflow_text(o->precision).text, precision_format(o->precision)->name);
+  if (w->n_infinite || w->n_nan) return;
+  table_text(t, ROLE_PLAIN, "error");
+  table_format(t, ROLE_ACCENT, "RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)",
+               number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
+               precision_format(o->precision)->name);
 }
 
 static int64_t sum(const int64_t *values, int64_t n) {
@@ -238,20 +244,18 @@ static int64_t sum(const int64_t *values, int64_t n) {
   return all;
 }
 
-static void print_rescales(const SoftmaxOptions *o, const Walk *w, Io *io) {
+static void add_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
   const int64_t tiles = w->n_steps - 1;
   double expected = 0;
   for (int64_t j = 2; j <= w->n_steps; j++) expected += 1 / (double)j;
-  text_print(io->out, &io->style, ROLE_HEADING, "\nRescales");
-  fprintf(io->out, " in the %" PRId64 " blocks after the first, of %d rows with standard deviation %" PRId64 "\n",
-          tiles, NORMAL_ROWS, o->spread);
+  document_line(d, ROLE_HEADING, "Rescales of %d rows in the %" PRId64 " blocks after the first", NORMAL_ROWS, tiles);
   for (int lags = 0; lags < (o->rescale_above > 0 ? 2 : 1); lags++)
-    fprintf(io->out,
-            "  %-17s %" PRId64 " of %" PRId64 ", and in %" PRId64 " of %" PRId64 " warps of 32 rows one or more\n",
-            lags ? "m may lag" : "m is the largest", sum(w->rows_at[lags], w->n_steps), tiles * NORMAL_ROWS,
-            sum(w->warps_at[lags], w->n_steps), tiles * NORMAL_ROWS / 32);
-  fprintf(io->out, "  expected          %.3f a row where m is the largest: 1/2 + ... + 1/%" PRId64 "\n", expected,
-          w->n_steps);
+    document_line(d, ROLE_PLAIN,
+                  "  %-17s %" PRId64 " of %" PRId64 ", and in %" PRId64 " of %" PRId64 " warps of 32 rows",
+                  lags ? "m may lag" : "m is the largest", sum(w->rows_at[lags], w->n_steps), tiles * NORMAL_ROWS,
+                  sum(w->warps_at[lags], w->n_steps), tiles * NORMAL_ROWS / 32);
+  document_line(d, ROLE_PLAIN, "  expected          %.3f a row where m is the largest: 1/2 + ... + 1/%" PRId64,
+                expected, w->n_steps);
 }
 
 /* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
@@ -375,15 +379,17 @@ static Status complete(SoftmaxOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-static void print_text(const SoftmaxOptions *o, const Walk *w, Io *io) {
-  if (o->example) fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
-  if (o->softcap > 0) fprintf(io->out, "Scores are capped: %g tanh(score / %g).\n\n", o->softcap, o->softcap);
+static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  if (o->example)
+    document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");
+  if (o->softcap > 0) document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", o->softcap, o->softcap);
   if (o->has_sink)
-    fprintf(io->out, "A sink: before the first block m = %g and l = %g, and O has nothing.\n\n", w->steps[0].m_old,
-            w->steps[0].l_old);
-  for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
-  print_result(o, w, io);
-  if (o->normal) print_rescales(o, w, io);
+    document_line(d, ROLE_PLAIN, "A sink: before the first block m = %g and l = %g, and O has nothing.",
+                  w->steps[0].m_old, w->steps[0].l_old);
+  add_steps(d, o, w);
+  document_gap(d);
+  add_result(d, o, w);
+  if (o->normal) add_rescales(d, o, w);
 }
 
 static int run_softmax(void *options, Io *io, Error *error) {
@@ -403,7 +409,7 @@ static int run_softmax(void *options, Io *io, Error *error) {
   Document d = reply_new(&o->output);
   put_walk(&d, o, w);
   add_blocks(&d, w);
-  if (d.form == DOCUMENT_TEXT) print_text(o, w, io);
+  if (d.form == DOCUMENT_TEXT) add_text(&d, o, w);
   const Status status = reply_print(&d, STATUS_OK, io, error);
   free(w);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -254,11 +254,12 @@ static Status print_parts(const Document *d, FILE *out, const TextStyle *style, 
 
 /* The part that can best be shorter: the table with the most rows; with few rows in all of them, the last part. */
 static struct DocumentPart *longest_part(const Document *d) {
-  struct DocumentPart *longest = NULL, *last = NULL;
+  struct DocumentPart *longest = NULL, *last = NULL, *first = NULL;
   size_t most = SCREEN_ROWS_LEAST;
   for (struct DocumentPart *part = d->first; part; part = part->next) {
     if (part->is_hidden || part->table.is_muted) continue;
-    if (part != d->first) last = part;
+    if (first) last = part;
+    first = part;
     if (part->kind != PART_TABLE || table_rows_shown(&part->table) <= most) continue;
     most = table_rows_shown(&part->table);
     longest = part;

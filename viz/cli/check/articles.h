@@ -13,15 +13,9 @@ Status check_read(Claims *claims, Error *error);
 /* Reads one file of that form. */
 Status check_read_file(Claims *claims, const char *path, Error *error);
 
-/* Computes every entry. Takes some 30 ms. */
-Status check_compute(Claims *claims, Error *error);
-
-/* "63 claims: 26 hold, 16 round, ..." about the chosen entries; chosen may be NULL: all. */
-void check_print_counts(const Claims *claims, const bool *chosen, Io *io);
-
-/* The report: table, reasons, questions. With `in_full` every entry by itself, with its expression.
- */
-Status check_print(const Claims *claims, const bool *chosen, bool in_full, Io *io, Error *error);
+/* A line an article, a line a claim, or every entry with its reason and expression. */
+typedef enum { CHECK_BY_ARTICLE, CHECK_BY_CLAIM, CHECK_IN_FULL } CheckDepth;
+Status check_print(const Claims *claims, const bool *chosen, CheckDepth depth, Io *io, Error *error);
 
 /* The same for programs. */
 void check_fill(Document *document, const Claims *claims, const bool *chosen);

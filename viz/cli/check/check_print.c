@@ -6,17 +6,16 @@
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { LABEL_COLUMNS = 11, ID_COLUMNS = 20, CELL_BYTES = 512 };
+enum { LABEL_COLUMNS = 11, CELL_BYTES = 512 };
 
 static const struct {
   TextRole role;
-  const char *heading; /* over the reasons */
-  const char *count;   /* "3 are wrong" */
+  const char *count; /* "3 are wrong" */
 } LOOK[VERDICT_COUNT] = {
-    [VERDICT_HOLDS] = {ROLE_GOOD, "Holds, with a remark", "hold"},
-    [VERDICT_ROUNDS] = {ROLE_WARN, "Right but for rounding, or for MB and MiB", "round"},
-    [VERDICT_LIMIT] = {ROLE_WARN, "True only in the limit", "hold in a limit"},
-    [VERDICT_WRONG] = {ROLE_BAD, "Wrong", "wrong"},
+    [VERDICT_HOLDS] = {ROLE_GOOD, "hold"},
+    [VERDICT_ROUNDS] = {ROLE_WARN, "round"},
+    [VERDICT_LIMIT] = {ROLE_WARN, "hold in a limit"},
+    [VERDICT_WRONG] = {ROLE_BAD, "wrong"},
 };
 
 static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
@@ -51,12 +50,6 @@ static void print_labelled(Io *io, const char *label, int label_columns, TextRol
   }
 }
 
-static void print_heading(Io *io, const char *text) {
-  fputc('\n', io->out);
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", text);
-  fputc('\n', io->out);
-}
-
 /* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
 static void count(const Claims *claims, const bool *chosen, bool questions, int n[VERDICT_COUNT], int *total) {
@@ -70,100 +63,67 @@ static void count(const Claims *claims, const bool *chosen, bool questions, int 
   }
 }
 
-static void print_count_line(Io *io, const int n[VERDICT_COUNT], int total, const char *what) {
-  text_say(io->out, "%d %s%s: ", total, what, total == 1 ? "" : "s");
-  const char *separator = "";
-  for (int v = 0; v < VERDICT_COUNT; v++) {
-    if (!n[v]) continue;
-    text_put(io->out, separator);
-    text_print(io->out, &io->style, LOOK[v].role, "%d %s", n[v], LOOK[v].count);
-    separator = ", ";
+/* "63 claims: 26 hold, 16 round, ..." about the chosen entries. */
+static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
+  for (int questions = 0; questions < 2; questions++) {
+    int n[VERDICT_COUNT], total;
+    char line[200];
+    count(claims, chosen, questions, n, &total);
+    snprintf(line, sizeof line, "%d %s%s: ", total, questions ? "question" : "claim", total == 1 ? "" : "s");
+    const char *separator = "";
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+      if (!n[v]) continue;
+      snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d %s", separator, n[v], LOOK[v].count);
+      separator = ", ";
+    }
+    if (total) document_line(d, ROLE_PLAIN, "%s.", line);
   }
-  fputs(".\n", io->out);
 }
 
-void check_print_counts(const Claims *claims, const bool *chosen, Io *io) {
-  int n[VERDICT_COUNT], total;
-  count(claims, chosen, false, n, &total);
-  if (total) print_count_line(io, n, total, "claim");
-  count(claims, chosen, true, n, &total);
-  if (total) print_count_line(io, n, total, "question");
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* A line an article: how many of its claims hold. */
+static void add_articles(Document *d, const Claims *claims, const bool *chosen) {
+  static const TableColumn COLUMNS[] = {{.heading = "articles", .shrink = TABLE_CUT},
+                                        {.heading = "right", .right = true},
+                                        {.heading = "rounded", .right = true},
+                                        {.heading = "in a limit", .right = true},
+                                        {.heading = "wrong", .right = true}};
+  static const Verdict ORDER[] = {VERDICT_HOLDS, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 5);
+  for (size_t k = 0, next; k < claims->n_entries; k = next) {
+    const char *section = claims_section(claims, &claims->entries[k]);
+    int n[VERDICT_COUNT] = {0}, any = 0;
+    for (next = k; next < claims->n_entries && strcmp(section, claims_section(claims, &claims->entries[next])) == 0;
+         next++)
+      if (is_chosen(chosen, next)) n[claims->entries[next].verdict]++, any++;
+    if (!any) continue;
+    table_text(t, ROLE_PLAIN, section);
+    for (size_t v = 0; v < sizeof ORDER / sizeof *ORDER; v++)
+      table_count(t, n[ORDER[v]] ? LOOK[ORDER[v]].role : ROLE_DIM, wide(n[ORDER[v]]));
+  }
 }
 
-/* ---- The table --------------------------------------------------------------------------------------------------- */
-
-static Status print_table(const Claims *claims, const bool *chosen, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "claim"},
-                                          {.heading = "printed", .shrink = TABLE_WRAP},
-                                          {.heading = "computed", .shrink = TABLE_WRAP},
-                                          {.heading = "unit"},
-                                          {.heading = "verdict"}},
-                          5);
-  const char *section = "";
+/* A line a claim. */
+static void add_claims(Document *d, const Claims *claims, const bool *chosen, const TextStyle *style) {
+  static const TableColumn COLUMNS[] = {{.heading = "claim"},
+                                        {.heading = "printed", .shrink = TABLE_CUT},
+                                        {.heading = "computed", .shrink = TABLE_CUT},
+                                        {.heading = "unit", .shrink = TABLE_CUT},
+                                        {.heading = "verdict"}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 5);
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k) || e->is_question) continue;
-    if (strcmp(section, claims_section(claims, e)) != 0) table_group(&table, "%s", section = claims_section(claims, e));
+    if (!is_chosen(chosen, k)) continue;
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
     computed_text(part, computed);
-    table_text(&table, ROLE_PLAIN, claims_id(claims, e));
-    table_text(&table, ROLE_PLAIN, part->claimed.text);
-    table_text(&table, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed);
-    table_text(&table, ROLE_DIM, part->claimed.unit);
-    table_format(&table, LOOK[e->verdict].role, "%s %s", text_role_mark(&io->style, LOOK[e->verdict].role),
+    table_text(t, ROLE_PLAIN, claims_id(claims, e));
+    table_text(t, ROLE_PLAIN, part->claimed.text);
+    table_text(t, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed);
+    table_text(t, ROLE_DIM, part->claimed.unit);
+    table_format(t, LOOK[e->verdict].role, "%s %s", text_role_mark(style, LOOK[e->verdict].role),
                  verdict_name(e->verdict));
-  }
-  if (table.n_items) {
-    text_print(io->out, &io->style, ROLE_HEADING, "What the articles print, and what the simulator computes");
-    fputs("\n\n", io->out);
-  }
-  const Status status = table.n_items ? table_print(&table, io->out, &io->style, error) : STATUS_OK;
-  table_free(&table);
-  return status;
-}
-
-/* ---- Reasons ----------------------------------------------------------------------------------------------------- */
-
-/* Beside the id: what there is to say of a claim that is as good as right. */
-static void print_remark(const Claims *claims, const ClaimEntry *e, Io *io) {
-  char why[CLAIMS_TEXT_BYTES];
-  claims_why(claims, e, why, sizeof why);
-  print_labelled(io, claims_id(claims, e), ID_COLUMNS, ROLE_PLAIN, why);
-}
-
-static void print_reason(const Claims *claims, const ClaimEntry *e, Io *io) {
-  char why[CLAIMS_TEXT_BYTES], line[CLAIMS_TEXT_BYTES + 3 * CELL_BYTES];
-  const ClaimPart *part = claims_part(claims, e, 0);
-  char computed[CELL_BYTES], printed[CELL_BYTES], both[CELL_BYTES];
-  claims_why(claims, e, why, sizeof why);
-  computed_text(part, computed);
-  with_unit(part, part->claimed.text, printed);
-  with_unit(part, computed, both);
-  const TextRole role = LOOK[e->verdict].role;
-  text_print(io->out, &io->style, role, "%s ", text_role_mark(&io->style, role));
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", claims_id(claims, e));
-  fputc('\n', io->out);
-  text_paragraph(io->out, &io->style, ROLE_DIM, 2, claims_filled(claims, e, CLAIM_SAYS));
-  snprintf(line, sizeof line, "%s printed, %s computed. %s", printed, both, why);
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, line);
-}
-
-static void print_reasons(const Claims *claims, const bool *chosen, Io *io) {
-  static const Verdict order[] = {VERDICT_WRONG, VERDICT_LIMIT, VERDICT_ROUNDS, VERDICT_HOLDS};
-  for (size_t v = 0; v < sizeof order / sizeof *order; v++) {
-    bool any = false;
-    for (size_t k = 0; k < claims->n_entries; k++) {
-      const ClaimEntry *e = &claims->entries[k];
-      if (!is_chosen(chosen, k) || e->is_question || e->verdict != order[v]) continue;
-      if (e->verdict == VERDICT_HOLDS && !e->text[CLAIM_NOTE].offset) continue;
-      if (!any) print_heading(io, LOOK[order[v]].heading);
-      any = true;
-      if (order[v] == VERDICT_ROUNDS || order[v] == VERDICT_HOLDS)
-        print_remark(claims, e, io);
-      else
-        print_reason(claims, e, io);
-    }
   }
 }
 
@@ -200,17 +160,6 @@ static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
     const ClaimPart *part = claims_part(claims, e, p);
     const char *name = part->name ? pool_text(&claims->pool, part->name) : claims_id(claims, e);
     print_part(part, name, p ? "" : "judged", io);
-  }
-}
-
-static void print_questions(const Claims *claims, const bool *chosen, Io *io) {
-  bool any = false;
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k) || !e->is_question) continue;
-    if (!any) print_heading(io, claims_section(claims, e));
-    any = true;
-    print_question(claims, e, io);
   }
 }
 
@@ -262,17 +211,16 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
   }
 }
 
-Status check_print(const Claims *claims, const bool *chosen, bool in_full, Io *io, Error *error) {
-  if (in_full) {
-    print_in_full(claims, chosen, io);
-    return STATUS_OK;
-  }
-  const Status status = print_table(claims, chosen, io, error);
-  if (status) return status;
-  print_reasons(claims, chosen, io);
-  print_questions(claims, chosen, io);
-  fputc('\n', io->out);
-  check_print_counts(claims, chosen, io);
-  text_print(io->out, &io->style, ROLE_DIM, "The expression behind a verdict: tilewalk lesson claims --only ID\n");
-  return STATUS_OK;
+Status check_print(const Claims *claims, const bool *chosen, CheckDepth depth, Io *io, Error *error) {
+  Document d = document_new(DOCUMENT_TEXT);
+  if (depth == CHECK_IN_FULL) print_in_full(claims, chosen, io);
+  if (depth == CHECK_IN_FULL) fputc('\n', io->out);
+  add_counts(&d, claims, chosen);
+  if (depth != CHECK_IN_FULL) document_gap(&d);
+  if (depth == CHECK_BY_ARTICLE) add_articles(&d, claims, chosen);
+  if (depth == CHECK_BY_CLAIM) add_claims(&d, claims, chosen, &io->style);
+  document_line(&d, ROLE_DIM, "Next: lesson claims --only ID: why, and the expression; --article A; --details.");
+  const Status status = document_print(&d, io->out, &io->style, error);
+  document_free(&d);
+  return status;
 }
