@@ -28,7 +28,7 @@ LDFLAGS += $(if $(filter 0,$(HARDEN)),,-Wl$(comma)-z$(comma)relro$(comma)-z$(com
 SSE := $(if $(filter i%86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))),-msse2 -mfpmath=sse -D_FILE_OFFSET_BITS=64)
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
-# One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone; it has no sanitizers.
+# One set of objects serves the programs and libtilewalk.so, which shows tilewalk.h alone, and has no sanitizers.
 SHARED := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
 # What runs for long (walks, caches, the machine for PTX) is compiled for speed where the rest is compiled quickly.
 HOT := $(if $(SAN),,$(if $(filter -O1,$(CFLAGS)),-O2))
@@ -51,8 +51,7 @@ include kernels/ptx/ptx.mk
 RUNGS := $(filter-out %_cublas.cu,$(wildcard kernels/ladder/*.cu))
 ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out %/harness_request.cpp,$(wildcard kernels/lib/*.cpp)))
 LIB := $(OBJ) $(ON_CPU)
-# The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
-# Those before -- are what `all` and comparisons are over.
+# The shipped algorithms as listed: text, compiled to tables of C. Those before -- are what `all` and comparisons are over.
 PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass fa3 lazy softcap bias alibi sink dropout sigmoid mla linear linear-chunks ring-attention
 PROGRAMS := $(patsubst %,sim/algorithms/%.walk,$(PROGRAMS) standard-backward fa1-backward fa2-backward fa2-backward-twice)
 # One command in two programs: viz/cli/two_programs.h. The small one waits for none of what draws, or runs a lesson; it
@@ -66,8 +65,7 @@ PROGRAM := $(BUILD)/tilewalk $(BUILD)/tilewalk-full
 SMALL_LIBS = $(shell pkg-config --libs jansson lua5.4) -lm
 STATIC = $(if $(SAN),,$(shell set -- -static -Wl,--no-warnings; echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $$* -x c - $(SMALL_LIBS) -o /dev/null 2>/dev/null && echo $$* || echo $(PIE)))
 
-# The binaries of tests lie together, build/tests/NAME: no name is used twice. tests/recorded holds predictions against
-# recorded counters, which take minutes: `make test-model` runs them, with sanitizers nobody.
+# Tests lie together, build/tests/NAME. tests/recorded has predictions against counters: `make test-model` runs it, minutes.
 vpath %.c $(wildcard tests/*)
 vpath %.cpp $(wildcard tests/*)
 binaries = $(patsubst %,$(BUILD)/tests/%,$(basename $(notdir $(wildcard $1))))
@@ -92,8 +90,7 @@ ifneq ($(if $(READY),,$(filter-out $(WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all)
 $(error Some needed packages are missing; `make setup` names and installs them)
 endif
 
-# run and test install what is missing first, so the real work happens in a second make that sees it.
-# Several of them (`make -j2 run test`) follow each other: side by side each would compile the same files.
+# run and test install what is missing; a second make sees it. Several follow each other, or each would compile the same.
 ifneq ($(filter run test test-model web test-web,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -107,28 +104,20 @@ run:
 test test-model:
 	@.ci/setup test
 	$(again) $(@:test%=check%)
-setup:
-	@.ci/setup all
+setup: ; @.ci/setup all
 check: $(TESTS) $(if $(SAN),,$(BUILD)/libtilewalk.so)
 check-model: $(filter $(BUILD)/%,$(MODEL_TESTS))
 check check-model: $(PROGRAM)
 	@tests/support/run.sh $(BUILD) $(if $(filter check,$@),$(SCRIPTS) $(TESTS),$(MODEL_TESTS))
-bench: $(PROGRAM) $(BENCHES)
-	@for b in $(BENCHES); do BUILD=$(BUILD) $$b || exit 1; done
-pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
-	TILEWALK=$(BUILD)/tilewalk BUILD=$(BUILD) tests/support/gallery.sh
-accuracy ablations: $(PROGRAM)
-	@BUILD=$(BUILD) tests/support/accuracy_table.sh $(@:accuracy=write)
-rooms:
-	@tests/support/rooms.py
-layers: $(OBJ)
-	@tests/support/layers.sh . $(BUILD)
-fuzz: # needs clang; the same targets replay their corpus with any compiler in `make test`
-	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
-prove-red: # each formula wrong in turn: the tests must notice
-	@tests/support/prove_red.py $(BUILD) $(RED)
-clean:
-	rm -rf $(BUILD)
+bench: $(PROGRAM) $(BENCHES) ; @for b in $(BENCHES); do BUILD=$(BUILD) $$b || exit 1; done
+pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson ; TILEWALK=$(BUILD)/tilewalk BUILD=$(BUILD) tests/support/gallery.sh
+accuracy ablations: $(PROGRAM) ; @BUILD=$(BUILD) tests/support/accuracy_table.sh $(@:accuracy=write)
+rooms: ; @tests/support/rooms.py
+layers: $(OBJ) ; @tests/support/layers.sh . $(BUILD)
+# Needs clang; the same targets replay their corpus with any compiler in `make test`.
+fuzz: ; @tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
+prove-red: ; @tests/support/prove_red.py $(BUILD) $(RED)
+clean: ; rm -rf $(BUILD)
 
 # Compiling. A stamp changes only when its text does: new flags rebuild all, a removed file the library. It is written as
 # this file is read: a target that is always remade would have make rebuild all that depends on it.
@@ -178,8 +167,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 include kernels/kernels.mk viz/web/web.mk assets/package/package.mk
 -include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(BUILD)/viz/cli/main*.d $(BUILD)/sim/algorithms/compile/*.d $(OBJ:.o=.d))
-help:
-	@sed -n 's/^#: //p' Makefile
+help: ; @sed -n 's/^#: //p' Makefile
 #: make run     install what is missing, build, take the tour     make test  ... run the tests     make setup  install alone
 #: make         build     make clean     make install  PREFIX=/usr/local DESTDIR=     make uninstall     make bench  speed
 #: make kernels the CUDA kernels (needs nvcc)     make test-model  predictions of L2 against recorded counters: minutes

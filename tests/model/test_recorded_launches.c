@@ -220,13 +220,13 @@ static const struct {
     /* Dense and packed, masked, ragged, with windows; d = 64 and 128; CTAs of 1 to 14 tiles. Stored: to the byte where
      * sequences begin with a sector of L. What is reloaded is fitted to these rows. Two days of one set differ by 5 %
      * in what they read from HBM (varlen: 280 MB, here 267). */
-    {"spills", short_keys, READ, 100, ONE_OF, 1, 1, 0.005, 1, 0, 0},
-    {"spills", long_keys, READ, 105, ONE_OF, 1, 1, 0.0016, 1, 0, 0},
-    {"spills", any, READ, 205, ONE_OF, 1, 1, 0.005, 0.0007, 180, 0},
-    {"spills", any, WRITTEN, 205, ONE_OF, 1, 1, 0.001, 0, 187, 0},
-    {"spills", several, HBM_READ, 42, 3 * ONE_OF, 0.03, 1, 0.1, 1, 0, 0},
-    {"packed-times", several, TIME, 104, 3 * ONE_OF, 0.05, 1, 1, 1, 0, REGIME_VARLEN},
-    {"packed-times", window, TIME, 40, 3 * ONE_OF, 1, 1, 1, 1, 0, REGIME_WINDOW},
+    {"spills", short_keys, READ, 100, SLOWER, 1, 1, 0.005, 1, 0, 0},
+    {"spills", long_keys, READ, 105, SLOWER, 1, 1, 0.0016, 1, 0, 0},
+    {"spills", any, READ, 205, SLOWER, 1, 1, 0.005, 0.0007, 180, 0},
+    {"spills", any, WRITTEN, 205, SLOWER, 1, 1, 0.001, 0, 187, 0},
+    {"spills", several, HBM_READ, 42, 3 * SLOWER, 0.03, 1, 0.1, 1, 0, 0},
+    {"packed-times", several, TIME, 104, 3 * SLOWER, 0.05, 1, 1, 1, 0, REGIME_VARLEN},
+    {"packed-times", window, TIME, 40, 3 * SLOWER, 1, 1, 1, 1, 0, REGIME_WINDOW},
     /* Launches that do not split their keys. */
     {"serve", one, READ, 6, 1, 1, 1, 2e-4, 0, 3, 0},
     {"serve", one, WRITTEN, 6, 1, 0, 0, 0, 1, 0, 0},

@@ -250,7 +250,7 @@ static void predict_all(bool every) {
     int kernel = 0;
     const Profile *profile = profile_of(run);
     while (profile && kernel < KERNELS && strcmp(DESCRIBED[kernel], profile->name) != 0) kernel++;
-    if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % (4 * ONE_OF) != 0)) continue;
+    if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % (size_t)(4 * ONE_OF) != 0)) continue;
     Simulation s;
     Error error = {0};
     const Problem p = problem_of(run, gpu_of(run));

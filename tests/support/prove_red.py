@@ -107,7 +107,7 @@ class Red:
         self.folder = self.build + "/red"
         self.env = dict(os.environ, BUILD=self.folder + "/build", TILEWALK=self.folder + "/build/tilewalk", TILEWALK_ASSETS=self.folder + "/assets",
                         LC_ALL="C.UTF-8", OMP_NUM_THREADS="1", TILEWALK_STATE="")
-        for name in ("TILEWALK_STATE", "NO_COLOR", "COLUMNS", "MAKEFLAGS", "MAKELEVEL"): self.env.pop(name, None)
+        for name in ("TILEWALK_STATE", "TILEWALK_DEPTH", "NO_COLOR", "COLUMNS", "MAKEFLAGS", "MAKELEVEL"): self.env.pop(name, None)
         self.locks, self.seconds, self.last = {}, {}, tuple(options.last)
 
     def make(self, *targets):

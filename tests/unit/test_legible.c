@@ -180,7 +180,7 @@ static void check_uncovered(const Page *page, const char *where) {
 TEST(test_every_page) {
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    for (uint64_t k = 0; k <= 3; k += ONE_OF) {
+    for (uint64_t k = 0; k <= 3; k += (uint64_t)ONE_OF) {
       Snapshot now;
       stage_snapshot(&stage, k * stage.n_steps / 3 + (k == 1), &now);
       for (int scene = 0; scene < SCENE_COUNT; scene++)

@@ -59,7 +59,7 @@ TEST(test_words_keep_apart) {
   enum { N_STEPS = 11 };
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    for (uint64_t k = 0; k <= N_STEPS; k += ONE_OF) {
+    for (uint64_t k = 0; k <= N_STEPS; k += (uint64_t)ONE_OF) {
       Snapshot now;
       const uint64_t step = k * stage.n_steps / N_STEPS;
       stage_snapshot(&stage, step, &now);
