@@ -3,17 +3,18 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/text/number.h"
 
-Figures figures_new(Document *d, bool tells_kinds, const char *heading) {
+Figures figures_new(Document *d, bool tells_kinds, const char *heading, const char *first) {
   const TableColumn shown[] = {{.heading = heading},
                                {.heading = tells_kinds ? "value" : "size", .right = true},
                                {.heading = tells_kinds ? "from" : "how", .shrink = TABLE_WRAP}},
                     kinds[] = {shown[0], shown[1], {.heading = "kind"}, shown[2]};
   static const TableColumn LINES[] = {{.csv = "section"}, {.csv = "figure"}, {.csv = "value"},
                                       {.csv = "unit"},    {.csv = "kind"},   {.csv = "from"}};
-  Figures f = {.document = d, .tells_kinds = tells_kinds};
+  Figures f = {.document = d, .tells_kinds = tells_kinds, .first = first};
   if (d->form == DOCUMENT_CSV && tells_kinds)
     f.table = document_table(d, DOCUMENT_CSV, NULL, LINES, 6);
   else
@@ -55,6 +56,14 @@ void figure_cell(Table *t, const FigureValue *v) {
   }
 }
 
+/* Whether the path is one of the first. */
+static bool is_first(const Figures *f, const char *path) {
+  const size_t n = strlen(path);
+  for (const char *at = f->first; (at = strstr(at, path)); at += n)
+    if ((at == f->first || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
+  return false;
+}
+
 void figure(const Figures *f, const char *path, FigureValue v, const char *kind, const char *label, const char *from,
             ...) {
   char why[200], full[96];
@@ -75,7 +84,7 @@ void figure(const Figures *f, const char *path, FigureValue v, const char *kind,
     table_text(f->table, ROLE_PLAIN, path);
     table_text(f->table, ROLE_PLAIN, v.unit == UNIT_WORD ? v.word : number_exact_double(v.real).text);
     table_text(f->table, ROLE_PLAIN, unit_of(v.unit));
-  } else if (d->form == DOCUMENT_TEXT && label) {
+  } else if (d->form == DOCUMENT_TEXT && label && (!path || d->details || is_first(f, full))) {
     table_text(f->table, ROLE_PLAIN, label);
     figure_cell(f->table, &v);
   } else {

@@ -33,6 +33,8 @@ typedef struct {
   Document *document;
   Table *table;
   const char *section; /* begins the paths; NULL: none */
+  const char
+      *first; /* paths that people see without --details, apart by blanks; those without a path they always see */
   bool tells_kinds, is_muted;
 } Figures;
 
@@ -40,7 +42,7 @@ typedef struct {
 void figure_cell(Table *table, const FigureValue *value);
 
 /* One table for people: of four columns with kinds, of three without; of CSV with kinds alone. */
-Figures figures_new(Document *document, bool tells_kinds, const char *heading);
+Figures figures_new(Document *document, bool tells_kinds, const char *heading, const char *first);
 
 /* What follows is below `section`; a heading stands over its rows. */
 void figures_section(Figures *figures, const char *section, const char *title);

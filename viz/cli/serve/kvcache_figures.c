@@ -357,7 +357,9 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   double step_s = 0;
   const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : step_of(s, &step_s, error);
   if (status) return status;
-  const Figures f = figures_new(d, false, "KV cache");
+  const Figures f = figures_new(d, false, "KV cache",
+                                "bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
+                                "gpu.attention_step_s budget.tokens budget.sequences");
   table_title(f.table, "%s: %s%s sequence%s, %s token%s", s->has_model ? s->model.product : "A cache of one's own",
               any ? "" : "no KV cache; ", number_count(wide(s->n)).text, plural(s->n), number_count(kept.tokens).text,
               plural((int64_t)kept.tokens));
@@ -376,8 +378,10 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
          s->weights_bytes ? "weights" : NULL, "beside it%s; --weights says otherwise",
          s->n_gpus > 1 ? ", on each GPU" : "");
   budget_figures(s, &f);
+  if (!d->details) table_note(f.table, "--details has every figure.");
   add_notes(s, f.table);
   const bool others = !s->n_steps && !*s->lengths;
+  if (s->has_gpu || s->budget_bytes) document_details(d);
   if (any || !others) document_gap(d);
   if (d->form == DOCUMENT_JSON || (others && any)) add_alternatives(d, s);
   if (s->n_steps) add_steps(d, s);

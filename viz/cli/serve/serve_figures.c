@@ -64,9 +64,8 @@ static bool memory_figures(const Service *s, Figures *f) {
   figure(f, "hbm_bytes", IN_BYTES(hbm), s->gpu.hbm_reported_bytes ? "measured" : "datasheet", "memory of each GPU",
          "%s's description%s", s->gpu.name, s->gpu.hbm_reported_bytes ? ", as its driver reports" : "");
   figure(f, "reserve_bytes", IN_BYTES(hbm - usable), ASSUMED, "kept from programs", "by context and driver");
-  figure(f, "weights_bytes", IN_BYTES(t.weights), COUNTED, "weights", "%s parameters of %.3g B, over %lld GPU%s",
-         number_count(wide(s->model.parameters)).text, serving->weight_bytes, (long long)s->n_gpus,
-         s->n_gpus > 1 ? "s" : "");
+  figure(f, "weights_bytes", IN_BYTES(t.weights), COUNTED, "weights", "%s parameters of %.3g B",
+         number_count(wide(s->model.parameters)).text, serving->weight_bytes);
   figure(f, "token_bytes", IN_BYTES(kvcache_bytes_per_token(&serving->cache)), COUNTED, "cache of one token",
          "kvcache: all layers, %s", kvcache_dtype_name(serving->cache.dtype));
   figure(f, "kv_bytes", IN_BYTES(t.kept.used_bytes), COUNTED, "KV cache", "kvcache: %s tokens",
@@ -90,10 +89,9 @@ static bool memory_figures(const Service *s, Figures *f) {
   figure(f, "left_bytes", IN_BYTES(fabs(left)), ASSUMED, left >= 0 ? "left" : "lacking", "%s%.1f %% is taken",
          left >= 0 ? "for activations; " : "it does not fit: ", 100 * t.all / usable);
   figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((usable - t.weights - t.prompt - shared) / one))), ASSUMED,
-         "sequences that fit", "of the longest's size, beside the weights%s", shared > 0 ? " and one prefix" : "");
+         "sequences that fit", "of the longest's size%s", shared > 0 ? ", one prefix" : "");
   figure(f, "least_gpus", IN_COUNT(least), ASSUMED, least ? "fits from --tp" : "numbers of GPUs that fit",
-         least ? "the fewest GPUs that heads divide over" : "up to one for each of %lld heads",
-         (long long)s->model.heads);
+         least ? "the fewest that heads divide over" : "up to one for each of %lld heads", (long long)s->model.heads);
   return left >= 0;
 }
 
@@ -242,7 +240,10 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
 /* ---- The answer -------------------------------------------------------------------------------------------- */
 
 Status serve_figures(const Service *s, Document *d, Error *error) {
-  Figures f = figures_new(d, true, "");
+  Figures f = figures_new(d, true, "",
+                          "memory.weights_bytes memory.kv_bytes memory.prompt_bytes memory.left_bytes "
+                          "memory.sequences_that_fit memory.least_gpus prompt.time_s prompt.binds token.time_s "
+                          "token.tokens_per_s token.binds");
   const int64_t first = s->runs[0].tokens;
   char context[192];
   table_title(f.table, "%s on %lld x %s: %s sequence%s of %s%s%s tokens", s->model.product, (long long)s->n_gpus,
@@ -257,6 +258,7 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   f.is_muted = !fits; /* a kernel that does not run there is refused all the same */
   Status status = prompt_figures(s, &f, error);
   if (!status) status = token_figures(s, &f, error);
+  if (!d->details) table_note(f.table, "--details has every figure.");
   if (!fits)
     table_note(f.table, "No times: weights and caches do not fit these GPUs.");
   else
