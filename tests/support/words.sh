@@ -1,6 +1,6 @@
 #!/bin/sh
 # Words and sentences: `tests/support/words.sh [FILE.md...]` prints, for each page, its words and the median and ninth
-# decile of the words in a sentence. `--check` fails where the README is longer than 1,200 words, where a page's median
+# decile of the words in a sentence. `--check` fails where the README is longer than 950 words, where a page's median
 # is above 25, or where a message, a page or a lesson uses a private word for what the field has a term for.
 # `--terms` lists those words.
 set -u
@@ -47,7 +47,7 @@ for page; do
   [ $check = 0 ] || [ "$2" -le 25 ] || { echo "$page: half of the sentences have more than $2 words"; bad=1; }
 done
 if [ $check = 1 ]; then
-  [ "$(wc -w <README.md)" -le 1200 ] || { echo "README.md has $(wc -w <README.md) words"; bad=1; }
+  [ "$(wc -w <README.md)" -le 950 ] || { echo "README.md has $(wc -w <README.md) words"; bad=1; }
   terms >"${TMPDIR:-/tmp}/terms.$$"
   while read -r line; do
     word=${line% = *}
