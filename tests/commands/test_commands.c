@@ -145,7 +145,9 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
   for (char *is; *words && isupper((unsigned char)**words) && (is = strchr(*words, '=')); words++)
     *is = 0, setenv(*words, is + 1, 1);
   if (!*words) _exit(127);
-  if (!strcmp(*words, "cat") || !strcmp(*words, "ls") || !strcmp(*words, "cmp")) execvp(*words, words);
+  static const char *const OTHERS[] = {"cat", "ls", "cmp", "ln", "mkfifo"};
+  for (size_t k = 0; k < sizeof OTHERS / sizeof *OTHERS; k++)
+    if (!strcmp(*words, OTHERS[k])) execvp(*words, words);
   *--words = getenv("TILEWALK");
   execv(*words, words);
   _exit(127);
@@ -643,7 +645,8 @@ static void run_table(const char *path) {
       loops[n_loops++].values = strchr(in + 1, ' ') + 1;
       n_set += set;
     } else if (!strncmp(row, "@ TMP/", 6)) {
-      char *name = replaced(row + 2, "TMP", folder);
+      char *name = replaced(row + 2, "TMP", folder), *slash = strrchr(name, '/');
+      *slash = 0, mkdir(name, 0755), *slash = '/';
       FILE *into = fopen(name, "w");
       if (!into) bad_line("%s cannot be written", name);
       for (; end_row < n && *rows[end_row] == '<'; end_row++)
