@@ -53,6 +53,7 @@ typedef struct {
   Shape shape;
   Tiling tiling; /* zeros: the kernel's; else: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by
                     split_choose */
+  bool largest_block; /* in place of a power of two */
   Machine machine;
   Pack pack;
   const Profile *kernel;      /* that runs the algorithm; NULL: none is named */

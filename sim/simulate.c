@@ -71,7 +71,12 @@ static bool packs(const Problem *problem, const Schedule *schedule, const Tiling
 static Tiling complete_blocks(const Problem *problem, const Schedule *schedule) {
   const Shape *shape = &problem->shape;
   Tiling t = problem->tiling;
-  const int64_t block = default_block(schedule, shape, problem->machine.sram_bytes);
+  int64_t block = default_block(schedule, shape, problem->machine.sram_bytes);
+  if (problem->largest_block) {
+    const SramSizes sizes = sizes_of(shape, 0, 0);
+    block = sram_max_block(schedule, &sizes, wide(problem->machine.sram_bytes));
+    if (block < 1) block = 1;
+  }
   if (t.B_r == 0) t.B_r = block;
   if (t.B_c == 0) t.B_c = block;
   if (!schedule->splits) t.n_splits = 1;

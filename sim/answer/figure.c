@@ -127,6 +127,7 @@ READER(upper_bound) {
   if (!run->has_l2 && run->timed && run->machine.l2_bytes > 0) flag(f, true);
 }
 
+READER(l2_total) { UNUSED, whole(f, (Wide)(run->l2.read_bytes + 0.5) + (Wide)(run->l2.write_bytes + 0.5)); }
 READER(l2_share) { UNUSED, real(f, simulation_l2_share(run)); }
 READER(l2_rate) { UNUSED, real(f, l2_run_hit_rate(&run->l2)); }
 READER(all_walked) { UNUSED, flag(f, run->l2.simulated >= 1); }
@@ -315,6 +316,7 @@ const FigureRow FIGURES[] = {
     GROUP("l2", NEED_L2),
     {ROW("l2.read_bytes", BYTES, WALK, L2), rounded_at, AT(l2.read_bytes), "bytes read from L2"},
     {ROW("l2.write_bytes", BYTES, WALK, L2), rounded_at, AT(l2.write_bytes), "bytes written to L2"},
+    {ROW("l2.total_bytes", BYTES, WALK, L2), l2_total, 0, "bytes between SMs and L2, read and written"},
     {ROW("l2.not_hbm_share", SHARE, WALK, L2), l2_share, 0, "of what SMs read, the part that HBM did not serve"},
     {ROW("l2.hit_rate", SHARE, WALK, L2), l2_rate, 0, "hits of looks into L2, as ncu counts them"},
     {ROW("l2.all_walked", FLAG, LAW, L2), all_walked, 0, "all heads were walked through L2"},

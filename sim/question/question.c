@@ -148,17 +148,16 @@ static bool get_algorithm(const void *target, char *text, size_t size) {
 
 static Status set_block(void *target, const char *value, Error *error) {
   Question *r = target;
-  if (strcmp(value, "paper") == 0) {
-    r->algorithm1_blocks = true;
-    return STATUS_OK;
-  }
-  return size_parse_count(value, &r->block, error);
+  r->algorithm1_blocks = strcmp(value, "paper") == 0;
+  r->largest_block = strcmp(value, "largest") == 0;
+  r->block = 0;
+  return r->algorithm1_blocks || r->largest_block ? STATUS_OK : size_parse_count(value, &r->block, error);
 }
 
 static bool get_block(const void *target, char *text, size_t size) {
   const Question *q = target;
-  snprintf(text, size, q->algorithm1_blocks ? "paper" : "%" PRId64, q->block);
-  return q->algorithm1_blocks || q->block;
+  snprintf(text, size, q->algorithm1_blocks ? "paper" : q->largest_block ? "largest" : "%" PRId64, q->block);
+  return q->algorithm1_blocks || q->largest_block || q->block;
 }
 
 /* ---- Launch and L2 ----------------------------------------------------------------------------------------- */
@@ -366,7 +365,7 @@ const Option QUESTION_TILING_OPTIONS[] = {
      .set = set_block,
      .get = get_block,
      .help = "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm "
-             "1. Default: the largest power of two up to 128 that fits."},
+             "1; 'largest' the largest that fits. Default: the largest power of two up to 128 that fits."},
     {.name = "block-q",
      .also = "br",
      .argument = "B_r",
@@ -423,6 +422,10 @@ const Option QUESTION_MACHINE_OPTIONS[] = {
 };
 
 const Option QUESTION_EXPERT_OPTIONS[] = {
+    {.name = "l2",
+     .argument = "SIZE",
+     OPTION_SIZE(Question, l2_bytes),
+     .help = "L2, all partitions, in place of the machine's."},
     {.name = "ctas-per-sm",
      .argument = "COUNT",
      OPTION_COUNT(Question, ctas_per_sm),

@@ -44,7 +44,8 @@ typedef struct {
   MlaForm mla;
   int64_t block;                    /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;           /* --block paper */
-  int64_t sram_bytes;               /* 0: the machine's */
+  bool largest_block;               /* --block largest */
+  int64_t sram_bytes, l2_bytes;     /* 0: the machine's */
   char gpu[QUESTION_NAME_BYTES];    /* "": paper */
   char kernel[QUESTION_NAME_BYTES]; /* "": none in particular */
   char mask[PATTERN_NAME_BYTES];    /* a pattern of blocks, by name or file; "": none */

@@ -10,12 +10,13 @@
 #include "sim/serving.h"
 
 static Status resolve_blocks(const Question *r, Problem *p, Error *error) {
-  const bool one = r->block || r->algorithm1_blocks;
+  const bool one = r->block || r->algorithm1_blocks || r->largest_block;
   if (one && (r->tiling.B_r || r->tiling.B_c))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
                      "again; give either");
   if (r->block) p->tiling.B_r = p->tiling.B_c = r->block;
+  p->largest_block = r->largest_block;
   if (r->algorithm1_blocks) {
     const Tiling t = tiling_algorithm1(p->machine.sram_bytes, dtype_bytes(p->shape.dtype), p->shape.d);
     p->tiling.B_r = t.B_r;
@@ -45,8 +46,9 @@ static Status name_kernel(const Question *r, const QuestionFiles *files, Problem
 static bool is_latent(const Shape *s) { return s->d == 576 && s->d_v == 512 && s->kv_heads == 1 && s->heads > 1; }
 
 static Status plain_problem(const Question *r, const QuestionFiles *files, Problem *problem, Gpu *gpu, Error *error) {
-  Gpu *const loaded = calloc(1, sizeof *loaded);
-  if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  Gpu *const loaded = files->machine && !r->l2_bytes ? NULL : calloc(1, sizeof *loaded);
+  const Gpu *const machine = loaded ? loaded : files->machine;
+  if (!machine) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
   if (p.shape.N_q == 0) p.shape.N_q = QUESTION_DEFAULT_N;
   if (p.shape.d == 0) p.shape.d = QUESTION_DEFAULT_D;
@@ -57,12 +59,16 @@ static Status plain_problem(const Question *r, const QuestionFiles *files, Probl
         error_set(error, STATUS_BAD_REQUEST,
                   "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
                   "than --heads");
-  if (!status && files->machine)
+  if (!status && loaded && files->machine)
     *loaded = *files->machine;
-  else if (!status)
+  else if (!status && loaded)
     status = files->gpu(r->gpu, loaded, error);
+  if (!status && r->l2_bytes && !machine->l2_bytes)
+    status = error_set(error, STATUS_BAD_REQUEST, "--l2 has no effect here: %s has no L2; name a GPU with --gpu",
+                       machine->name);
   if (!status) {
-    p.machine = machine_of_gpu(loaded);
+    if (r->l2_bytes) gpu_set_l2(loaded, r->l2_bytes);
+    p.machine = machine_of_gpu(machine);
     if (r->sram_bytes) p.machine.sram_bytes = r->sram_bytes;
     status = resolve_blocks(r, &p, error);
   }
@@ -70,7 +76,7 @@ static Status plain_problem(const Question *r, const QuestionFiles *files, Probl
   if (!status) status = name_kernel(r, files, &p, error);
   if (!status) {
     *problem = p;
-    if (gpu) *gpu = *loaded;
+    if (gpu) *gpu = *machine;
   }
   free(loaded);
   return status;
@@ -182,7 +188,7 @@ Status question_algorithms(Question *r, const QuestionFiles *files, QuestionDefa
 
 void question_choose_small(Question *r) {
   if (*r->model || r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c ||
-      r->algorithm1_blocks || r->pages.n)
+      r->algorithm1_blocks || r->largest_block || r->pages.n)
     return;
   r->shape.N_q = 64;
   r->shape.d = 16;

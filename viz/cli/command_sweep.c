@@ -1,5 +1,6 @@
 /* tilewalk sweep: the same problem at many values of one parameter, as a table, CSV, JSON, or a chart. */
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "viz/cli/shard.h"
 #include "viz/cli/sweep/sweep.h"
 #include "viz/cli/sweep/sweep_chart.h"
+#include "viz/document/figure_lines.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 
@@ -21,7 +23,7 @@ typedef struct {
   Request request;
   OutputRequest output;
   const SweepAxis *axis;
-  int metric; /* one more than a SweepMetric; 0: not given */
+  const FigureRow *metric; /* NULL: not given */
   Shard shard;
   RankOptions ranks;
   char values[1024], from[64], to[64], step[64]; /* read once the axis is known */
@@ -46,15 +48,16 @@ static Status set_over(void *target, const char *value, Error *error) {
   if (!value[length]) return STATUS_OK;
   if (!value[length + 1])
     return error_set(error, STATUS_BAD_REQUEST, "%s= is followed by no values; give them as %s", name,
-                     o->axis->is_gpu ? "gpu=h100-sxm,h200" : "N=1K,4K");
+                     sweep_is_gpu(o->axis) ? "gpu=h100-sxm,h200" : "N=1K,4K");
   return copy(o->values, sizeof o->values, value + length + 1, error);
 }
 
 static Status set_metric(void *target, const char *value, Error *error) {
-  int metric;
-  const Status status = options_name(SWEEP_METRIC_NAMES, "is nothing that is shown", value, &metric, error);
-  if (!status) ((SweepOptions *)target)->metric = metric + 1;
-  return status;
+  const FigureRow *metric = sweep_metric(value);
+  int index;
+  if (!metric) return options_name(SWEEP_METRIC_NAMES, "is nothing that is shown", value, &index, error);
+  ((SweepOptions *)target)->metric = metric;
+  return STATUS_OK;
 }
 
 static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
@@ -148,89 +151,118 @@ static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *
   return STATUS_OK;
 }
 
+static bool is_time(const Sweep *s) { return s->metric->unit == UNIT_SECONDS; }
+
 static void add_value(Table *t, const Sweep *s, const SweepRun *run) {
-  const double value = run->shown;
-  const Wide bytes = s->metric == SWEEP_BOUNDARY ? run->total_bytes : (Wide)(value + 0.5);
-  const Number number = s->metric == SWEEP_TIME ? number_seconds(value) : number_bytes(bytes);
+  const FigureValue value = figure_as_value(s->metric, &run->shown);
   char shown[NUMBER_CHARS + 2];
-  snprintf(shown, sizeof shown, "%s%s", number.text, run->fits ? "" : "*");
+  snprintf(shown, sizeof shown, "%s%s", figure_shown(&value).text, run->fits ? "" : "*");
   table_pair(t, run->fits ? ROLE_PLAIN : ROLE_WARN, shown,
-             s->metric == SWEEP_TIME ? number_exact_double(value).text : number_digits(bytes).text);
+             run->shown.is == IS_WHOLE ? number_digits(value.whole).text : number_exact_double(run->number).text);
+}
+
+static Number shown_value(const Sweep *s, int point) {
+  const int64_t value = s->points[point].value;
+  return s->axis->kind == VALUE_BYTES ? number_bytes(wide(value)) : number_count(wide(value));
 }
 
 static void add_row(Table *t, const Sweep *s, int point) {
   const SweepPoint *const p = &s->points[point];
   char kinds[128];
-  if (s->axis->is_gpu)
+  if (sweep_is_gpu(s->axis))
     table_text(t, ROLE_PLAIN, s->machines[point]);
   else if (s->axis->kind == VALUE_BYTES)
     table_bytes(t, ROLE_PLAIN, wide(p->value));
   else
     table_count(t, ROLE_PLAIN, wide(p->value));
   for (int k = 0; k < s->n_algorithms; k++) add_value(t, s, &p->runs[k]);
-  for (int k = 1; k < s->n_algorithms; k++) {
-    double ratio;
-    if (sweep_ratio(s, p, k, &ratio))
-      table_ratio(t, ROLE_PLAIN, ratio);
-    else
+  for (int k = 1; k < s->n_algorithms; k++)
+    if (isnan(p->runs[k].ratio))
       table_empty(t, true);
-  }
+    else
+      table_ratio(t, ROLE_PLAIN, p->runs[k].ratio);
   table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
   table_text(t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
   for (int k = 0; k < s->n_algorithms; k++) table_flag(t, ROLE_PLAIN, p->runs[k].fits, "", "");
 }
 
-static void add_notes(Table *t, const Sweep *s) {
+static void add_notes(Table *t, const Sweep *s, bool details) {
   bool any_misfit = false;
   const Machine *const m = &s->first.machine;
   for (int i = 0; i < s->n_points; i++)
     for (int k = 0; k < s->n_algorithms; k++) any_misfit = any_misfit || !s->points[i].runs[k].fits;
-  const bool on_paper = !s->axis->is_gpu && !m->l2_bytes;
+  const bool on_paper = !sweep_is_gpu(s->axis) && !m->l2_bytes;
   if (any_misfit)
     table_note(t, "* %s has no room for these tiles at once%s.", on_paper ? "SRAM" : "The machine",
-               on_paper ? "" : ": not even with S and O in registers, where it is a real GPU");
+               on_paper || !details ? "" : ": not even with S and O in registers, where it is a real GPU");
   if (any_misfit && strcmp(sweep_axis_name(s->axis), "block") == 0)
     table_note(t, "Tiles need not be square: tilewalk advise --gpu %s%s%s ranks those of other shapes.", m->name,
                on_paper ? " --sram " : "", on_paper ? number_digits(wide(m->sram_bytes)).text : "");
-  if (s->metric == SWEEP_BOUNDARY)
+  if (details && s->metric->unit == UNIT_BYTES && !sweep_asks_gpu(s->metric) && s->metric->needs == NEED_NOTHING)
     table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
-  if (s->metric == SWEEP_LINKS)
+  if (s->metric->needs == NEED_LINKS)
     table_note(t, "Between %" PRId64 " GPUs, each with its part; of them all, each sends as much as it receives.",
                s->first.links.n);
-  if (s->metric == SWEEP_TIME)
-    table_note(
-        t,
-        "Predicted where --kernel names a kernel that was timed; else a bound: this run's bytes and products at peak "
-        "rates. Times of unlike kinds have no ratio, nor bounds that the gaps between launches could turn round.");
+  if (is_time(s) && details)
+    table_note(t,
+               "Predicted where --kernel names a kernel that was timed; else this run's time at peak rates. Times of "
+               "unlike kinds have no ratio, nor those that the gaps between launches could turn round.");
+  if (!details) table_note(t, "Next: -o FILE.svg draws it; --details prints a chart and every row.");
 }
 
-/* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. */
-static Table *open_table(Document *d, const Sweep *s, const Request *request) {
+/* Where the sweep ends, how far the last run is from the first; of one run, how far it goes. */
+static const char *sentence(const Sweep *s, char text[512]) {
+  const int last = s->n_points - 1, k = s->n_algorithms - 1;
+  if (last < 0) return "";
+  const SweepRun *a = &s->points[last].runs[0], *b = &s->points[last].runs[k], *from = &s->points[0].runs[0];
+  const FigureValue first = figure_as_value(s->metric, &a->shown), other = figure_as_value(s->metric, &b->shown),
+                    begun = figure_as_value(s->metric, &from->shown);
+  const Number at = shown_value(s, last), from_at = shown_value(s, 0);
+  const bool gpus = sweep_is_gpu(s->axis);
+  const char *verb = s->metric->unit == UNIT_BYTES ? "moves" : is_time(s) ? "takes" : "has";
+  const char *where = gpus ? s->machines[last] : at.text, *start = gpus ? s->machines[0] : from_at.text;
+  if (k && !isnan(b->ratio))
+    snprintf(text, 512, "At %s = %s %s %s %s %s than %s (%s vs %s).", sweep_axis_name(s->axis), where, s->series[k],
+             verb, number_ratio(b->ratio < 1 ? 1 / b->ratio : b->ratio).text, b->ratio < 1 ? "more" : "less",
+             s->series[0], figure_shown(&other).text, figure_shown(&first).text);
+  else
+    snprintf(text, 512, "%s %s %s at %s = %s and %s at %s.", s->series[0], verb, figure_shown(&begun).text,
+             sweep_axis_name(s->axis), start, figure_shown(&first).text, where);
+  return text;
+}
+
+/* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. On the
+ * first screen there are ratios of two series alone. */
+enum { FIRST_SERIES = 3, FIRST_ROWS = 12 };
+static Table *open_table(Document *d, const Sweep *s, const Request *request, bool details) {
   char fits[REQUEST_ALGORITHMS_MAX][KEYFILE_TEXT_BYTES];
   TableColumn columns[3 * REQUEST_ALGORITHMS_MAX + 2] = {
-      {.heading = sweep_axis_name(s->axis), .key = "value", .right = !s->axis->is_gpu}};
+      {.heading = sweep_axis_name(s->axis), .key = "value", .right = !sweep_is_gpu(s->axis)}};
   int n = 1;
   for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
   for (int k = 1; k < s->n_algorithms; k++)
-    columns[n++] = (TableColumn){.heading = s->series[k], .unit = "times less", .csv = "-", .right = true};
-  columns[n++] = (TableColumn){.heading = s->metric == SWEEP_LINKS      ? NULL
-                                          : s->metric != SWEEP_BOUNDARY ? "every byte once"
-                                                                        : "lower bound",
+    columns[n++] = (TableColumn){.heading = details || s->n_algorithms < FIRST_SERIES ? s->series[k] : NULL,
+                                 .unit = "times less",
+                                 .csv = "-",
+                                 .right = true};
+  columns[n++] = (TableColumn){.heading = s->metric->needs == NEED_LINKS || s->metric->unit != UNIT_BYTES ? NULL
+                                          : sweep_asks_gpu(s->metric) ? "every byte once"
+                                                                      : "lower bound",
                                .csv = "lower_bound_bytes",
                                .key = "lower_bound_bytes",
                                .right = true};
-  columns[n++] = s->metric == SWEEP_TIME ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
+  columns[n++] = is_time(s) ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
   for (int k = 0; k < s->n_algorithms; k++) {
     snprintf(fits[k], sizeof *fits, "%s_fits", s->series[k] ? s->series[k] : "");
     columns[n++] = (TableColumn){.csv = fits[k]};
   }
-  char state[REQUEST_STATE_BYTES];
+  char state[REQUEST_STATE_BYTES], said[512];
   put_text(d, "over", sweep_axis_name(s->axis));
   Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
-  table_title(t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
-              sweep_state(s->axis, request, state));
+  table_title(t, "%s%s%s against %s; %s", details ? "" : sentence(s, said), details ? "" : "\n\n",
+              sweep_metric_title(s->metric), s->axis->title, sweep_state(s->axis, request, state));
   return t;
 }
 
@@ -248,7 +280,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
   Document *d = &r->json;
   progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
   if (d->form != DOCUMENT_JSON) return STATUS_OK;
-  if (!r->points) r->points = open_table(d, s, r->request);
+  if (!r->points) r->points = open_table(d, s, r->request, true);
   add_row(r->points, s, point);
   const ReportSink sink = document_sink(d);
   put_row(d, r->points);
@@ -262,7 +294,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
 
 /* title: of bars that are drawn. */
 static void add_chart(Document *d, const Sweep *s, const Request *request, const char *title) {
-  if (s->axis->is_gpu) {
+  if (sweep_is_gpu(s->axis)) {
     Bars bars = sweep_bars(s, request, d->form == DOCUMENT_PICTURE ? title : NULL);
     document_bars(d, &bars);
     document_gap(d);
@@ -273,48 +305,53 @@ static void add_chart(Document *d, const Sweep *s, const Request *request, const
   }
 }
 
-/* The points, and the problem that they change; of GPUs each makes its own. */
-static Status sweep_values(SweepOptions *o, Problem *problem, SweepValue *values, size_t *n, Error *error) {
+/* The points; and in *resolved the question with its algorithms, for what is said of it. */
+static Status sweep_values(SweepOptions *o, Request *resolved, SweepValue *values, size_t *n, Error *error) {
   if (*o->values && (*o->from || *o->to || *o->step))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--values lists the points and --from, --to span them; give one of the two");
-  if (o->axis->is_gpu) {
-    const Status status = list_gpus(o, values, n, error);
+  Status status = STATUS_OK;
+  if (sweep_is_gpu(o->axis)) {
+    status = list_gpus(o, values, n, error);
     *o->request.gpu = '\0';
+    *resolved = o->request;
     return status;
   }
-  Status status = request_algorithms(&o->request, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
-  if (!status) status = request_problem(&o->request, problem, NULL, error);
-  if (!status) status = *o->values ? list_values(o, values, n, error) : spanned_values(o, values, n, error);
-  return status;
+  *resolved = o->request;
+  status = request_algorithms(resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
+  if (status) return status;
+  return *o->values ? list_values(o, values, n, error) : spanned_values(o, values, n, error);
 }
 
-static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *error) {
-  *metric = o->metric            ? (SweepMetric)(o->metric - 1)
-            : o->axis->is_gpu    ? SWEEP_TIME
-            : o->axis->behind_l2 ? SWEEP_HBM
-                                 : SWEEP_BOUNDARY;
+static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Error *error) {
+  *metric = o->metric ? o->metric
+                      : sweep_metric(sweep_is_gpu(o->axis) ? "time"
+                                     : o->axis->behind_l2  ? "hbm"
+                                                           : "boundary");
   if (!o->axis->behind_l2 || sweep_asks_gpu(*metric)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "--metric %s does not depend on %s; give l2, hbm or time",
-                   SWEEP_METRIC_NAMES[*metric], sweep_axis_name(o->axis));
+                   (*metric)->path, sweep_axis_name(o->axis));
 }
 
-static Status draw(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
+static Status draw(const Sweep *sweep, const SweepOptions *o, const Request *request, Io *io, Error *error) {
   char state[REQUEST_STATE_BYTES];
   Document picture = document_new(DOCUMENT_PICTURE);
-  add_chart(&picture, sweep, &o->request, o->chart.title);
-  return reply_draw(&picture, &o->chart, o->output.output, sweep->axis->is_gpu ? "Tilewalk: GPUs" : "Tilewalk: traffic",
-                    question_state(&o->request, state), io, error);
+  add_chart(&picture, sweep, request, o->chart.title);
+  return reply_draw(&picture, &o->chart, o->output.output,
+                    sweep_is_gpu(sweep->axis) ? "Tilewalk: GPUs" : "Tilewalk: traffic", question_state(request, state),
+                    io, error);
 }
 
 /* For people, or CSV. */
-static Status print_rows(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
+static Status print_rows(const Sweep *sweep, const SweepOptions *o, const Request *request, Io *io, Error *error) {
   Document d = reply_new(&o->output);
-  if (document_shows_charts(&d)) add_chart(&d, sweep, &o->request, NULL);
-  Table *t = open_table(&d, sweep, &o->request);
+  const bool details = d.details || d.form == DOCUMENT_CSV;
+  if (document_shows_charts(&d) && details) add_chart(&d, sweep, request, NULL);
+  Table *t = open_table(&d, sweep, request, details);
   if (o->shard.part > 1) document_continues(&d);
-  for (int i = 0; i < sweep->n_points; i++) add_row(t, sweep, i);
-  add_notes(t, sweep);
+  const int step = details ? 1 : (sweep->n_points + FIRST_ROWS - 1) / FIRST_ROWS;
+  for (int i = (sweep->n_points - 1) % (step ? step : 1); i < sweep->n_points; i += step) add_row(t, sweep, i);
+  add_notes(t, sweep, details);
   return reply_print(&d, STATUS_OK, io, error);
 }
 
@@ -322,7 +359,7 @@ static Status check_options(const SweepOptions *o, Error *error) {
   Status status = output_request_check(&o->output, error);
   if (!status) status = chart_request_check(&o->chart, &o->output, error);
   if (!status) status = shard_check(&o->shard, &o->output, error);
-  if (status || !o->axis->is_gpu) return status;
+  if (status || !sweep_is_gpu(o->axis)) return status;
   if (*o->chart.x_label || *o->chart.y_label)
     return error_set(error, STATUS_BAD_REQUEST, "over gpu there are bars without axes to label; --title takes words");
   if (o->shard.parts)
@@ -332,25 +369,25 @@ static Status check_options(const SweepOptions *o, Error *error) {
 }
 
 static Status sweep_and_show(SweepOptions *o, SweepValue *values, Io *io, Error *error) {
-  Problem problem = {0};
+  Request resolved;
   Sweep sweep = {0};
   SweepConfig config = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
-  Status status = sweep_values(o, &problem, values, &config.n, error);
+  Status status = sweep_values(o, &resolved, values, &config.n, error);
   if (!status) status = choose_metric(o, &config.metric, error);
-  if (!status) status = rank_options_check(&o->ranks, o->request.algorithms, o->request.n_algorithms, error);
+  if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);
   if (status) return status;
   shard_slice(&o->shard, config.n, &config.first, &config.end);
   const bool draws = *o->output.output, prints = !draws || o->output.json || o->output.csv; /* else a picture is all */
-  Run run = {.request = &o->request,
+  Run run = {.request = &resolved,
              .json = document_new(o->output.json ? DOCUMENT_JSON : DOCUMENT_TEXT),
              .progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "sweep", progress_clock_s()),
              .n = config.end - config.first};
   config.context = &run;
-  status = sweep_run(&sweep, &problem, &o->request, &config, error);
+  status = sweep_run(&sweep, &o->request, &config, error);
   progress_end(&run.progress);
-  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
-  if (!status && draws) status = draw(&sweep, o, io, error);
-  if (!status && prints && !o->output.json) status = print_rows(&sweep, o, io, error);
+  if (!status) program_notes(resolved.algorithms, resolved.n_algorithms, io);
+  if (!status && draws) status = draw(&sweep, o, &resolved, io, error);
+  if (!status && prints && !o->output.json) status = print_rows(&sweep, o, &resolved, io, error);
   sweep_free(&sweep);
   if (!o->output.json) document_free(&run.json);
   return o->output.json ? reply_print(&run.json, status, io, error) : status;
@@ -378,9 +415,10 @@ static const Option SWEEP_OPTIONS[] = {
      .argument = "WHAT",
      .set = set_metric,
      .names = SWEEP_METRIC_NAMES,
-     .help = "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
-             "behind L2), links (bytes that all ranks of a program with 'ranks' send) or time. Default boundary; over "
-             "l2 and skew hbm, over gpu time."},
+     .help =
+         "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
+         "behind L2), links (bytes that all ranks of a program with 'ranks' send), time, or the path of a number in "
+         "'sim --json', such as launch.waves. Default boundary; over l2 and skew hbm, over gpu time."},
     {.name = "values",
      .argument = "LIST",
      OPTION_TEXT(SweepOptions, values, "the value"),
@@ -414,9 +452,8 @@ const Command COMMAND_SWEEP = {
     .first = "over from to values metric algorithm gpu output",
     .summary = "the same over N, tile size, SRAM or GPUs: chart and table",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
-    .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; "
-                   "with -o it draws the chart and prints nothing. When SRAM is swept and no block is given, every "
-                   "point takes the largest block that fits. Over l2 and skew it shows what is left for HBM behind L2, "
+    .description = "Runs the same problem at many values of one parameter. Without -o it prints a table; with -o it "
+                   "draws a chart and prints nothing. Over l2 and skew it shows what is left for HBM behind L2, "
                    "by default of 8 heads of 32K tokens on an H200.",
     .examples = "  # how the gap opens, and where it stops growing\n"
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"
@@ -433,7 +470,7 @@ const Command COMMAND_SWEEP = {
                 "  parallel -kj4 tilewalk sweep --from 64 --step 1 --to 100063 --csv --shard {}/8 ::: $(seq 8) "
                 ">all.csv\n\n"
                 "  # traffic against SRAM with the lower bound, as a picture\n"
-                "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
+                "  tilewalk sweep --over sram --block largest --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),
     .sets = SETS,
     .run = run_sweep,

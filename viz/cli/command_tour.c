@@ -50,20 +50,18 @@ static const CounterRow *counted_run(const CounterTable *table, const char *kern
 /* Draws one sweep into folder/name; prints its path. */
 static Status draw(const char *folder, const char *name, const char *axis_name, bool with_unfused, Io *io,
                    Error *error) {
-  Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0};
-  Problem problem;
+  Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0, .largest_block = strcmp(axis_name, "N") != 0};
   Sweep sweep;
   SweepValue values[32];
   size_t n = 0;
   const SweepAxis *axis = sweep_axis(axis_name);
   for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++].value = v;
-  const SweepConfig config = {.axis = axis, .metric = SWEEP_BOUNDARY, .values = values, .n = n, .end = n};
+  const SweepConfig config = {.axis = axis, .metric = sweep_metric("boundary"), .values = values, .n = n, .end = n};
   const Schedule *compared[REQUEST_ALGORITHMS_MAX];
   const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   for (int k = 0; k < n_compared; k++)
     if (with_unfused || compared[k] != shipped_unfused()) request.algorithms[request.n_algorithms++] = compared[k];
-  if (request_problem(&request, &problem, NULL, error) || sweep_run(&sweep, &problem, &request, &config, error))
-    return error->status;
+  if (sweep_run(&sweep, &request, &config, error)) return error->status;
   char path[4200], state[REQUEST_STATE_BYTES];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   Chart chart = sweep_chart(&sweep, &request);

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/document/figures.h"
-#include "viz/text/number.h"
-
 /* ---- Scale ----------------------------------------------------------------------------------------------------- */
 
 FigureScale figure_scale(double bytes, double seconds) {
@@ -96,6 +93,16 @@ static bool is_shown(const FigureLine *line, const FigureRow *row, const Figure 
   return row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS ? value > 0 : value >= line->least;
 }
 
+FigureValue figure_as_value(const FigureRow *row, const Figure *f) {
+  return (FigureValue){.unit = f->is < IS_WHOLE ? UNIT_NONE : row->unit,
+                       .whole = f->is == IS_WHOLE  ? f->whole
+                                : f->is == IS_FLAG ? f->flag
+                                : f->is == IS_REAL ? (Wide)(f->real + 0.5)
+                                                   : 0,
+                       .real = figure_number(f),
+                       .word = f->text};
+}
+
 static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *row, const Simulation *run,
                      const Figure *f) {
   static const FigureScale KIB = {.bytes = 1024, .bytes_name = "KiB", .seconds = 1};
@@ -107,13 +114,8 @@ static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *ro
   } else if (l->scale && (row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS)) {
     table_text(l->table, line->role, figure_scaled(line->in_kib ? &KIB : l->scale, row, figure_number(f)).text);
   } else {
-    const FigureValue value = {.unit = row->unit,
-                               .whole = f->is == IS_WHOLE  ? f->whole
-                                        : f->is == IS_FLAG ? f->flag
-                                                           : (Wide)(f->real + 0.5),
-                               .real = figure_number(f),
-                               .word = f->text,
-                               .role = line->role};
+    FigureValue value = figure_as_value(row, f);
+    value.role = line->role;
     figure_cell(l->table, &value);
   }
 }
@@ -200,17 +202,6 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
 
 /* ---- Notes ----------------------------------------------------------------------------------------------------- */
 
-static Number figure_word(const FigureRow *row, const Figure *f) {
-  Number text;
-  if (row->unit == UNIT_BYTES)
-    text = number_bytes(f->is == IS_WHOLE ? f->whole : (Wide)f->real);
-  else if (row->unit == UNIT_SHARE)
-    snprintf(text.text, sizeof text.text, "%.1f %%", 100 * f->real);
-  else
-    text = row->unit == UNIT_SECONDS ? number_seconds(f->real) : number_count(f->whole);
-  return text;
-}
-
 /* The text with figures for {PATH}. */
 static void fill_in(const Simulation *run, const char *from, char text[640]) {
   size_t used = 0;
@@ -223,8 +214,9 @@ static void fill_in(const Simulation *run, const char *from, char text[640]) {
     snprintf(path, sizeof path, "%.*s", (int)(close - open - 1), open + 1);
     const FigureRow *row = figure_row(path);
     const Figure f = figure_of(run, row, 0);
+    const FigureValue value = figure_as_value(row, &f);
     if (used < 639)
-      used += (size_t)snprintf(text + used, 640 - used, "%s", f.is == IS_TEXT ? f.text : figure_word(row, &f).text);
+      used += (size_t)snprintf(text + used, 640 - used, "%s", f.is == IS_TEXT ? f.text : figure_shown(&value).text);
     from = close + 1;
   }
 }

@@ -9,7 +9,7 @@
 #define TILEWALK_VIZ_DOCUMENT_FIGURE_LINES_H
 
 #include "sim/answer/figure.h"
-#include "viz/document/document.h"
+#include "viz/document/figures.h"
 
 typedef struct {
   const char *label;  /* %s: the tensor, of a heading the machine, of a ratio the first run; NULL: not among details */
@@ -34,6 +34,9 @@ typedef struct {
 FigureScale figure_scale(double bytes, double seconds); /* such that these are at least 1 */
 Number figure_scaled(const FigureScale *scale, const FigureRow *row, double value);
 const char *figure_scaled_unit(const FigureScale *scale, const FigureRow *row);
+
+/* A figure of one run as a cell, or as words. */
+FigureValue figure_as_value(const FigureRow *row, const Figure *figure);
 
 /* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. */
 void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);

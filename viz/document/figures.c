@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/text/number.h"
-
 Figures figures_new(Document *d, bool tells_kinds, const char *heading, const char *first) {
   const TableColumn shown[] = {{.heading = heading},
                                {.heading = tells_kinds ? "value" : "size", .right = true},
@@ -40,20 +38,27 @@ static json_t *json_of(const FigureValue *v) {
   return counts && v->real == floor(v->real) ? table_json_whole(v->whole) : json_real(v->real);
 }
 
-void figure_cell(Table *t, const FigureValue *v) {
+Number figure_shown(const FigureValue *v) {
+  Number word = {""};
   switch (v->unit) {
-  case UNIT_NONE: table_empty(t, true); return;
-  case UNIT_BYTES: table_bytes(t, v->role, v->whole); return;
-  case UNIT_SECONDS: table_seconds(t, v->role, v->real); return;
-  case UNIT_FLOPS: table_flops(t, v->role, v->whole); return;
-  case UNIT_COUNT: table_count(t, v->role, v->whole); return;
-  case UNIT_RATE: table_double(t, v->role, v->real, 4); return;
-  case UNIT_RATIO: table_ratio(t, v->role, v->real); return;
-  case UNIT_SHARE: table_percent(t, v->role, v->real); return;
-  case UNIT_FLOP_RATE: table_format(t, v->role, "%s", number_si(v->real, "FLOP/s").text); return;
-  case UNIT_WORD: table_text(t, v->role, v->word); return;
-  case UNIT_FLAG: table_flag(t, v->role, v->whole, "yes", "no"); return;
+  case UNIT_BYTES: return number_bytes(v->whole);
+  case UNIT_SECONDS: return number_seconds(v->real);
+  case UNIT_FLOPS: return number_flops(v->whole);
+  case UNIT_COUNT: return number_count(v->whole);
+  case UNIT_RATE: return number_double(v->real, 4);
+  case UNIT_RATIO: return number_ratio(v->real);
+  case UNIT_SHARE: return number_percent(v->real);
+  case UNIT_FLOP_RATE: return number_si(v->real, "FLOP/s");
+  case UNIT_FLAG: snprintf(word.text, sizeof word.text, v->whole ? "yes" : "no"); return word;
+  default: return word;
   }
+}
+
+void figure_cell(Table *t, const FigureValue *v) {
+  if (v->unit == UNIT_NONE)
+    table_empty(t, true);
+  else
+    table_text(t, v->role, v->unit == UNIT_WORD ? v->word : figure_shown(v).text);
 }
 
 /* Whether the path is one of the first. */

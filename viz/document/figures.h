@@ -11,6 +11,7 @@
 
 #include "sim/answer/figure.h"
 #include "viz/document/document.h"
+#include "viz/text/number.h"
 
 typedef struct {
   FigureUnit unit; /* none: null */
@@ -38,7 +39,8 @@ typedef struct {
   bool tells_kinds, is_muted;
 } Figures;
 
-/* The next cell of a table. */
+/* As people read it; and the next cell of a table. */
+Number figure_shown(const FigureValue *value);
 void figure_cell(Table *table, const FigureValue *value);
 
 /* One table for people: of four columns with kinds, of three without; of CSV with kinds alone. */

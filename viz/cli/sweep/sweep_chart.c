@@ -6,28 +6,33 @@
 
 #include "viz/cli/run_tables.h"
 
+static ValueKind sweep_kind(const FigureRow *metric) {
+  return metric->unit == UNIT_SECONDS ? VALUE_SECONDS : metric->unit == UNIT_BYTES ? VALUE_BYTES : VALUE_NUMBER;
+}
+
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->first, problem, sizeof problem);
-  const bool is_two_level = s->metric == SWEEP_BOUNDARY && !s->first.machine.l2_bytes;
+  const bool is_two_level = !sweep_asks_gpu(s->metric) && s->metric->needs == NEED_NOTHING &&
+                            !s->first.machine.l2_bytes && s->metric->unit == UNIT_BYTES;
   snprintf(title, sizeof title, "%s against %s",
            is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
   title[strcspn(title, ",")] = '\0';
-  Chart chart = chart_new(&(ChartConfig){
-      .title = title,
-      .subtitle = s->axis->subtitle,
-      .footer = sweep_state(s->axis, request, state),
-      .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
-      .y = {.title = is_two_level ? "bytes between SRAM and HBM, read and written" : sweep_metric_label(s->metric),
-            .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
-            .log = !s->axis->behind_l2}});
+  Chart chart = chart_new(
+      &(ChartConfig){.title = title,
+                     .subtitle = s->axis->subtitle,
+                     .footer = sweep_state(s->axis, request, state),
+                     .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
+                     .y = {.title = is_two_level ? "bytes between SRAM and HBM, read and written" : s->metric->why,
+                           .kind = sweep_kind(s->metric),
+                           .log = !s->axis->behind_l2}});
   for (int k = 0; k < s->n_algorithms; k++) {
     const Schedule *const schedule = s->points[0].runs[k].schedule;
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
-    for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].shown);
+    for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].number);
   }
-  if (s->metric != SWEEP_TIME && s->metric != SWEEP_LINKS) {
-    chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
+  if (s->metric->unit == UNIT_BYTES && s->metric->needs != NEED_LINKS) {
+    chart_series(&chart, sweep_asks_gpu(s->metric) ? "every byte once" : "lower bound (order)", INK_PURPLE,
                  SERIES_REFERENCE);
     for (int i = 0; i < s->n_points; i++)
       chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
@@ -38,10 +43,11 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
 }
 
 Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
-  const bool is_time = s->metric == SWEEP_TIME;
+  const bool is_time = s->metric->unit == UNIT_SECONDS;
+  const char *const bound = time_kind_name(TIME_BOUND);
   bool any_predicted = false;
   for (int i = 0; i < s->n_points; i++)
-    for (int k = 0; k < s->n_algorithms; k++) any_predicted = any_predicted || s->points[i].runs[k].kind != TIME_BOUND;
+    for (int k = 0; k < s->n_algorithms; k++) any_predicted = any_predicted || s->points[i].runs[k].time_is != bound;
   const char *const how = !is_time        ? NULL
                           : any_predicted ? "predicted; another card extrapolated; a bound elsewhere"
                                           : "at peak rates, a bound";
@@ -55,19 +61,19 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
                                      .subtitle = is_own  ? whole
                                                  : title ? how
                                                          : NULL,
-                                     .kind = is_time ? VALUE_SECONDS : VALUE_BYTES,
+                                     .kind = sweep_kind(s->metric),
                                      .footer = sweep_state(s->axis, request, state)});
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
     const char *const machine = s->machines[i];
     if (s->n_algorithms > 1) bars_group(&bars, machine);
     for (int k = 0; k < s->n_algorithms; k++) {
-      const double value = p->runs[k].shown;
+      const double value = p->runs[k].number;
       char words[NUMBER_CHARS + 16];
-      const TimeKind kind = p->runs[k].kind;
-      const char *const is = !is_time || !any_predicted || kind == TIME_PREDICTED ? ""
-                             : kind == TIME_BOUND                                 ? "at least "
-                                                                                  : "about ";
+      const char *const kind = p->runs[k].time_is;
+      const char *const is = !is_time || !any_predicted || kind == time_kind_name(TIME_PREDICTED) ? ""
+                             : kind == bound                                                      ? "at least "
+                                                                                                  : "about ";
       snprintf(words, sizeof words, "%s%s", is, value_text(bars.config.kind, value).text);
       bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : machine, &value, words);
     }
