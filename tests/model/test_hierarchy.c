@@ -4,36 +4,6 @@
 
 /* --- by hand --- */
 
-TEST(the_first_reader_pays_and_the_other_side_gets_a_copy) {
-  Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4, 16384}}});
-  HierarchyRead read = hierarchy_read(h, 0, 2);
-  assert_true(read.home_missing == 1 && read.copy_missing == 1 && read.far_missing == 1);
-  assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 8192);
-  read = hierarchy_read(h, 0, 2);
-  assert_true(read.home_missing == 0 && read.copy_missing == 0);
-  read = hierarchy_read(h, 1, 2); /* its home half came when side 0 asked; the other half comes across */
-  assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
-  assert_true(h->counts.hbm_read_bytes == 16384 && h->counts.fabric_bytes == 16384);
-  assert_true(h->counts.miss_bytes == 16384 + 8192); /* 1.5 times the granule, as measured with CTAs apart */
-  free(h);
-}
-
-/* What all read is held twice: both sides scan 40 MiB over and over and find nothing; one partition
- * of twice the size finds all of it. */
-TEST(what_both_sides_read_has_room_on_one) {
-  for (int one_partition = 0; one_partition < 2; one_partition++) {
-    const HierarchyConfig c = {.kinds = {{40 * 64, 16384}}, .one_partition = one_partition};
-    Hierarchy *h = make(&c);
-    for (int round = 0; round < 3; round++)
-      for (uint64_t granule = 0; granule < c.kinds[0].n; granule++)
-        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, granule);
-    const double buffer = 40.0 * 1048576;
-    assert_true(near(h->counts.hbm_read_bytes, one_partition ? buffer : 3 * buffer));
-    assert_true(near(h->counts.fabric_bytes, one_partition ? 0 : 3 * buffer));
-    free(h);
-  }
-}
-
 /* How often a buffer in one piece is read from HBM in two rounds, the mean of places. */
 static double readings_of(uint64_t mib) {
   enum { PLACES = 16 };
@@ -127,45 +97,6 @@ TEST(merged_tiles_lie_as_they_would_apart) {
   free(merged);
 }
 
-/* How much of 26 MiB is lost a round, one granule of every `stride`, the mean of places. */
-static double lost_of(uint64_t stride) {
-  enum { PLACES = 16, ROUNDS = 10, N = 26 * 64 };
-  double sum = 0;
-  for (uint64_t place = 0; place < PLACES; place++) {
-    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{stride * N, 16384}}, .seed = place});
-    for (int round = 0; round < ROUNDS; round++)
-      for (uint64_t i = 0; i < N; i++)
-        for (uint32_t side = 0; side < 2; side++) hierarchy_read(h, side, i * stride);
-    sum += (h->counts.hbm_read_bytes / (N * 16384.0) - 1) / (ROUNDS - 1);
-    free(h);
-  }
-  return sum / PLACES;
-}
-
-/* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24
- * MiB read in a circle 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200/scan, family strided, at one
- * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200/scan-places). */
-TEST(what_rows_leave_fills_sets_unevenly) {
-  const double all = lost_of(1), half = lost_of(2);
-  assert_below(all, 0.001);                           /* none today */
-  assert_below(fabs(half - (0.13 + 0.40) / 2), 0.06); /* between 24 and 28 MiB: 0.052, and a seventh */
-}
-
-/* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and
- * as much again: of A's far half, the home has seen half as much since A was asked for again. An H200 reads so much too
- * (family far of h200/scan). */
-TEST(a_far_request_renews) {
-  for (int renews = 0; renews < 2; renews++) {
-    Hierarchy *h = make(&(HierarchyConfig){.kinds = {{200 * 64, 16384}}, .far_renews_nothing = !renews});
-    const struct { uint64_t at_mib, mib; } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
-    for (int k = 0; k < 5; k++)
-      for (uint64_t i = 0; i < reads[k].mib * 64; i++) hierarchy_read(h, 0, reads[k].at_mib * 64 + i);
-    /* 8 + 36 + 36 once; A's near half again twice; its far half once more where the home has forgotten it */
-    assert_true(fabs(h->counts.hbm_read_bytes / 1048576 - (80 + 8 + (renews ? 0 : 4))) < 0.5);
-    free(h);
-  }
-}
-
 /* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.18 on
  * average, so of 234 sets 26 lose none (that is exp(-2.18)), all of which have room for the last half: 234 sets of
  * whole halves have 29.25 MiB, less than there are. And all sets together have what is left of the side. */
@@ -212,25 +143,6 @@ TEST(renewed_lines_stay) {
                 far.home_missing == renews); /* at home on side 1 nobody asked for it, but side 0 just now */
     free(h);
   }
-}
-
-TEST(stores_fetch_nothing_and_half_of_them_cross) {
-  const HierarchyConfig c = {.kinds = {{6000, 16384}}};
-  Hierarchy *h = make(&c);
-  hierarchy_read(h, 1, 5);
-  hierarchy_write(h, 0, 5);
-  assert_true(h->counts.fabric_bytes == 8192 + 8192);
-  HierarchyRead read = hierarchy_read(h, 1, 5); /* its copy was dropped, the homes have the new bytes */
-  assert_true(read.home_missing == 0 && read.copy_missing == 1 && read.far_missing == 0);
-  assert_true(h->counts.hbm_write_bytes == 0);
-  for (uint64_t granule = 6; granule < 6000; granule++) hierarchy_write(h, 0, granule);
-  /* Each side holds 29.3 MiB, side 0 half of it copies; what was stored before has been written back, but for a half in
-   * each set. */
-  const double held = 1.5 * 30010 * 1024;
-  assert_true(fabs(h->counts.hbm_write_bytes - ((6000 - 5) * 16384.0 - held)) < 2 * 8192 * h->n_sets);
-  assert_true(near(h->counts.hbm_write_bytes + hierarchy_dirty_bytes(h), (6000 - 5) * 16384.0));
-  assert_true(h->counts.hbm_read_bytes == 16384);
-  free(h);
 }
 
 TEST(bad_configs_are_explained) {

@@ -1,5 +1,5 @@
 /* Many CTAs over L2: cases by hand. test_l2_run_slow.c has a slow, obvious LRU and laws;
- * tests/recorded/test_l2_counters.c the counters of an H200. */
+ * tests/recorded/test_counters.c the counters of an H200. */
 #include "tests/support/test.h"
 
 #ifdef _OPENMP
@@ -10,27 +10,6 @@
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/l2_run_case.h"
-
-/* Two CTAs on two sides, one tile of 1 KiB each of Q, K, V and O, L2 ample. Side 0 reads Q0: 1 KiB from HBM, half of it
- * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
- * each O crosses. Side 0 has just asked for the home half of K and V on side 1 when side 1 looks, and nobody there
- * knows yet: a miss for the counters. */
-TEST(by_hand) {
-  const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
-                      (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
-  const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
-  assert_true(t.read_bytes == 6 * 1024 && t.write_bytes == 2 * 1024);
-  assert_true(t.hbm_read_bytes == 4 * 1024);
-  assert_true(t.own_miss_bytes == 1024 + 2048 + 1024 + 1024 + 1024);
-  assert_true(t.fabric_bytes == 512 + 1024 + 512 + 1024 + 2 * 512);
-  const L2Run once = run(&c, (L2RunConfig){.l2_bytes = 1 << 20, .l2_partitions = 2, .profiled = true, .once = true});
-  assert_true(once.fabric_bytes == t.fabric_bytes);
-  const L2Run again = run(&c, (L2RunConfig){.l2_bytes = 1 << 20,
-                                            .l2_partitions = 2,
-                                            .profiled = true}); /* what a profiler has put back of O is cold */
-  assert_false(differs(again.fabric_bytes, t.fabric_bytes + 2 * 0.05 * 1024));
-  assert_true(t.hbm_write_bytes == 0 && t.left_dirty_bytes == 2 * 1024);
-}
 
 /* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together
  * again, tile for tile; where it asks ahead, what they gain is hidden behind the tile before. */
@@ -116,41 +95,6 @@ TEST(rounds_are_parts_of_tiles) {
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
 }
 
-/* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with
- * sets all alike. */
-TEST(resident_lines_take_room) {
-  const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
-                      (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
-  const double MIB = 1 << 20;
-  const L2Run told =
-      run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .overheads.resident_bytes = 1.25 * MIB});
-  const L2Run smaller =
-      run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB - 0.625 * MIB});
-  const L2Run without = run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2});
-  const L2Run by_hand =
-      run(&c, (L2RunConfig){.l2_bytes = 2 << 20, .l2_partitions = 2, .side_capacity_bytes = MIB, .side_ways = 16});
-  assert_memory_equal(&without, &by_hand, sizeof without);
-  assert_true(told.hbm_read_bytes > 1.02 * without.hbm_read_bytes && told.hbm_read_bytes > smaller.hbm_read_bytes);
-  run(&c, (L2RunConfig){.l2_bytes = 1 << 20,
-                        .l2_partitions = 2,
-                        .overheads.resident_bytes = 2 * MIB}); /* none left: no more than slow */
-}
-
-/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is
- * counted elsewhere. */
-TEST(reloaded_q_takes_room) {
-  const L2RunConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
-                          .l2_partitions = 2};
-  L2Run r[2];
-  for (int reloads = 0; reloads < 2; reloads++) {
-    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
-                        (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
-    r[reloads] = run(&c, l2);
-  }
-  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes &&
-              r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
-}
-
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that
  * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
  * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
@@ -175,25 +119,6 @@ TEST(merged_tiles_take_their_own_time) {
     fine_bytes += fine.hbm_read_bytes, coarse_bytes += coarse.hbm_read_bytes;
   }
   if (fabs(coarse_bytes / fine_bytes - 1) > 0.075) fail_msg("%+.1f %%", 100 * (coarse_bytes / fine_bytes - 1));
-}
-
-/* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2
- * or not. */
-TEST(log_sum_exps_are_stored_besides) {
-  for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
-    L2Run t[2];
-    for (int lse = 0; lse < 2; lse++) {
-      const Case c =
-          make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
-               (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = 1024}, &SMALL);
-      t[lse] = run(&c, (L2RunConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
-    }
-    const double bytes = 3 * 2048 * 4; /* fp32 */
-    assert_true(t[1].hbm_read_bytes == t[0].hbm_read_bytes && t[1].fabric_bytes == t[0].fabric_bytes &&
-                t[1].write_bytes == t[0].write_bytes + bytes);
-    assert_false(
-        differs(t[1].hbm_write_bytes + t[1].left_dirty_bytes, t[0].hbm_write_bytes + t[0].left_dirty_bytes + bytes));
-  }
 }
 
 /* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the

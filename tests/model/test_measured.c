@@ -1,6 +1,7 @@
-/* The model's numbers against what was measured on an H200 (an H100: h100/sets/, 16 lines and 25 MiB; h100/replacement/): a row says in which recording of assets/counters, what of it,
- * what came out, and how far the model may be from that. Constants first; then what CTAs, sets and tiles of the model do.
- * TILEWALK_DEPTH=2 prints each. */
+/* The model's numbers against what was measured on an H200 (an H100: h100/sets/, 16 lines and 25 MiB;
+ * h100/replacement/): a row says in which recording of assets/counters, what of it, what came out, and how far the
+ * model may be from that. Constants first; then what CTAs, sets and tiles of the model do. TILEWALK_DEPTH=2 prints
+ * each. */
 #include "tests/support/test.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/simulate_kernel.h"
@@ -124,8 +125,8 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
 }
 
 /* fa2_async: as each is the youngest when it comes, two of an SM end half of one's time apart in the end. fa2_tensor
- * waits: the last of three. fa2-sm90 slips by whole tiles. mem-efficient-sm90 gets ahead steadily: by how much of its time
- * the slower half of the CTAs is slower than all, wave by wave. */
+ * waits: the last of three. fa2-sm90 slips by whole tiles. mem-efficient-sm90 gets ahead steadily: by how much of its
+ * time the slower half of the CTAs is slower than all, wave by wave. */
 TEST(ctas_of_an_sm_get_apart_as_recorded) {
   static const struct {
     const char *file, *kernel;
@@ -155,9 +156,9 @@ TEST(ctas_of_an_sm_get_apart_as_recorded) {
   }
 }
 
-/* Cycles of fa2_tensor for a tile of K and V, one, two and three CTAs on an SM: not two and three times as long, as one
- * waits while another works. Of four heads the last wave had three CTAs on an SM by chance in one launch of eleven, 81,383
- * for 72,977. */
+/* Cycles of fa2_tensor for a tile of K and V, one, two and three CTAs on an SM: not two and three times as long, as
+ * one waits while another works. Of four heads the last wave had three CTAs on an SM by chance in one launch of
+ * eleven, 81,383 for 72,977. */
 TEST(a_tile_takes_as_long_as_on_an_h200) {
   static const struct {
     const char *file;

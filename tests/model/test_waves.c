@@ -1,7 +1,7 @@
 /* Where the CTAs of launches ran on an H200, each launch beside the bytes that it moved between the sides of L2: of
- * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; in h200/begins-replayed/ a launch that is
- * put back always begins alike). The model, told with which GPC a launch begins, moves as many bytes; not told, as many as
- * launches that begin with each GPC in turn do in the mean. TILEWALK_DEPTH=2 prints every launch. */
+ * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; in h200/begins-replayed/ a launch that
+ * is put back always begins alike). The model, told with which GPC a launch begins, moves as many bytes; not told, as
+ * many as launches that begin with each GPC in turn do in the mean. TILEWALK_DEPTH=2 prints every launch. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/gpcs.h"

@@ -1,5 +1,4 @@
-/* Is the result right? What the fold left in HBM against attention from its definition, and against the
- * same arithmetic without tiles. Written apart from sim/numbers/reference.h. */
+/* Is the result right? What the fold left in HBM against attention from its definition. Written apart from sim/numbers/reference.h. */
 #ifndef TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
 #define TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
 
@@ -10,22 +9,11 @@
  * state needs no events for it. */
 void attention_reference_row(const Attention *attention, int64_t row, double *O);
 
-/* Row `row` of O in the configured precision, with the whole row of scores taken as one block: what a
- * kernel without tiles would compute, with the same operations in the same order but for the rescaling. */
-void attention_one_pass_row(const Attention *attention, int64_t row, double *O);
-
 /* O in HBM against the reference of the inputs of `exact`: another state of the same shape, or NULL for
  * `attention` itself, which then measures the algorithm's arithmetic alone. An fp64 state filled from the same
  * seed counts the rounding of the inputs as well, as published tables do: FlashAttention-3's fp16 figures
  * (arXiv 2407.08608, table 3: standard 3.2e-4, FlashAttention-2 and -3 1.9e-4) come out that way at long N.
  * `scratch` has room for d numbers. */
 Accuracy attention_accuracy(const Attention *attention, const Attention *exact, double *scratch);
-
-/* O in HBM against one pass: is tiling bit-identical? */
-typedef struct {
-  int64_t n_rows, n_rows_that_differ; /* in at least one bit of one of their d numbers */
-  Accuracy gap;                       /* taking one pass as the reference */
-} OnePassComparison;
-OnePassComparison attention_compare_one_pass(const Attention *attention, double *scratch);
 
 #endif

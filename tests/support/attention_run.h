@@ -47,13 +47,6 @@ static inline Accuracy run_accuracy(const Run *run, const Run *exact) {
   return accuracy;
 }
 
-static inline OnePassComparison run_compared_with_one_pass(const Run *run) {
-  double *scratch = malloc((size_t)run->attention->plan.shape.d * sizeof *scratch);
-  OnePassComparison comparison = attention_compare_one_pass(run->attention, scratch);
-  free(scratch);
-  return comparison;
-}
-
 static inline Shape random_shape(Rand *r) {
   const int64_t kv_heads = rand_in(r, 1, 3);
   return (Shape){.heads = kv_heads * rand_in(r, 1, 3),

@@ -5,65 +5,6 @@
 
 /* ---- streams that are not what they should be ---- */
 
-/* Leaving out an event that brings, computes or stores something must show: refused, or a wrong result. */
-static bool matters(const Attention *a, const Event *e) {
-  const double *l = attention_stored(a, "l_i", 0).values;
-  const double *lse = attention_part_in_hbm(a, "stats", e->split).values;
-  switch (e->kind) {
-  case EVENT_LOAD:
-    if (e->tensor == IMPLIED_Q && e->split > 0) return false; /* still there from the split before */
-    if (e->tensor == IMPLIED_O || e->tensor == IMPLIED_STATS) /* what fa1 loads first are zeros */
-      return !l || l[e->row0] != 0;
-    return true;
-  case EVENT_ACCUMULATE: /* an empty split, or a wholly masked tile in standard, adds nothing */
-    if (e->col0 == e->col1) return lse[e->row0] != -INFINITY;
-    return band_tile(&a->plan.band, e->row0, e->row1, e->col0, e->col1) != TILE_SKIPPED;
-  case EVENT_NORMALISE: /* nothing to divide, or a division by 1 */
-    if (e->tensor == IMPLIED_P) return true;
-    return !attention_row(a, e->row0) || (attention_row(a, e->row0)->l != 0 && attention_row(a, e->row0)->l != 1);
-  case EVENT_PRODUCT:
-  case EVENT_MASK: return true;
-  case EVENT_STORE: return e->tensor != IMPLIED_STATS || lse || isnan(l[e->row0]); /* fa1's last: not needed */
-  default: return false; /* a maximum that does not move may be left out */
-  }
-}
-
-/* Runs without event number `dropped`; true when that was noticed. */
-static bool notices(const char *algorithm, uint64_t dropped, bool *mattered) {
-  const Shape shape = {.N_q = 12, .N_k = 12, .d = 3, .window = 4};
-  const Tiling tiling = {.B_r = 4, .B_c = 4, .n_splits = 2};
-  Run run = open_run(algorithm, &shape, &tiling, &(AttentionConfig){0});
-  attention_fill(run.attention, INPUT_NORMAL, 21, 0, 0);
-  Event event;
-  bool noticed = false;
-  *mattered = false;
-  while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
-    if (event.step == dropped)
-      *mattered = matters(run.attention, &event);
-    else if (attention_apply(run.attention, &event, NULL) != STATUS_OK)
-      noticed = true;
-    if (noticed) break;
-  }
-  if (!noticed) noticed = !(run_accuracy(&run, NULL).largest < 1e-9);
-  close_run(&run);
-  return noticed;
-}
-
-TEST(a_stream_that_lacks_a_step_is_noticed) {
-  const char *const names[] = {"standard", "fa1", "fa2", "fa2-split"};
-  for (int n = 0; n < 4; n++) {
-    bool mattered;
-    int n_mattered = 0;
-    assert_false(notices(names[n], UINT64_MAX, &mattered));
-    for (uint64_t step = 0; step < 200; step++) {
-      const bool noticed = notices(names[n], step, &mattered);
-      n_mattered += mattered;
-      if (mattered && !noticed) fail_msg("%s without event %d passes", names[n], (int)step);
-    }
-    assert_true(n_mattered > 40);
-  }
-}
-
 TEST(events_that_cannot_be_are_refused_and_change_nothing) {
   const Shape shape = {.N_q = 8, .N_k = 8, .d = 2};
   const Tiling tiling = {.B_r = 4, .B_c = 4};

@@ -69,41 +69,6 @@ TEST(a_head_in_32_mib_misses_once_a_line) {
   check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, FAR_V, 32768, 0);
 }
 
-TEST(a_head_in_2_mib_misses_half_its_lines) {
-  for (uint32_t bits = 40; bits <= 64; bits += 8)
-    for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
-      const CacheConfig config = {.address_bits = bits, .vector_bytes = vector_bytes};
-      check_head(config, feed_range, V, 286720, 7936);
-      if (bits > 40) check_head(config, feed_range, FAR_V, 286720, 7936);
-    }
-  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, V, 286720, 7936);
-  check_head((CacheConfig){.layout = CACHE_LAYOUT_BY_SET}, feed_range, FAR_V, 286720, 7936);
-  check_head((CacheConfig){.address_bits = 40}, feed_records, V, 286720, 7936);
-  check_head((CacheConfig){0}, feed_records, FAR_V, 286720, 7936);
-}
-
-TEST(a_head_in_2_mib_fully_associative_always_misses) {
-  CacheState *cache = make_cache(&(CacheConfig){.ways = 16384, .address_bits = 32});
-  one_head(cache, feed_range, V);
-  assert_int_equal(cache->counts.line_misses, 540672);
-  free(cache);
-}
-
-/* All 32 query blocks side by side, one K/V tile a turn: each line comes once. */
-TEST(thirty_two_ctas_in_step_miss_once_a_line) {
-  CacheState *cache = make_cache(&(CacheConfig){0});
-  for (uint64_t i = 0; i < TILES; i++) feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
-  for (uint64_t j = 0; j < TILES; j++)
-    for (uint64_t i = 0; i < TILES; i++) {
-      feed_range(cache, K + j * TILE_BYTES, CACHE_READ);
-      feed_range(cache, V + j * TILE_BYTES, CACHE_READ);
-    }
-  for (uint64_t i = 0; i < TILES; i++) feed_range(cache, O + i * TILE_BYTES, CACHE_WRITE);
-  assert_int_equal(cache->counts.lines_touched, 540672);
-  assert_int_equal(cache->counts.line_misses, 32768);
-  free(cache);
-}
-
 /* The same run in every layout, word and vector width ends in the same lines in the same order. */
 TEST(layouts_and_widths_change_speed_alone) {
   for (int kind = 0; kind < 4; kind++) {
@@ -129,84 +94,6 @@ TEST(layouts_and_widths_change_speed_alone) {
 }
 
 /* --- sectors and stores, by hand --- */
-
-TEST(a_read_fetches_the_sectors_it_touches) {
-  CacheState *cache = make_cache(&(CacheConfig){0});
-  CacheEvent event;
-  assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event), STATUS_OK); /* bytes 31 and 32 */
-  assert_false(event.line_hit);
-  assert_int_equal(event.fetched_sectors, 3);
-  cache_access_line(cache, 0, 128, CACHE_READ, &event);
-  assert_true(event.line_hit);
-  assert_int_equal(event.fetched_sectors, 12);
-  assert_int_equal(cache->counts.read_sector_misses, 4);
-  assert_int_equal(cache->counts.read_sectors, 6);
-  assert_int_equal(cache_hit_sectors(&cache->counts), 2);
-  free(cache);
-}
-
-TEST(a_store_of_whole_sectors_fetches_nothing) {
-  CacheState *cache = make_cache(&(CacheConfig){0});
-  cache_access(cache, 32, 64, CACHE_WRITE); /* sectors 1 and 2 */
-  cache_access(cache, 32, 64, CACHE_READ);
-  assert_int_equal(cache->counts.read_sector_misses, 0);
-  assert_int_equal(cache->counts.write_sector_absent, 2);
-  assert_true(cache_hit_rate(&cache->counts) == 1); /* as ncu sees it, the first store was a hit */
-  free(cache);
-}
-
-TEST(parts_of_a_sector_add_up_to_a_whole_one) {
-  CacheState *cache = make_cache(&(CacheConfig){0});
-  for (uint64_t byte = 0; byte < 32; byte += 4) {
-    const CacheLine line = cache_peek(cache, 0, 0);
-    assert_int_equal(line.valid_sectors, 0);
-    cache_access(cache, byte, 4, CACHE_WRITE);
-  }
-  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
-  cache_access(cache, 0, 4, CACHE_READ);
-  assert_int_equal(cache->counts.read_sector_misses, 0);
-  cache_access(cache, 96, 31, CACHE_WRITE); /* one byte short */
-  cache_access(cache, 96, 4, CACHE_READ);   /* so the sector is fetched, once */
-  cache_access(cache, 96, 4, CACHE_READ);
-  assert_int_equal(cache->counts.read_sector_misses, 1);
-  assert_int_equal(cache_peek(cache, 0, 0).dirty_sectors, 9);
-  free(cache);
-}
-
-/* Two half-written lines take turns at the front of one set; each keeps its own bytes. */
-TEST(a_mask_moves_with_its_line) {
-  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 512, .ways = 4});
-  cache_access(cache, 0, 16, CACHE_WRITE);
-  cache_access(cache, 128, 8, CACHE_WRITE);
-  cache_access(cache, 16, 16, CACHE_WRITE);
-  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
-  assert_int_equal(cache_peek(cache, 0, 1).valid_sectors, 0);
-  cache_access(cache, 128 + 8, 24, CACHE_WRITE);
-  assert_int_equal(cache_peek(cache, 0, 0).valid_sectors, 1);
-  assert_int_equal(cache->partial_sectors, 0);
-  free(cache);
-}
-
-TEST(without_byte_masks_parts_stay_parts) {
-  CacheState *cache = make_cache(&(CacheConfig){.no_byte_masks = true});
-  for (uint64_t byte = 0; byte < 32; byte += 4) cache_access(cache, byte, 4, CACHE_WRITE);
-  cache_access(cache, 0, 4, CACHE_READ);
-  assert_int_equal(cache->counts.read_sector_misses, 1);
-  free(cache);
-}
-
-/* A line pushed out and met again starts with empty masks. */
-TEST(a_mask_does_not_outlive_its_line) {
-  CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 256, .ways = 2});
-  cache_access(cache, 0, 16, CACHE_WRITE);
-  cache_access(cache, 128, 1, CACHE_READ);
-  cache_access(cache, 256, 1, CACHE_READ); /* line 0 leaves */
-  cache_access(cache, 16, 16, CACHE_WRITE);
-  cache_access(cache, 0, 4, CACHE_READ);
-  assert_int_equal(cache->counts.read_sector_misses, 3);
-  assert_int_equal(cache->counts.dirty_evictions, 1);
-  free(cache);
-}
 
 TEST(an_event_names_the_line_that_left) {
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
@@ -251,74 +138,6 @@ TEST(a_flush_writes_back_and_leaves_clean_lines) {
 }
 
 /* --- laws --- */
-
-/* LRU with more ways in the same sets keeps all that fewer ways keep. */
-TEST(more_ways_never_miss_more) {
-  for (uint64_t seed = 1; seed <= 4; seed++) {
-    uint64_t last = ~(uint64_t)0;
-    for (uint64_t ways = 1; ways <= 32; ways++) {
-      CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 48 * ways * 128, .ways = ways});
-      Rand r = {seed};
-      for (int i = 0; i < 2000; i++) {
-        const uint64_t line = (uint64_t)(rand_in(&r, 0, 40) * rand_in(&r, 0, 40));
-        cache_access_range(cache, line * 128, (uint64_t)rand_in(&r, 1, 4096), i % 5 ? CACHE_READ : CACHE_WRITE);
-      }
-      const uint64_t misses = cache->counts.read_sector_misses;
-      assert_true(misses <= last);
-      last = misses;
-      free(cache);
-    }
-  }
-}
-
-TEST(fetches_are_at_least_compulsory_and_at_most_requested) {
-  enum { LINES = 4096 };
-  for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
-    for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
-      CacheState *cache = make_cache(
-          &(CacheConfig){.size_bytes = 64 * KIB, .policy = (CachePolicy)policy, .index = (CacheIndex)index, .seed = 3});
-      static bool seen[LINES * 4];
-      memset(seen, 0, sizeof seen);
-      uint64_t compulsory = 0;
-      Rand r = {5};
-      for (int i = 0; i < 20000; i++) {
-        const uint64_t sector = (uint64_t)rand_in(&r, 0, LINES * 4 - 1) & (uint64_t)rand_in(&r, 0, LINES * 4 - 1);
-        compulsory += !seen[sector];
-        seen[sector] = true;
-        cache_access(cache, sector * 32, 32, CACHE_READ);
-      }
-      const CacheCounts *c = &cache->counts;
-      assert_true(c->read_sector_misses >= compulsory && c->read_sector_misses < c->read_sectors);
-      assert_true(c->line_misses <= c->read_sector_misses);
-      assert_true(c->evictions <= c->line_misses && c->evictions + 512 >= c->line_misses);
-      assert_int_equal(c->dirty_evictions, 0);
-      assert_int_equal(cache_hit_sectors(c) + c->read_sector_misses, c->read_sectors + c->write_sectors);
-      free(cache);
-    }
-}
-
-TEST(a_copy_goes_on_as_the_original_does) {
-  for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++) {
-    const CacheConfig config = {.size_bytes = 32 * KIB, .policy = (CachePolicy)policy};
-    const size_t bytes = (size_t)cache_state_bytes(&config);
-    CacheState *cache = make_cache(&config), *bookmark = malloc(bytes);
-    Rand r = {9};
-    for (int i = 0; i < 3000; i++) {
-      if (i == 1000) memcpy(bookmark, cache, bytes);
-      const uint64_t address = (uint64_t)rand_in(&r, 0, 128 << 10), n = (uint64_t)rand_in(&r, 1, 600);
-      const CacheKind kind = i % 3 ? CACHE_READ : CACHE_WRITE;
-      cache_access_range(cache, address, n, kind);
-      if (i >= 1000) cache_access_range(bookmark, address, n, kind);
-    }
-    assert_memory_equal(cache, bookmark, bytes);
-    cache_reset(cache);
-    CacheState *fresh = make_cache(&config);
-    assert_memory_equal(cache, fresh, bytes);
-    free(fresh);
-    free(cache);
-    free(bookmark);
-  }
-}
 
 /* A random index spreads neighbours evenly, and another seed spreads them otherwise. */
 TEST(a_random_index_spreads) {

@@ -154,27 +154,6 @@ TEST(parts_lie_in_hbm_where_they_are_stored) {
   free(p);
 }
 
-/* N = 48, d = 8, fp16, tiles of 16 x 8: Q, K, V and O cross once, S is written once and read twice. */
-TEST(a_program_of_ones_own_moves_what_it_says) {
-  Program *p = own_program(OWN_FUSED);
-  Plan plan;
-  Traffic t;
-  bool overflow = false;
-  assert_int_equal(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &(Tiling){.B_r = 16, .B_c = 8}, NULL), STATUS_OK);
-  schedule_traffic(p, &plan, &t, &overflow);
-  assert_int_equal(t.read[IMPLIED_Q], 48 * 8 * 2);
-  assert_int_equal(t.read[IMPLIED_K], 48 * 8 * 2);
-  assert_int_equal(t.read[IMPLIED_V], 48 * 8 * 2);
-  assert_int_equal(t.read[IMPLIED_S], 2 * 48 * 48 * 2);
-  assert_int_equal(t.write[IMPLIED_S], 48 * 48 * 2);
-  assert_int_equal(t.write[IMPLIED_O], 48 * 8 * 2);
-  assert_int_equal(t.read[IMPLIED_P] + t.write[IMPLIED_P] + t.read[IMPLIED_O], 0);
-  assert_int_equal(t.flops, 4 * 48 * 48 * 8);
-  assert_int_equal(schedule_intermediate_bytes(p, &plan, &overflow), 48 * 48 * 2);
-  assert_int_equal(p->n_passes, 2);
-  free(p);
-}
-
 /* Its events add up to its totals at every step, under masks of every kind, and every step is found. */
 TEST(its_prefixes_are_its_events) {
   Program *p = own_program(OWN_FUSED);

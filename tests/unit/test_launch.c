@@ -216,19 +216,6 @@ TEST(waves_and_the_tail) {
   assert_int_equal(make(shape, config).n_pieces, 16);
 }
 
-TEST(names_read_back) {
-  for (int i = 0; i < ORDER_COUNT; i++) {
-    LaunchOrder order = ORDER_COUNT;
-    assert_true(launch_order_from_name(launch_order_name((LaunchOrder)i), &order));
-    assert_int_equal(order, i);
-  }
-  LaunchRows rows = ROWS_ASCENDING;
-  LaunchWalk walk = WALK_FORWARD;
-  assert_true(launch_rows_from_name("longest-first", &rows) && rows == ROWS_LONGEST_FIRST);
-  assert_true(launch_walk_from_name("reversed", &walk) && walk == WALK_REVERSED);
-  assert_false(launch_walk_from_name("", &walk) || launch_rows_from_name("rows", &rows));
-}
-
 TEST(impossible_requests) {
   const Shape shape = {.N_q = 64, .d = 64},
               vast = {.batch = SHAPE_MAX_BATCH, .heads = SHAPE_MAX_HEADS, .N_q = SHAPE_MAX_N, .d = 64};

@@ -20,27 +20,6 @@ static void expect_error(const char *text, Status expected, const char *part) {
 #define RAW_UNITS    "\"\",\"\",\"byte\",\"ns\"\n"
 #define SHAPE_HEADER "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
 
-/* ncu's layout, with its messages, the program's own output, CRLF, groups of three digits and a comma in a name. */
-TEST(test_raw_layout) {
-  CounterTable table;
-  Error error;
-  assert_int_equal(read_text("==PROF== Connected to process 1\nhello, world\n" RAW_HEADER RAW_UNITS
-                             "\"0\",\"void f<1, \"\"x\"\">(int)\",\"438,272\",\"19,296\"\r\n"
-                             "\"1\",\"g\",\"7\",\"n/a\"\n",
-                             &table, &error),
-                   STATUS_OK);
-  assert_int_equal(table.n_rows, 2);
-  assert_string_equal(table.rows[0].kernel, "void f<1, \"x\">(int)");
-  assert_int_equal(table.rows[0].value[COUNTER_HBM_READ], 438272);
-  assert_int_equal(table.rows[0].value[COUNTER_TIME], 19296);
-  assert_int_equal(table.rows[0].line, 5);
-  assert_false(table.rows[0].has_shape);
-  assert_true(table.rows[1].known[COUNTER_HBM_READ]);
-  assert_false(table.rows[1].known[COUNTER_TIME]);
-  assert_false(table.rows[1].known[COUNTER_HMMA]);
-  counter_table_free(&table);
-}
-
 TEST(test_recorded_layout) {
   CounterTable table;
   Error error;
@@ -69,11 +48,6 @@ TEST(test_not_a_counter_file) {
                "line 1: none of the columns is a counter");
 }
 
-TEST(test_other_units) {
-  expect_error(RAW_HEADER "\"\",\"\",\"inst\",\"ns\"\n\"0\",\"f\",\"1\",\"2\"\n", STATUS_BAD_FILE,
-               "line 2: dram__bytes_read.sum is in 'inst'");
-}
-
 /* What no locale writes. Numbers of other locales are in test_ncu_dialects.c. */
 TEST(test_no_numbers) {
   static const char *const numbers[] = {"12,34,567", ",123", "-5", "0x10", "1.", "1 23", "1,234,56", "1..5", "e6"};
@@ -83,17 +57,6 @@ TEST(test_no_numbers) {
     expect_error(text, STATUS_BAD_FILE, "line 3: dram__bytes_read.sum is");
   }
   expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"99999999999999999999\",\"2\"\n", STATUS_BAD_FILE, "line 3");
-}
-
-/* 1,234.00 and the largest count are whole. */
-TEST(test_whole_numbers) {
-  CounterTable table;
-  Error error;
-  assert_int_equal(
-      read_text(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1,234.00\",\"18446744073709551615\"\n", &table, &error), STATUS_OK);
-  assert_int_equal(table.rows[0].value[COUNTER_HBM_READ], 1234);
-  assert_true(table.rows[0].value[COUNTER_TIME] == UINT64_MAX);
-  counter_table_free(&table);
 }
 
 /* Cut a good file anywhere: it is refused, unless what is left is a whole number of rows, with or without the end of

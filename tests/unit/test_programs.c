@@ -1,5 +1,5 @@
 /* The shipped programs against the papers' loops written out in C, event by event: what is moved, computed and skipped,
- * in which order, with bytes and FLOPs counted pair by pair. Closed forms at any size: test_schedule.c. */
+ * in which order, with bytes and FLOPs counted pair by pair. */
 #include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/implied.h"

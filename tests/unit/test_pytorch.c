@@ -1,5 +1,5 @@
-/* Outputs, log-sum-exps and gradients against PyTorch's, in fp64: tests/recorded/pytorch.tsv, which pytorch.py beside it writes.
- * Masks of either corner, windows, grouped heads, softcap, sinks. */
+/* Outputs, log-sum-exps and gradients against PyTorch's, in fp64: tests/recorded/pytorch.tsv, which pytorch.py beside
+ * it writes. Masks of either corner, windows, grouped heads, softcap, sinks. */
 #include "tests/support/test.h"
 #include "tests/support/attention_view.h"
 

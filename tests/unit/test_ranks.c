@@ -373,55 +373,6 @@ TEST(ring_attentions_table) {
   }
 }
 
-/* The walk says the same: at c = F / B a whole block's products take as long as its exchange, without the latency. */
-TEST(a_block_of_that_size_hides_the_exchange) {
-  const int64_t c = 2199; /* 989.5 TFLOP/s over 450 GB/s */
-  make(SCHEME_RING, 2, &(Shape){.N_q = 2 * c, .d = 128, .heads = 128}, NULL);
-  const RankStep step = ranks_step(&ranks, 0, 0);
-  const double products_s = (double)ranks.pieces[RANK_PIECE_FULL].pairs * 512 / gpu.fp16_tensor_flops_per_s;
-  assert_true(fabs(products_s / ((double)step.sent_bytes / 450e9) - 1) < 1e-3);
-}
-
-/* Striped Attention (arXiv 2311.09431), section 2.3: blocks of c (c + 1) / 2 and c (c - 1) / 2 pairs, and twice as fast
- * at most, where blocks and ranks are many. Their last round is whole as well: (2 P - 1) / P. */
-TEST(striped_attentions_bound) {
-  double before = 0;
-  for (int64_t n = 2; n <= 64; n *= 2) {
-    const int64_t c = 4096;
-    Wide most[2] = {0};
-    for (int s = 0; s < 2; s++) {
-      make(s ? SCHEME_STRIPED : SCHEME_RING, n, &(Shape){.N_q = c * n, .d = 128, .causal = true}, NULL);
-      for (int64_t t = 0; t < n; t++) {
-        Wide longest = 0;
-        for (int64_t r = 0; r < n; r++) {
-          const Wide pairs = ranks.pieces[ranks_step(&ranks, t, r).piece].pairs;
-          if (pairs > longest) longest = pairs;
-        }
-        most[s] += longest;
-      }
-    }
-    assert_int_equal((int64_t)ranks.pieces[RANK_PIECE_STRICT].pairs, c * (c - 1) / 2);
-    const double ratio = (double)most[0] / (double)most[1], by_hand = (2.0 * (double)n - 1) / (double)n;
-    assert_true(fabs(ratio - by_hand) < 1e-3 && ratio > before && ratio < 2);
-    before = ratio;
-  }
-}
-
-/* 64 ranks of 1M tokens in less than 0.1 s, each ring; a link's bytes are those of 63 steps. */
-TEST(sixty_four_ranks_at_once) {
-  const Shape shape = {.N_q = 1 << 20, .d = 128, .heads = 32, .kv_heads = 8, .causal = true};
-  for (int scheme = SCHEME_RING; scheme <= SCHEME_ZIGZAG; scheme++) {
-    Fold f = {0};
-    const clock_t before = clock();
-    make((Scheme)scheme, 64, &shape, &fa2);
-    ranks_walk(&ranks, CLOCK_PREDICTED, fold, &f);
-    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-    assert_int_equal((int64_t)f.sent, (int64_t)64 * 63 * 16384 * 8 * 128 * 2 * 2);
-    assert_true(f.pairs == (Wide)32 * (1 << 20) * ((1 << 20) + 1) / 2);
-    if (seconds > 0.1 * ONE_OF) fail_msg("%s: %.3f s", SCHEME_NAMES[scheme], seconds);
-  }
-}
-
 /* ---- What is refused ---------------------------------------------------------------------------------------- */
 
 TEST(sizes_that_do_not_fit_are_refused) {

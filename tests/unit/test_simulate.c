@@ -22,14 +22,6 @@ TEST(the_budget_of_128_by_128_is_161_KiB) {
   assert_true(s.fits);
 }
 
-/* 2 B^2 + 1032 B <= 196,608: B = 148 gives 196,544, B = 149 gives 198,170. */
-TEST(the_largest_block_in_192_KiB_is_148) {
-  const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 149, .B_c = 149});
-  assert_int_equal(s.max_block, 148);
-  assert_int_equal((int)s.sram.bytes, 198170);
-  assert_false(s.fits);
-}
-
 /* A described kernel holds its own tiles, too large for the budget above, up to the last byte of SRAM and the last
  * register: 128 threads of 128 registers are 65,536 B. Other tiles are not its own. */
 TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
@@ -90,17 +82,6 @@ TEST(storage_counts_each_tensor_once) {
   assert_true(s.outputs_bytes == (Wide)(3 * 8 * (8 * MiB + 32768 * 4)));
 }
 
-/* fa2 at N = 4096, d = 128, B = 128: 4 N^2 d = 8.59 GFLOP over 66 MiB. Two batches of three heads: six times both. */
-TEST(totals_are_over_batch_and_heads) {
-  const Simulation one = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0});
-  assert_true(one.traffic.flops == (Wide)4 * 4096 * 4096 * 128);
-  assert_true(one.total_bytes == (Wide)(66 * MiB));
-  assert_true(one.intensity_flops_per_byte == 4.0 * 4096 * 4096 * 128 / (66.0 * 1048576));
-  const Simulation six = run("fa2", (Shape){.N_q = 4096, .d = 128, .batch = 2, .heads = 3}, (Tiling){0});
-  assert_true(six.total_bytes == 6 * one.total_bytes && six.traffic.flops == 6 * one.traffic.flops);
-  assert_true(six.traffic.tiles[TILE_FULL] == one.traffic.tiles[TILE_FULL]);
-}
-
 /* One query over 64 key tiles on 108 SMs. s splits fill s / 108 of one wave, so the best is the most that divides the
  * tiles differently, s = 64; 85 % of that is 54.4; between 33 and 63 splits a CTA still has two tiles, so 64 it is. */
 TEST(decode_splits_until_the_machine_is_full) {
@@ -112,13 +93,6 @@ TEST(decode_splits_until_the_machine_is_full) {
   assert_true(s.traffic.write[IMPLIED_O] == 64 * 128 * 4 + 128 * 2);
   assert_true(s.traffic.read[IMPLIED_STATS] == 64 * 4);
   assert_true(s.intermediates_bytes == 64 * (128 * 4 + 4));
-}
-
-/* N^2 d^2 / M with M = 96 Ki elements: 4096^2 x 128^2 / 98,304 x 2 B = 5.333 MiB. */
-TEST(the_lower_bound) {
-  Shape shape = {.N_q = 4096, .d = 128};
-  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
-  assert_true(fabs(lower_bound_bytes(&shape, 192 * 1024) - 4096.0 * 4096 * 16384 / 98304 * 2) < 1e-6);
 }
 
 /* One query over 32K keys with a window of 127 before it: 128 keys of K and V, and a row of Q and O, 256 B each. The

@@ -54,16 +54,6 @@ TEST(parts_by_hand) {
   expect_near(timing_exp_ceiling_flops_per_s(&gpu, 128, 128), 512 * 4e10);
 }
 
-/* At the ridge, moving and computing take equally long: the definition. */
-TEST(the_ridge_is_where_both_bind) {
-  const Gpu gpu = open_gpu("h100-sxm");
-  const double ridge = timing_ridge(&gpu, TIME_HBM, DTYPE_BF16);
-  assert_true(ridge > 295 && ridge < 296); /* 989.4 TFLOP/s / 3.35 TB/s = 295.3 */
-  const TimeWork work = {.hbm_bytes = 1e12, .flops = 1e12 * ridge, .dtype = DTYPE_BF16};
-  const TimeBound t = timing_bound(&work, &gpu);
-  expect_near(t.part_s[TIME_HBM], t.part_s[TIME_MATH]);
-}
-
 /* A part without a rate is left out, not zero and not infinite; with no part at all nothing binds. */
 TEST(unknown_rates_are_left_out) {
   const Gpu v100 = open_gpu("v100"), paper = open_gpu("paper"), nothing = {0};
@@ -97,23 +87,6 @@ TEST(products_run_where_they_are_exact) {
   assert_int_equal(gpu_computes_in(&v100, DTYPE_BF16), DTYPE_FP32);
   expect_near(timing_rate(&v100, TIME_MATH, DTYPE_BF16), 15.7e12);
   assert_int_equal(gpu_computes_in(&h100, DTYPE_FP8), DTYPE_FP8);
-}
-
-/* The classic case on the papers' machine, from the formulas: 132 MiB and 66 MiB over 1555 GB/s. */
-TEST(the_papers_machine_is_bound_by_hbm) {
-  const Gpu paper = open_gpu("paper");
-  const Shape shape = {.N_q = 4096, .d = 128};
-  const Tiling tiling = {.B_r = 128, .B_c = 128};
-  const Simulation standard = timed("standard", shape, tiling, &paper), fa2 = timed("fa2", shape, tiling, &paper);
-  expect_near(standard.timing.run.part_s[TIME_HBM], 132.0 * 1048576 / 1555e9);
-  expect_near(fa2.timing.run.part_s[TIME_HBM], 66.0 * 1048576 / 1555e9);
-  expect_near(fa2.timing.run.part_s[TIME_SRAM],
-              (2 * 65.0 + 1) * 1048576 / (108 * 128 * 1.41e9)); /* in, out again; O out */
-  expect_near(fa2.timing.run.part_s[TIME_MATH], 4.0 * 4096 * 4096 * 128 / 312e12);
-  expect_near(fa2.timing.run.part_s[TIME_EXP], 4096.0 * 4096 / (108 * 16 * 1.41e9));
-  expect_near(standard.timing.launch_s, 3 * paper.launch_overhead_s); /* scores, softmax, values */
-  assert_int_equal(standard.timing.run.bound, TIME_HBM);
-  assert_int_equal(fa2.timing.run.bound, TIME_HBM);
 }
 
 /* Behind an L2 of 60 MiB: Q, K, V once (3 MiB a head); O may stay, and S and P, 32 MiB each. With four heads they are
@@ -233,19 +206,4 @@ TEST(unlike_times_have_no_ratio) {
   assert_true(timing_comparable(&bound, &bound) && timing_comparable(&predicted, &other));
   assert_false(timing_comparable(&bound, &more) || timing_comparable(&bound, &predicted));
   assert_false(timing_comparable(&predicted, &beyond) || timing_comparable(&predicted, &unknown));
-}
-
-/* More work, or a slower machine, never takes less time; and a larger L2 never more. */
-TEST(the_bound_is_monotone) {
-  Gpu gpu = open_gpu("a100-80gb");
-  double before = 0;
-  for (int64_t N = 256; N <= 65536; N *= 2) {
-    const Simulation s = timed("standard", (Shape){.N_q = N, .d = 64}, (Tiling){.B_r = 64, .B_c = 64}, &gpu);
-    assert_true(s.timing.least_s > before);
-    before = s.timing.least_s;
-    Gpu larger = gpu;
-    larger.l2_bytes *= 2;
-    const Simulation cached = timed("standard", (Shape){.N_q = N, .d = 64}, (Tiling){.B_r = 64, .B_c = 64}, &larger);
-    assert_true(cached.timing.least_s <= s.timing.least_s);
-  }
 }
