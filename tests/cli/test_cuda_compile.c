@@ -8,69 +8,35 @@
 #include "viz/kernel/kernel_signature.h"
 #include "viz/compile/source_cut.h"
 
-/* --- the cutter: each line of the text stays or goes as its mark says --- */
+/* --- what can be left out --- */
 
-static const char TORCH[] =
-    "#include <torch/types.h>\n"
-    "using namespace torch::indexing;\n"
-    "#define HD __host__ __device__\n"
-    "#define CHECK(x) do { host(x); } while (0)\n"
-    "namespace ns {\n"
-    "HD float twice(float x) { return 2 * x; } // keep\n"
-    "template <typename T> __global__ void k(T *p) { if (p) { p[0] = twice(\"}\"[0]); } } // keep\n"
-    "struct Pair { float a, b; };\n"
-    "constexpr int W = 32;\n"
-    "static const char *names[] = {\"a\", \"b\"};\n"
-    "torch::Tensor helper(torch::Tensor q, int n);\n"
-    "}\n"
-    "/* } */ torch::Tensor forward(torch::Tensor q) {\n"
-    "  ns::k<<<1, 32>>>(q.data_ptr<float>()); // }\n"
-    "  auto s = R\"x(})x\"; char c = '}';\n"
-    "  return q;\n"
-    "}\n"
-    "extern \"C\" {\n"
-    "__device__ int kept() { return 1; } // keep\n"
-    "int gone() { return 1; }\n"
-    "}\n"
-    "PYBIND11_MODULE(NAME, m) { m.def(\"f\", &forward); }\n"
-    "__constant__ float table[4] = {1, 2, 3, 4};\n";
-
-TEST(the_host_goes) {
-  char text[sizeof TORCH];
-  memcpy(text, TORCH, sizeof TORCH);
-  assert_int_equal(source_cut(text, sizeof TORCH - 1), 5);
-  static const char *const GONE[] = {"torch::indexing", "torch::Tensor", "forward", "<<<", "gone", "PYBIND11"};
-  static const char *const KEPT[] = {"#include <torch/types.h>",
-                                     "float twice(float x) { return 2 * x; }",
-                                     "p[0] = twice(\"}\"[0]); } }",
-                                     "struct Pair { float a, b; };",
-                                     "constexpr int W = 32;",
-                                     "static const char *names[] = {\"a\", \"b\"};",
-                                     "int kept() { return 1; }",
-                                     "__constant__ float table[4] = {1, 2, 3, 4};",
-                                     "extern \"C\" {",
-                                     "namespace ns {",
-                                     "#define CHECK(x) do { host(x); } while (0)"};
-  for (size_t i = 0; i < sizeof GONE / sizeof *GONE; i++)
-    if (strstr(text, GONE[i])) fail_msg("'%s' is still in\n%s", GONE[i], text);
-  for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
-    if (!strstr(text, KEPT[i])) fail_msg("'%s' is gone from\n%s", KEPT[i], text);
-  for (size_t i = 0; i < sizeof TORCH; i++) assert_true((TORCH[i] == '\n') == (text[i] == '\n'));
-}
-
-/* Brackets that never close, literals that never end: nothing is read or written beyond the text, and a byte
- * stays or is blank. */
-TEST(cut_anything) {
-  static const char *const TEXTS[] = {
-      "",   "{",    "}",           "int f(",         "int f() {",  "\"",    "R\"(", "/*", "#define", "#define X \\",
-      "a'", "((((", "namespace {", "extern \"C\" {", "struct S {", ")))){}"};
+/* Brackets that never close, literals that never end: nothing is read or written beyond the text. */
+TEST(parts_of_anything) {
+  static const char *const TEXTS[] = {"",
+                                      "{",
+                                      "}",
+                                      "int f(",
+                                      "int f() {",
+                                      "\"",
+                                      "R\"(",
+                                      "/*",
+                                      "#define",
+                                      "#define X \\",
+                                      "a'",
+                                      "((((",
+                                      "namespace {",
+                                      "extern \"C\" {",
+                                      "struct S {",
+                                      ")))){}",
+                                      "struct S {int a;"};
   for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
     const size_t n = strlen(TEXTS[i]);
+    SourcePart parts[8];
     char *exact = malloc(n ? n : 1); /* a block of just that size, so that reading past it is seen */
     memcpy(exact, TEXTS[i], n);
-    const bool is_cut = source_cut(exact, n) > 0;
-    assert_int_equal(memcmp(exact, TEXTS[i], n) != 0, is_cut);
-    for (size_t k = 0; k < n; k++) assert_true(exact[k] == TEXTS[i][k] || exact[k] == ' ');
+    const int n_parts = source_parts(exact, n, parts, 8);
+    for (int k = 0; k < n_parts; k++) assert_true(parts[k].begin < parts[k].end && parts[k].end <= n);
+    for (int k = 0; k < n_parts; k++) source_blank(exact, n, &parts[k]);
     free(exact);
   }
 }
@@ -166,20 +132,70 @@ TEST(templates_by_name) {
   free(result.ptx);
 }
 
-/* Torch's half does not compile without torch: it goes, with a note, and the kernel's lines keep their numbers. */
-TEST(torch_is_cut) {
+/* What does not compile goes, with a note: the host's half, a member, a kernel that is not asked for; lines keep their
+ * numbers. */
+TEST(what_does_not_compile_is_left_out) {
   if (no_clang()) skip();
-  CudaResult result;
-  Error error = {0};
-  static const char SOURCE[] =
-      "#include <torch/types.h>\n#include <cuda.h>\n__global__ void k(float *p) {\n  p[threadIdx.x] = 1;\n}\n"
-      "torch::Tensor forward(torch::Tensor q) {\n  k<<<1, 32>>>(q.data_ptr<float>());\n  return q;\n}\n";
-  if (compile(SOURCE, NULL, &result, &error)) fail_msg("%s", error.message);
-  assert_true(result.is_cut);
-  assert_int_equal(result.n_notes, 2);
-  assert_non_null(strstr(result.notes[0], "torch/types.h"));
-  assert_non_null(strstr(result.ptx, ".loc\t1 4"));
-  free(result.ptx);
+  static const struct {
+    const char *source, *entry;
+    int n_notes;
+    const char *ptx[3], *not_ptx; /* ptx[0]: a message, where it begins with k.cu */
+  } CASES[] = {
+      {"#include <torch/types.h>\n#include <cuda.h>\n__global__ void k(float *p) {\n  p[threadIdx.x] = 1;\n}\n"
+       "torch::Tensor forward(torch::Tensor q) {\n  k<<<1, 32>>>(q.data_ptr<float>());\n  return q;\n}\n",
+       NULL,
+       2,
+       {".entry _Z1kPf", ".loc\t1 4"},
+       NULL},
+      {"#include <torch/all.h>\nusing namespace torch::indexing;\n#define HD __host__ __device__\n#define CHECK(x) do { "
+       "host(x); } while (0)\n"
+       "namespace ns {\nHD float twice(float x) { return 2 * x; }\n"
+       "template <typename T> __global__ void k(T *p) { if (p) { p[0] = twice(\"}\"[0]); } }\n"
+       "torch::Tensor helper(torch::Tensor q, int n);\n}\n/* } */ torch::Tensor forward(torch::Tensor q) {\n"
+       "  ns::k<<<1, 32>>>(q.data_ptr<float>()); // }\n  auto s = R\"x(})x\"; char c = '}';\n  return q;\n}\n"
+       "extern \"C\" {\n__device__ int kept() { return 1; }\nint gone() { return no; }\n}\n"
+       "PYBIND11_MODULE(NAME, m) { m.def(\"f\", &forward); }\n__constant__ float table[4] = {1, 2, 3, 4};\n"
+       "__global__ void j(float *p) { p[0] = ns::twice(table[1]) + kept(); }\n",
+       NULL,
+       2,
+       {".entry _Z1jPf", "table"},
+       NULL},
+      {"struct S {\n  float a;\n  at::Tensor b() { return {}; }\n};\n__global__ void k(S s, float *p) { *p = s.a; }\n",
+       NULL,
+       1,
+       {".entry _Z1k1SPf"},
+       NULL},
+      {"__global__ void bad(float *p) { *p = nosuch; }\n__global__ void k(float *p) { *p = 1; }\n",
+       "k",
+       1,
+       {".entry _Z1kPf"},
+       "bad"},
+      {"__global__ void bad(float *p) { *p = nosuch; }\n__global__ void k(float *p) { *p = 1; }\n",
+       "bad",
+       0,
+       {"k.cu:1: use of undeclared identifier 'nosuch'"},
+       NULL},
+      {"template <typename T> void f(T x) { x.no(); }\nvoid g() { f(1); }\n__global__ void k(float *p) { *p = 1; }\n",
+       NULL,
+       1,
+       {".entry _Z1kPf"},
+       NULL},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    const CudaSource source = {
+        .path = "k.cu", .text = CASES[i].source, .length = strlen(CASES[i].source), .entry = CASES[i].entry};
+    const bool refused = strncmp(CASES[i].ptx[0], "k.cu", 4) == 0;
+    CudaResult result;
+    Error error = {0};
+    if (!!cuda_compile(&source, &result, &error) != refused) fail_msg("%zu: %s", i, error.message);
+    if (refused) assert_string_equal(error.message, CASES[i].ptx[0]);
+    for (int k = 0; k < 3 && CASES[i].ptx[k] && !refused; k++)
+      if (!strstr(result.ptx, CASES[i].ptx[k])) fail_msg("%zu: no %s", i, CASES[i].ptx[k]);
+    if (CASES[i].not_ptx) assert_null(strstr(result.ptx, CASES[i].not_ptx));
+    if (!refused && result.n_notes != CASES[i].n_notes) fail_msg("%zu: %d notes", i, result.n_notes);
+    assert_int_equal(result.is_cut, !refused);
+    free(result.ptx);
+  }
 }
 
 TEST(mistakes_have_a_line) {

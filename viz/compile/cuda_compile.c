@@ -21,6 +21,7 @@ enum {
   CLANG_OLDEST = 14,
   CLANG_NEWEST = 30,
   ROUNDS_MAX = 8,
+  COMPILES_MAX = 6,
   PREPROCESS_S = 5,
   PREPROCESS_ALONE_S = 1
 };
@@ -173,43 +174,132 @@ static const char *const STOOD_FOR[] = {
     "device_atomic_functions.h",
 };
 
-enum { INCLUDES_MAX = 256, INCLUDE_DEPTH = 8 };
+enum { COPIES_MAX = 256, INCLUDE_DEPTH = 8, PARTS_MAX = 4096 };
 
-/* A file of the source's folder, cut, beside the copy: what it includes by "NAME" follows, from its own folder. */
-static Status write_cut(const CudaSource *source, const Folder *folder, const char *name, const char *text,
-                        size_t length, const char *end, int depth, int *n_left, CudaResult *result, Error *error) {
-  const size_t place = (size_t)(base_name(name) - name);
-  const int most_depth = source->alone ? 0 : INCLUDE_DEPTH;
-  char *copy = malloc(length + 1);
-  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
-  memcpy(copy, text, length);
-  copy[length] = '\0';
-  if (source_cut(copy, length) > 0) result->is_cut = true;
-  Status status = folder_write(folder, name, copy, length, end, error);
-  for (const char *p = copy; status == STATUS_OK && depth < most_depth && (p = strstr(p, "include")) != NULL; p++) {
+/* The source, and what it includes by "NAME" from its own folder, as they are compiled. */
+typedef struct {
+  char name[PATH_BYTES];
+  char *text;
+  size_t length;
+} Copy;
+
+typedef struct {
+  const CudaSource *source;
+  Folder folder;
+  Copy copies[COPIES_MAX];
+  int n_copies;
+  SourcePart parts[PARTS_MAX];
+  char reason[300]; /* of the first kernel that was left out */
+  CudaResult *result;
+} Compile;
+
+static Status add_copy(Compile *c, const char *name, const char *text, size_t length, Error *error) {
+  Copy *copy = &c->copies[c->n_copies++];
+  snprintf(copy->name, sizeof copy->name, "%s", name);
+  copy->text = malloc(length + 1);
+  if (!copy->text) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
+  memcpy(copy->text, text, length);
+  copy->text[length] = '\0';
+  copy->length = length;
+  return STATUS_OK;
+}
+
+/* Adds what a copy includes by "NAME", from the folder of each. */
+static Status add_included(Compile *c, const Copy *from, int depth, Error *error) {
+  Status status = STATUS_OK;
+  const size_t place = (size_t)(base_name(from->name) - from->name);
+  for (const char *p = from->text; !status && depth < INCLUDE_DEPTH && (p = strstr(p, "include")) != NULL; p++) {
     const char *open = p + 7 + strspn(p + 7, " \t");
     const size_t n = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
-    char header[PATH_BYTES], *inner = NULL;
-    size_t inner_length;
-    if (n == 0 || open[1 + n] != '"' || n + place >= sizeof header) continue;
-    snprintf(header, sizeof header, "%.*s%.*s", (int)place, name, (int)n, open + 1);
-    if (--*n_left >= 0 &&
-        file_read_beside(source->path, header, CUDA_SOURCE_MAX, &inner, &inner_length, NULL) == STATUS_OK)
-      status = write_cut(source, folder, header, inner, inner_length, "", depth + 1, n_left, result, error);
+    char name[PATH_BYTES], *inner = NULL;
+    size_t length;
+    bool is_new = n > 0 && open[1 + n] == '"' && n + place < sizeof name && c->n_copies < COPIES_MAX;
+    if (is_new) snprintf(name, sizeof name, "%.*s%.*s", (int)place, from->name, (int)n, open + 1);
+    for (int k = 0; k < c->n_copies && is_new; k++) is_new = strcmp(c->copies[k].name, name) != 0;
+    if (!is_new || file_read_beside(c->source->path, name, CUDA_SOURCE_MAX, &inner, &length, NULL)) continue;
+    status = add_copy(c, name, inner, length, error);
     free(inner);
+    if (!status) status = add_included(c, &c->copies[c->n_copies - 1], depth + 1, error);
   }
-  free(copy);
   return status;
 }
 
-static Status write_source(const CudaSource *source, const Folder *folder, const char *name, bool cut,
-                           CudaResult *result, Error *error) {
+static Status write_copies(const Compile *c, Error *error) {
   char end[600] = "\n";
-  int n_left = INCLUDES_MAX;
-  if (source->template_name)
-    snprintf(end, sizeof end, "\n__device__ auto " MARK " = &%.500s;\n", source->template_name);
-  if (cut) return write_cut(source, folder, name, source->text, source->length, end, 0, &n_left, result, error);
-  return folder_write(folder, name, source->text, source->length, end, error);
+  Status status = STATUS_OK;
+  if (c->source->template_name)
+    snprintf(end, sizeof end, "\n__device__ auto " MARK " = &%.500s;\n", c->source->template_name);
+  for (int k = 0; k < c->n_copies && !status; k++)
+    status = folder_write(&c->folder, c->copies[k].name, c->copies[k].text, c->copies[k].length, k ? "" : end, error);
+  return status;
+}
+
+/* The part of a copy at "PATH:LINE:COLUMN: ", the smallest; false: none. */
+static bool part_at(Compile *c, const char *said, Copy **copy, SourcePart *part) {
+  const char *colon = strchr(said, ':');
+  long line = colon ? strtol(colon + 1, NULL, 10) : 0;
+  if (line < 1) return false;
+  for (int k = 0; k < c->n_copies; k++) { /* the copy, or the header beside the source */
+    const size_t n = strlen(c->copies[k].name), path = (size_t)(colon - said);
+    if (path > n && said[path - n - 1] == '/' && memcmp(colon - n, c->copies[k].name, n) == 0) *copy = &c->copies[k];
+  }
+  if (!*copy) return false;
+  const char *at = (*copy)->text;
+  while (--line > 0 && (at = strchr(at, '\n'))) at++;
+  if (!at) return false;
+  const char *column = strchr(colon + 1, ':');
+  const size_t offset = (size_t)(at - (*copy)->text) + (column ? (size_t)strtol(column + 1, NULL, 10) - 1 : 0);
+  const int n = source_parts((*copy)->text, (*copy)->length, c->parts, PARTS_MAX);
+  for (int k = 0; k < n; k++)
+    if (c->parts[k].begin <= offset && offset < c->parts[k].end) return *part = c->parts[k], true;
+  return false;
+}
+
+/* Whether a part is the kernel that is asked for. */
+static bool is_entry(const CudaSource *source, const Copy *copy, const SourcePart *part) {
+  const char *name = source->entry ? source->entry : source->template_name ? source->template_name : "";
+  const char *plain = strrchr(name, ':') && !strchr(name, '<') ? strrchr(name, ':') + 1 : name;
+  const size_t n = strcspn(plain, "<");
+  if (part->kind != SOURCE_KERNEL || !n) return false;
+  for (const char *p = copy->text + part->begin; p + n < copy->text + part->head; p++)
+    if (memcmp(p, plain, n) == 0 && p[n] == '(' && !ascii_is_alnum((unsigned char)p[-1]) && p[-1] != '_') return true;
+  return false;
+}
+
+/* Blanks the parts that errors lie in: those of the least kind, in the last rounds all. An error outside every part is
+ * that of the place that asked for it. Returns how many went. */
+static int cut_by_errors(Compile *c, const char *said, bool all) {
+  int n_cut = 0, least = SOURCE_KERNEL + 1;
+  for (int pass = all ? 1 : 0; pass < 2; pass++)
+    for (const char *line = said, *next; *line; line = next) {
+      next = line + strcspn(line, "\n");
+      next += *next == '\n';
+      const char *at = strstr(line, "error: ");
+      Copy *copy = NULL;
+      SourcePart part;
+      if (!at || at > next) continue;
+      bool found = part_at(c, line, &copy, &part);
+      for (const char *note = next; !found && !copy && *note; note += strcspn(note, "\n") + 1) {
+        const char *end = note + strcspn(note, "\n"), *asks = strstr(note, "requested here");
+        if ((strstr(note, "error: ") && strstr(note, "error: ") < end) || !*end) break;
+        found = asks && asks < end && part_at(c, note, &copy, &part);
+      }
+      if (!found || is_entry(c->source, copy, &part)) continue;
+      if (pass == 0 && part.kind < least) least = part.kind;
+      if (pass == 0 || (!all && part.kind > least)) continue;
+      const int number = (int)strtol(strchr(line, ':') + 1, NULL, 10);
+      char why[300];
+      snprintf(why, sizeof why, "%.100s:%d: %.*s", copy == c->copies ? c->source->path : copy->name, number,
+               (int)(strcspn(at + 7, "\n") < 160 ? strcspn(at + 7, "\n") : 160), at + 7);
+      if (part.kind == SOURCE_KERNEL) note(c->result, "a kernel was left out: ", strchr(why, ':') + 1);
+      if (part.kind == SOURCE_KERNEL && !*c->reason) snprintf(c->reason, sizeof c->reason, "%s", why);
+      if (part.kind != SOURCE_KERNEL && !c->result->is_cut)
+        note(c->result, "the host's half was left out: ", strchr(why, ':') + 1);
+      c->result->is_cut = true;
+      source_blank(copy->text, copy->length, &part);
+      n_cut++;
+    }
+  return n_cut;
 }
 
 /* One run of clang over the copy: to PTX, or no further than what it reads (-M), by absolute paths. */
@@ -259,7 +349,7 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                                            "-w",
                                            "-fno-caret-diagnostics",
                                            "-fno-color-diagnostics",
-                                           "-ferror-limit=1",
+                                           "-ferror-limit=0",
                                            "-o",
                                            "-"};
   const char *const judged[] = {"-M", "-MG", "-Xclang", "-v"}; /* -v: the folders that are searched */
@@ -418,20 +508,33 @@ static Status judge_compiled(const CudaSource *source, const Folder *folder, con
   return status;
 }
 
-static Status compile_once(const CudaSource *source, const Folder *folder, const char *clang, bool cut,
-                           CudaResult *result, Error *error) {
-  const char *name = base_name(source->path);
+/* Compiles until no error is left, without the parts that errors lie in. */
+static Status compile_rounds(Compile *c, const char *clang, Error *error) {
+  const CudaSource *source = c->source;
+  const char *name = c->copies[0].name;
+  char hint[160];
   ChildResult child = {0}, searched = {0};
-  if (!*name) name = "kernel.cu";
-  Status status = write_source(source, folder, name, cut, result, error);
-  if (!status) status = judge_reads(source, folder, clang, name, &searched, result, error);
-  if (!status) status = run_clang(source, folder, clang, name, false, &child, error);
-  if (!status && child.exit_status != 0) status = refuse(source, folder, child.err, result, error);
-  if (!status) status = judge_compiled(source, folder, searched.err, result, error);
+  Status status = write_copies(c, error);
+  for (int round = 0; !status; round++) {
+    if (round == 0 || source->alone) status = judge_reads(source, &c->folder, clang, name, &searched, c->result, error);
+    if (!status) status = run_clang(source, &c->folder, clang, name, false, &child, error);
+    if (status || child.exit_status == 0) break;
+    if (round == 0 && !source->alone) status = add_included(c, &c->copies[0], 0, error);
+    if (!status && (round + 1 == COMPILES_MAX || !cut_by_errors(c, child.err, round + 4 > COMPILES_MAX)))
+      status = refuse(source, &c->folder, child.err, c->result, error);
+    child_result_free(&child);
+    child = (ChildResult){0};
+    if (!status) status = write_copies(c, error);
+  }
+  if (!status) status = judge_compiled(source, &c->folder, searched.err, c->result, error);
+  if (!status && *c->reason && !strstr(child.out, ".entry") && !strstr(c->copies[0].text, "__global__")) {
+    hint_at_headers(c->result, hint, sizeof hint);
+    status = error_set(error, STATUS_BAD_FILE, "%s%s", c->reason, hint);
+  }
   if (!status) {
-    result->ptx = child.out, result->length = child.n_out;
+    c->result->ptx = child.out, c->result->length = child.n_out;
     child.out = NULL;
-    take_entry(result);
+    take_entry(c->result);
   }
   child_result_free(&searched);
   child_result_free(&child);
@@ -440,8 +543,6 @@ static Status compile_once(const CudaSource *source, const Folder *folder, const
 
 Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) {
   char clang[CLANG_NAME_BYTES];
-  Folder folder;
-  Error first = {0};
   memset(result, 0, sizeof *result);
   if (source->length > CUDA_SOURCE_MAX)
     return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than 4 MiB", source->path);
@@ -449,23 +550,22 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
     return error_set(
         error, STATUS_BAD_REQUEST,
         "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
-  Status status = folder_new(&folder, error);
+  Compile *c = calloc(1, sizeof *c);
+  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to compile '%.100s'", source->path);
+  c->source = source;
+  c->result = result;
+  Status status = folder_new(&c->folder, error);
   for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && status == STATUS_OK; h++) {
     char stub[160];
     snprintf(stub, sizeof stub, STUBS "%s", STOOD_FOR[h]);
-    status = folder_write(&folder, stub, "", 0, "", error);
+    status = folder_write(&c->folder, stub, "", 0, "", error);
   }
-  if (status == STATUS_OK) {
-    status = compile_once(source, &folder, clang, false, result, &first);
-    if (status == STATUS_BAD_FILE) {
-      status = compile_once(source, &folder, clang, true, result, error);
-      if (status == STATUS_OK)
-        note(result,
-             "the host's half was left out: ", strstr(first.message, ": ") ? strstr(first.message, ": ") + 2 : "");
-    } else if (status) {
-      error_set(error, status, "%s", first.message);
-    }
-  }
-  folder_remove(&folder);
+  if (!status)
+    status = add_copy(c, *base_name(source->path) ? base_name(source->path) : "kernel.cu", source->text, source->length,
+                      error);
+  if (!status) status = compile_rounds(c, clang, error);
+  folder_remove(&c->folder);
+  for (int k = 0; k < c->n_copies; k++) free(c->copies[k].text);
+  free(c);
   return status;
 }

@@ -5,39 +5,14 @@
 
 #include "sim/base/ascii.h"
 
-enum { MACROS_MAX = 64, SCOPES_MAX = 64 };
-
 typedef struct {
-  size_t begin, length;
-} Name;
-
-typedef struct {
-  char *text;
+  const char *text;
   size_t length;
-  Name macros[MACROS_MAX]; /* whose text makes a function the device's */
-  int n_macros;
-  int n_cut;
+  SourcePart *parts;
+  int n, most;
 } Cutter;
 
 static bool is_word(int c) { return ascii_is_alnum(c) || c == '_'; }
-
-/* Whether text[begin, end) has the whole word. */
-static bool has_word(const Cutter *c, size_t begin, size_t end, const char *word, size_t n) {
-  for (size_t i = begin; i + n <= end; i++)
-    if (memcmp(c->text + i, word, n) == 0 && (i == begin || !is_word(c->text[i - 1])) &&
-        (i + n == end || !is_word(c->text[i + n])))
-      return true;
-  return false;
-}
-#define HAS(c, begin, end, word) has_word(c, begin, end, word, sizeof(word) - 1)
-
-static bool is_device(const Cutter *c, size_t begin, size_t end) {
-  if (HAS(c, begin, end, "__global__") || HAS(c, begin, end, "__device__") || HAS(c, begin, end, "constexpr"))
-    return true;
-  for (int m = 0; m < c->n_macros; m++)
-    if (has_word(c, begin, end, c->text + c->macros[m].begin, c->macros[m].length)) return true;
-  return false;
-}
 
 /* Past a comment, a literal or a preprocessor line that begins at i; i itself when none does. */
 static size_t skip(const Cutter *c, size_t i, bool at_line_start) {
@@ -73,28 +48,17 @@ static size_t skip(const Cutter *c, size_t i, bool at_line_start) {
   return i;
 }
 
-static void blank(Cutter *c, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; i++)
-    if (c->text[i] != '\n') c->text[i] = ' ';
-  c->n_cut++;
-}
-
-/* Notes the macros that stand for words of the device: #define HD __host__ __device__. */
-static void note_macros(Cutter *c) {
-  static const char DEFINE[] = "define";
-  for (size_t i = 0; i < c->length; i++) {
-    if (c->text[i] != '#') continue;
-    size_t end = skip(c, i, true), name = i + 1;
-    while (name < end && (c->text[name] == ' ' || c->text[name] == '\t')) name++;
-    if (end - name > sizeof DEFINE && memcmp(c->text + name, DEFINE, sizeof DEFINE - 1) == 0) {
-      for (name += sizeof DEFINE - 1; name < end && !is_word(c->text[name]);) name++;
-      size_t stop = name;
-      while (stop < end && is_word(c->text[stop])) stop++;
-      if (c->n_macros < MACROS_MAX && stop > name && is_device(c, stop, end))
-        c->macros[c->n_macros++] = (Name){name, stop - name};
-    }
-    i = end;
+/* Whether text[begin, end) has the whole word, outside comments. */
+static bool has_word(const Cutter *c, size_t begin, size_t end, const char *word) {
+  const size_t n = strlen(word);
+  for (size_t i = begin; i + n <= end;) {
+    const size_t after = skip(c, i, false);
+    if (after == i && memcmp(c->text + i, word, n) == 0 && (i == begin || !is_word(c->text[i - 1])) &&
+        (i + n == end || !is_word(c->text[i + n])))
+      return true;
+    i = after > i ? after : i + 1;
   }
+  return false;
 }
 
 /* The matching bracket's end of the one that opens at i. */
@@ -117,81 +81,78 @@ static size_t past_block(const Cutter *c, size_t i) {
   return i;
 }
 
-/* Whether the head of a declaration, up to its body or its semicolon, is a function's. */
-static bool is_function(const Cutter *c, size_t begin, size_t end) {
-  if (!memchr(c->text + begin, '(', end - begin)) return false;
-  if (HAS(c, begin, end, "typedef") || HAS(c, begin, end, "using") || HAS(c, begin, end, "static_assert") ||
-      HAS(c, begin, end, "__shared__") || HAS(c, begin, end, "__constant__") || HAS(c, begin, end, "concept"))
-    return false;
-  return true;
-}
-
 /* struct, class, union, enum: unless it is the type that a function returns. */
 static bool is_type(const Cutter *c, size_t begin, size_t end) {
   const char *paren = memchr(c->text + begin, '(', end - begin);
-  const bool has = HAS(c, begin, end, "struct") || HAS(c, begin, end, "class") || HAS(c, begin, end, "union") ||
-                   HAS(c, begin, end, "enum");
+  const bool has = has_word(c, begin, end, "struct") || has_word(c, begin, end, "class") ||
+                   has_word(c, begin, end, "union") || has_word(c, begin, end, "enum");
   /* a template's parameters may say class; alignas(16) has a bracket too */
   if (!has) return false;
-  return !paren || HAS(c, begin, end, "alignas") || HAS(c, begin, end, "__align__") ||
-         HAS(c, begin, end, "__attribute__") || HAS(c, begin, end, "__builtin_align__");
+  return !paren || has_word(c, begin, end, "alignas") || has_word(c, begin, end, "__align__") ||
+         has_word(c, begin, end, "__attribute__") || has_word(c, begin, end, "__builtin_align__");
 }
 
-/* Whether a declaration that ends in a semicolon is the host's: a prototype or a variable that no kernel can use, or a
- * `using` of a library that is not here. */
-static bool is_host_declaration(const Cutter *c, size_t begin, size_t end) {
-  static const char *const KEPT[] = {"const",        "typedef",     "template",      "struct", "class",
-                                     "union",        "enum",        "static_assert", "friend", "__shared__",
-                                     "__constant__", "__managed__", "namespace",     "concept"};
-  if (HAS(c, begin, end, "using"))
-    return HAS(c, begin, end, "torch") || HAS(c, begin, end, "at") || HAS(c, begin, end, "c10") ||
-           HAS(c, begin, end, "thrust");
-  if (begin == end || is_device(c, begin, end)) return false;
-  for (size_t k = 0; k < sizeof KEPT / sizeof *KEPT; k++)
-    if (has_word(c, begin, end, KEPT[k], strlen(KEPT[k]))) return false;
-  return true;
-}
-
-int source_cut(char *text, size_t length) {
-  Cutter c = {.text = text, .length = length};
-  note_macros(&c);
-  size_t begin = 0; /* of the declaration */
+/* Parts of text[i, end): of a class, its members come before it. */
+static void list(Cutter *c, size_t i, size_t end) {
+  size_t begin = i; /* of the part */
   bool fresh = true, empty = true;
   int parens = 0;
-  for (size_t i = 0; i < length;) {
-    const size_t after = skip(&c, i, fresh);
+  while (i < end) {
+    const size_t after = skip(c, i, fresh);
     if (after > i) {
-      const bool directive = c.text[i] == '#';
+      const bool directive = c->text[i] == '#';
       i = after;
       if (empty || directive) begin = i, empty = true;
       continue;
     }
-    const char ch = text[i];
+    const char ch = c->text[i];
     fresh = ch == '\n' || (fresh && ascii_is_space(ch));
     if (!ascii_is_space(ch) && empty) begin = i, empty = false;
-    if (ch == '(') parens++;
-    if (ch == ')') parens--;
-    if (ch == ';' && parens <= 0) {
-      if (is_host_declaration(&c, begin, i)) blank(&c, begin, i + 1);
-      empty = true, parens = 0;
-    } else if (ch == '}') {
-      empty = true; /* of a namespace */
-    } else if (ch == '{' && parens <= 0) {
-      const bool opens_scope =
-          HAS(&c, begin, i, "namespace") || (HAS(&c, begin, i, "extern") && !memchr(text + begin, '(', i - begin));
-      if (opens_scope) {
+    parens += (ch == '(') - (ch == ')');
+    size_t head = i, stop = 0;
+    if (ch == ';' && parens <= 0) stop = i + 1;
+    if (ch == '}' ||
+        (ch == ':' && i - begin < 10 &&
+         (has_word(c, begin, i, "public") || has_word(c, begin, i, "private") || has_word(c, begin, i, "protected"))))
+      empty = true; /* of a namespace; members follow */
+    if (ch == '{' && parens <= 0) {
+      if (has_word(c, begin, i, "namespace") ||
+          (has_word(c, begin, i, "extern") && !memchr(c->text + begin, '(', i - begin))) {
         empty = true;
       } else {
-        const size_t end = past_block(&c, i);
-        const bool function = is_function(&c, begin, i) && !is_type(&c, begin, i);
-        if (function && !is_device(&c, begin, i)) blank(&c, begin, end);
-        i = end;
-        empty = function; /* a type's declaration goes on to its semicolon */
-        if (function) begin = end;
-        continue;
+        stop = past_block(c, i);
+        if (is_type(c, begin, i)) {
+          list(c, i + 1, stop - 1);
+          while (stop < end && c->text[stop] != ';') stop++;
+        }
+        while (stop < end && c->text[stop] == ';') stop++;
       }
     }
-    i++;
+    if (stop && c->n < c->most && !empty) {
+      const int kind = has_word(c, begin, head, "__global__") ? SOURCE_KERNEL : has_word(c, begin, head, "__device__");
+      c->parts[c->n++] = (SourcePart){begin, head, stop < end ? stop : end, kind};
+    }
+    if (stop) empty = true, parens = 0;
+    i = stop ? stop : i + 1;
   }
-  return c.n_cut;
+}
+
+int source_parts(const char *text, size_t length, SourcePart *parts, int most) {
+  Cutter c = {.text = text, .length = length, .parts = parts, .most = most};
+  list(&c, 0, length);
+  return c.n;
+}
+
+void source_blank(char *text, size_t length, const SourcePart *part) {
+  const Cutter c = {.text = text, .length = length};
+  bool fresh = false;
+  for (size_t i = part->begin; i < part->end;) {
+    size_t after = skip(&c, i, fresh);
+    const char *word = text + i + 1 + strspn(text + i + 1, " \t");
+    const bool stays = text[i] == '#' && fresh && strncmp(word, "pragma", 6) != 0;
+    if (after <= i) after = i + 1;
+    fresh = text[i] == '\n' || (fresh && ascii_is_space(text[i]));
+    for (; i < after && i < part->end; i++)
+      if (text[i] != '\n' && !stays) text[i] = ' ';
+  }
 }

@@ -1,14 +1,22 @@
-/* The device's half of a CUDA source: functions of the host are blanked, line numbers stay.
- *
- * A function at file or namespace scope stays when its head has __global__, __device__ or constexpr, or the name of a
- * macro that this file defines to have one. Types, variables, macros and templates of device code stay. This is a
- * scanner of brackets, not a parser: it never adds text. */
+/* The parts of a CUDA source that can be left out alone: declarations at file, namespace and class scope. This is a
+ * scanner of brackets, not a parser: clang says which parts do not compile (cuda_compile.c), and those are blanked. */
 #ifndef TILEWALK_VIZ_COMPILE_SOURCE_CUT_H
 #define TILEWALK_VIZ_COMPILE_SOURCE_CUT_H
 
 #include <stddef.h>
 
-/* Blanks in place text[0..length); newlines stay. Returns how many functions and declarations went. */
-int source_cut(char *text, size_t length);
+/* In the order in which they are given up. */
+enum { SOURCE_HOST = 0, SOURCE_DEVICE, SOURCE_KERNEL };
+
+typedef struct {
+  size_t begin, head, end; /* head: where the body or the semicolon is */
+  int kind;
+} SourcePart;
+
+/* Lists up to `most` parts; those inside another come before it. Returns how many. */
+int source_parts(const char *text, size_t length, SourcePart *parts, int most);
+
+/* Blanks a part in place: newlines, and lines of the preprocessor but for pragmas, stay. */
+void source_blank(char *text, size_t length, const SourcePart *part);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct {
   const char *text;          /* what it holds */
   size_t length;             /* at most CUDA_SOURCE_MAX */
   const char *template_name; /* "sgemm<64, 64>": a kernel to instantiate; NULL: none */
+  const char *entry;         /* the kernel that is asked for: it is never left out; NULL: any */
   const char *const *words;  /* further arguments for clang: -I, -D */
   int n_words;
   bool alone;      /* nothing beside it is read, such as for an answer or a hand-in */

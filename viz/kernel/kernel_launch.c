@@ -30,6 +30,7 @@ static Status compile(KernelLaunch *l, Error *error) {
   const CudaSource source = {.path = r->file,
                              .text = l->source,
                              .length = l->source_length,
+                             .entry = *r->entry ? r->entry : NULL,
                              .template_name = strchr(r->entry, '<') ? r->entry : NULL,
                              .words = words,
                              .n_words = r->n_words};

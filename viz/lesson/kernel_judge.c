@@ -343,7 +343,8 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
   const char *ptx = text;
   if (strcmp(text, g->task->reference) == 0) return open_recorded(g, 0, &g->own, g->error); /* it is compiled already */
   if (!is_ptx(text)) {
-    const CudaSource source = {.path = file, .text = text, .length = length, .alone = true, .cpu_seconds = COMPILE_S};
+    const CudaSource source = {
+        .path = file, .text = text, .length = length, .entry = g->task->entry, .alone = true, .cpu_seconds = COMPILE_S};
     if (!LESSON_COMPILER)
       error_set(&own, STATUS_BAD_REQUEST, "CUDA is not compiled here; give the PTX: nvcc -ptx -lineinfo %.60s", file);
     else
