@@ -196,7 +196,9 @@ static bool get_pace(const void *target, char *text, size_t size) {
 static Status set_scene(void *target, const char *value, Error *error) {
   int k = scene_find(value);
   if (k < 0 && options_name(SCENE_NAMES, "is no scene", value, &k, error)) return error->status;
-  snprintf(((Question *)target)->scene, sizeof((Question *)target)->scene, "%s", SCENE_NAMES[k]);
+  Question *q = target;
+  snprintf(q->scene, sizeof q->scene, "%s", SCENE_NAMES[k]);
+  if (strcmp(value, "ring") == 0 && q->ring.n == 0) q->ring.n = 4; /* a scene's name once, with ranks of its own */
   return STATUS_OK;
 }
 
@@ -497,7 +499,7 @@ const Option QUESTION_SCENE_OPTIONS[] = {
      .argument = "LIST",
      .set = set_lengths,
      .get = get_lengths,
-     .help = "Sequences in the serving scene, such as 1000,257. They decode at once, 2 to 16 of them; the walk is the "
+     .help = "Sequences in scene many, such as 1000,257. They decode at once, 2 to 16 of them; the walk is the "
              "longest one's."},
     {.name = "page",
      .argument = "TOKENS",
@@ -514,7 +516,7 @@ const Option QUESTION_SCENE_OPTIONS[] = {
     {.name = "ranks",
      .argument = "P",
      OPTION_NUMBER(Question, ring.n, "how many ranks there are", 1, RING_RANKS_MAX),
-     .help = "GPUs in the ring scene. Default 4."},
+     .help = "GPUs in a ring, in scene many; with a scheme 4."},
     {.name = "scheme",
      .argument = "NAME",
      OPTION_CHOICE(Question, ring.scheme, "is no ring"),

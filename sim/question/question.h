@@ -15,7 +15,7 @@
 enum { QUESTION_DEFAULT_N = 4096, QUESTION_DEFAULT_D = 128 };
 enum { QUESTION_ALGORITHMS_MAX = 8, QUESTION_NAME_BYTES = 256, QUESTION_STATE_BYTES = 3072, QUESTION_NOTE_BYTES = 200 };
 
-/* What the scene `serving` adds to the problem: sequences that decode, or a prompt in chunks, with a cache in pages. */
+/* What the scene `many` adds to the problem: sequences that decode, or a prompt in chunks, with a cache in pages. */
 enum { SERVED_SEQUENCES_MAX = 16 };
 typedef struct {
   int64_t n, lengths[SERVED_SEQUENCES_MAX]; /* tokens of each sequence; n 0: as the problem's batch */
@@ -24,7 +24,7 @@ typedef struct {
   int64_t chunk;                            /* tokens of a prompt at a time; 0: a row block */
 } ServedPages;
 
-/* What the scene `ring` adds: ranks that share the tokens. */
+/* What it adds: ranks that share the tokens. */
 enum { RING_RANKS_MAX = 64 };
 typedef struct {
   int64_t n; /* 0: 4 */
@@ -68,8 +68,8 @@ typedef struct {
   bool l2_later;        /* as StageConfig's: of a front end, in no state line */
   int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
-  ServedPages pages; /* of the scene `serving` */
-  RingRanks ring;    /* of the scene `ring` */
+  ServedPages pages; /* of the scene `many` */
+  RingRanks ring;    /* of the scene `many` */
   bool by_time;      /* of playing: the model's time; else a beat a step */
 } Question;
 

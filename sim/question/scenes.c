@@ -14,7 +14,8 @@ static const struct {
   SceneKind now;
 } OLDER[] = {{"main", SCENE_WALK},      {"tiles", SCENE_WALK},    {"causal", SCENE_WALK},  {"code", SCENE_WALK},
              {"hierarchy", SCENE_WALK}, {"charts", SCENE_PILES},  {"race", SCENE_PILES},   {"strip", SCENE_PILES},
-             {"zoom", SCENE_WARP},      {"timeline", SCENE_TIME}, {"pipeline", SCENE_TIME}};
+             {"zoom", SCENE_WARP},      {"timeline", SCENE_TIME}, {"pipeline", SCENE_TIME},
+             {"decode", SCENE_MANY},    {"serving", SCENE_MANY},  {"ring", SCENE_MANY}};
 
 int scene_find(const char *name) {
   for (size_t k = 0; k < sizeof OLDER / sizeof *OLDER; k++)

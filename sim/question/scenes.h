@@ -9,9 +9,7 @@
   SCENE(TIME, "time")                                                                                                  \
   SCENE(PILES, "piles")     /* what several algorithms carry, beside each other */                                     \
   SCENE(WARP, "warp")       /* lanes, sectors and banks of one warp, whatever the state */                             \
-  SCENE(DECODE, "decode")   /* heads x splits, and the combine */                                                      \
-  SCENE(SERVING, "serving") /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */               \
-  SCENE(RING, "ring")       /* GPUs in a ring: blocks of keys that travel, and who idles */
+  SCENE(MANY, "many")         /* one cache, and many who read it: sequences, splits or GPUs */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

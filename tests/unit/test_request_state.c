@@ -20,7 +20,7 @@ TEST(a_state_comes_back) {
       "algorithm=fa2 N=64 d=16 block=8 scene=walk",
       "algorithm=fa2 N=64 d=16 window=-1,16 block=8 scene=walk",
       "algorithm=fa2 N=64 d=16 window=16,0 block=8 scene=walk",
-      "algorithm=fa2 N=1 d=16 block=8 scene=serving lengths=100+200+64",
+      "algorithm=fa2 N=1 d=16 block=8 scene=many lengths=100+200+64",
       "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=walk",
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
@@ -33,8 +33,8 @@ TEST(a_state_comes_back) {
   Request served; /* one query of each: the default of N is for those alone that name no lengths */
   Error error;
   char text[REQUEST_STATE_BYTES];
-  assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=serving lengths=100+200", &error), STATUS_OK);
-  assert_string_equal(question_state(&served, text), "algorithm=fa2 N=1 d=16 scene=serving lengths=100+200");
+  assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=many lengths=100+200", &error), STATUS_OK);
+  assert_string_equal(question_state(&served, text), "algorithm=fa2 N=1 d=16 scene=many lengths=100+200");
   assert_int_equal(read_line(&served, "algorithm=all N=64 d=16", &error), STATUS_OK);
   assert_string_equal(question_state(&served, text), "algorithm=standard,fa1,fa2,fa2-split N=64 d=16");
 }

@@ -1,4 +1,4 @@
-/* What piles, decode, serving and warp say, proved at every step by sums over the events and
+/* What piles, many and warp say, proved at every step by sums over the events and
  * by the files: sentences are taken apart, and each number in them is worked out here anew. Words that match no pattern
  * are false. */
 #include "sim/base/random.h"
@@ -61,7 +61,7 @@ static bool near(const char *text, double value) {
 typedef struct {
   const Schedule *schedule;
   uint64_t n;
-  double *sums, *inputs; /* bytes before each step; of loads of inputs */
+  double *sums, *inputs; /* bytes before each step; of loads of K */
 } Run;
 
 static Run run_of(const Schedule *schedule, const Plan *plan) {
@@ -72,7 +72,7 @@ static Run run_of(const Schedule *schedule, const Plan *plan) {
   r.inputs = calloc((size_t)r.n + 1, sizeof *r.inputs);
   assert_true(r.sums && r.inputs);
   for (uint64_t k = 0; schedule_next(schedule, plan, &cursor, &e); k++) {
-    const bool is_input = e.kind == EVENT_LOAD && schedule->tensors[e.tensor].role == TENSOR_INPUT;
+    const bool is_input = e.kind == EVENT_LOAD && strcmp(schedule->tensors[e.tensor].text, "K") == 0;
     r.sums[k + 1] = r.sums[k] + (double)e.bytes;
     r.inputs[k + 1] = r.inputs[k] + (is_input ? (double)e.bytes : 0);
   }
@@ -178,7 +178,7 @@ TEST(test_decode) {
       Narration said;
       char w[WORDS][WORD_BYTES];
       stage_snapshot(&stage, step, &now);
-      scene_narrate(SCENE_DECODE, &now, NULL, &said);
+      scene_narrate(SCENE_MANY, &now, NULL, &said);
       if (!match("* CTAs read all * parts at once, not *: * is read.", said.what, w)) continue;
       n++;
       if (!near(w[0], CASES[k].ctas) || !near(w[1], CASES[k].splits) || !near(w[2], CASES[k].unsplit) ||
@@ -262,7 +262,7 @@ TEST(test_serving) {
       Narration said;
       char w[WORDS][WORD_BYTES];
       stage_snapshot(&stage, step, &now);
-      scene_narrate(SCENE_SERVING, &now, NULL, &said);
+      scene_narrate(SCENE_MANY, &now, NULL, &said);
       const int first = CASES[k].chunk ? 1 : 0;
       const double read = read_by_marks(&stage, step, CASES[k].keys, CASES[k].n, CASES[k].chunk, CASES[k].shared);
       if (!match(CASES[k].what, said.what, w) || !near(w[first], 4096 * read) || !near(w[first + 1], 4096 * all))
@@ -271,31 +271,6 @@ TEST(test_serving) {
     }
     stage_free(&stage);
   }
-}
-
-/* ---- Charts ------------------------------------------------------------------------------------------------ */
-
-/* The weights of split parts as they are combined: sums of the softmax of the row over each part's keys, from the same
- * generator's numbers. */
-TEST(weights_of_parts) {
-  enum { D = 16, KEYS = 256, SPLITS = 4 };
-  Stage stage = open_state("algorithm=fa2-split N=1 seq-len-k=256 d=16 splits=4 block=16 scene=decode");
-  Snapshot now;
-  stage_snapshot(&stage, 0, &now);
-  assert_null(now.weights);
-  stage_snapshot(&stage, stage.n_steps, &now);
-  assert_non_null(now.weights);
-  double sums[SPLITS] = {0}, all = 0, q[D];
-  for (uint64_t c = 0; c < D; c++) q[c] = precision_round(PRECISION_FP16, random_normal(0, 0, c));
-  for (uint64_t key = 0; key < KEYS; key++) {
-    double score = 0;
-    for (uint64_t c = 0; c < D; c++) score += q[c] * precision_round(PRECISION_FP16, random_normal(0, 1, key * D + c));
-    sums[key / (KEYS / SPLITS)] += exp(score / 4);
-    all += exp(score / 4);
-  }
-  for (int s = 0; s < SPLITS; s++) assert_true(fabs(now.weights[s] - sums[s] / all) < 1e-12);
-  assert_true(fabs(now.weights[0] - now.weights[1]) > 1e-3); /* they differ, so that a picture may show it */
-  stage_free(&stage);
 }
 
 /* ---- A warp ------------------------------------------------------------------------------------------------------ */

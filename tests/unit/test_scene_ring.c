@@ -37,13 +37,13 @@ static void draw_at(const Stage *stage, uint64_t step, double phase) {
   stage_snapshot(stage, step, &now);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
-  scene_draw(SCENE_RING, &now, &view, cr, W, H, &theme_light);
+  scene_draw(SCENE_MANY, &now, &view, cr, W, H, &theme_light);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
 }
 
 static double away(const SceneBody *a, const SceneBody *b) {
-  return hypot(a->x + a->width / 2 - b->x - b->width / 2, a->y + a->height / 2 - b->y - b->height / 2);
+  return fabs(a->y + a->height / 2 - b->y - b->height / 2);
 }
 
 /* Which rank the keys of rank k are nearest to. */
@@ -70,7 +70,7 @@ static int64_t pairs_of(Scheme scheme, int64_t n, bool causal, int64_t r, int64_
   return pairs;
 }
 
-/* In beat t the keys of rank k lie at rank k + t; after most of it they are nearest to the next one; bytes are those
+/* In beat t the keys of rank k lie in the row of rank k + t; after most of it they are nearest to the next one; bytes are those
  * of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
 static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   const Stage stage = open_ring(algorithm, scheme, n, causal);
@@ -90,7 +90,7 @@ static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool cau
       if (fabs(beats - (double)t - 0.5) > 0.2) assert_int_equal(nearest_rank(k, n), (k + t + moved) % n);
     }
     stage_snapshot(&stage, step, &now);
-    scene_narrate(SCENE_RING, &now, NULL, &said);
+    scene_narrate(SCENE_MANY, &now, NULL, &said);
     const int64_t sent = (t < n - 1 ? t : n - 1) * n * block;
     if (t < n)
       snprintf(begins, sizeof begins, "Step %" PRId64 " of %" PRId64 ": %g KiB of %g KiB have crossed the links.",
@@ -135,7 +135,7 @@ TEST(idle_is_that_of_the_pairs) {
     const double idle = 100 * (1 - (double)all / (double)(n * beats));
     double said_idle = -1;
     stage_snapshot(&stage, stage.n_steps, &now);
-    scene_narrate(SCENE_RING, &now, NULL, &said);
+    scene_narrate(SCENE_MANY, &now, NULL, &said);
     const char *at = strstr(said.what, "idle ");
     assert_true(at && sscanf(at, "idle %lf%%", &said_idle) == 1);
     assert_true(fabs(said_idle - idle) < 0.051);

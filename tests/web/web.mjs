@@ -311,7 +311,7 @@ async function layout(world) {
       return found
     }
     let states = 0
-    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'decode'])}) {
+    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'many'])}) {
       engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
       for (const [w, h] of ${JSON.stringify(sizes)}) {
         engine.call('web_picture', w, h, 0)

@@ -21,7 +21,7 @@ state 'scene=piles$'
 keys plus plus plus space
 state 'scene=piles step=[1-9]'
 keys End z
-state 'scene=decode step=580$'
+state 'scene=many step=580$'
 ends 'after piles'
 
 # A click into the table goes to that tile, and no further: it stands there.

@@ -68,8 +68,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .without_max = without_max,
                         .q_scale = r->q_scale,
                         .pages = r->pages,
-                        .ring = r->ring,
-                        .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0};
+                        .ring = r->ring};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;

@@ -94,7 +94,6 @@ void stage_give_scores(Stage *stage, const double *scores, int n) {
 }
 
 void stage_free(Stage *stage) {
-  free(stage->weights);
   free(stage->K);
   free(stage->V);
   free(stage->kept_K);
@@ -105,7 +104,7 @@ void stage_free(Stage *stage) {
   free(stage->pipeline);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
-  stage->weights = stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
+  stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
   stage->head = NULL;
   stage->must = NULL;
@@ -345,7 +344,6 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   snapshot_fill_row(stage, now);
   snapshot_fill_line(stage, now);
   snapshot_fill_rows(stage, now);
-  snapshot_fill_weights(stage, now);
 }
 
 bool snapshot_was_loaded(const Snapshot *now, const Event *e) {

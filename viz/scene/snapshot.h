@@ -46,8 +46,6 @@ enum {
 #define STAGE_MAX_HEAD_FLOPS ((Wide)1 << 25)
 /* The other rows of a tile up to this many keys. */
 #define STAGE_MAX_ROW_KEYS ((int64_t)1 << 16)
-/* The weights of split parts up to this many elements of K, which are made and forgotten. */
-#define STAGE_MAX_WEIGHED_ELEMENTS ((int64_t)1 << 22)
 /* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six
  * times as large, as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
 enum { STAGE_LARGE_Q = 6 };
@@ -67,7 +65,6 @@ typedef struct {
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
   ServedPages pages;
   RingRanks ring;
-  bool weighs;   /* weights of split parts are computed, which takes up to half a second once */
   bool lone_row; /* only the large row is computed, not those beside it */
 } StageConfig;
 
@@ -241,7 +238,6 @@ typedef struct {
   const Pipeline *pipeline; /* the stage's; NULL: none is recorded */
   ServedPages pages;
   RingRanks ring;
-  const double *weights; /* of each split's part in row 0 of the first head, as they are combined; NULL: not known */
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */
   int64_t max_block;
@@ -298,7 +294,6 @@ typedef struct {
   Pipeline *pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
-  double *weights;         /* n_splits; the first NAN: not computed yet; NULL: nothing is split, or too much */
   double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed, or all with */
   Attention *head;         /* all rows of a program whose rows cannot be followed alone; NULL: they can */
   double *must;            /* then, what its first output by rows must be; NULL: it has no formula */

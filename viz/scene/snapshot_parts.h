@@ -48,7 +48,6 @@ void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
 void snapshot_fill_line(const Stage *stage, Snapshot *snapshot);
 
 /* The same for the rows shown small. */
-void snapshot_fill_weights(const Stage *stage, Snapshot *snapshot);
 void snapshot_fill_rows(const Stage *stage, Snapshot *snapshot);
 
 /* Fills snapshot->slots; the present event is known. */

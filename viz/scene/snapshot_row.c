@@ -77,11 +77,6 @@ static Status fill_head(Stage *stage, Error *error) {
 
 Status stage_fill_inputs(Stage *stage, Error *error) {
   const Shape *shape = &stage_plan(stage)->shape;
-  const int64_t n_splits = stage_plan(stage)->tiling.n_splits;
-  if (n_splits > 1 && shape->N_k <= STAGE_MAX_WEIGHED_ELEMENTS / shape->d) {
-    stage->weights = malloc((size_t)n_splits * sizeof *stage->weights);
-    if (stage->weights) stage->weights[0] = NAN;
-  }
   if (!evaluate_follows_rows(stage_schedule(stage))) return fill_head(stage, error);
   if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d) return STATUS_OK;
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
@@ -122,39 +117,6 @@ void stage_forget_rows(Stage *stage) {
   if (stage->row) stage->row->row = -1;
   for (int k = 0; k < SNAPSHOT_ROWS; k++)
     if (stage->rows[k]) stage->rows[k]->row = -1;
-}
-
-/* ---- Split keys ------------------------------------------------------------------------------------------- */
-
-/* e^(L - m) of each part, over their sum: from the inputs, by the definition. */
-static void weigh_parts(const Stage *stage) {
-  const Plan *plan = stage_plan(stage);
-  const int64_t d = plan->shape.d, n = plan->tiling.n_splits, keys = plan->tiles_per_split * plan->tiling.B_c;
-  double *w = stage->weights, most = -INFINITY, sum = 0, q[1024];
-  const Span seen = mask_columns(&plan->mask, 0);
-  for (int64_t c = 0; c < d && c < 1024; c++) q[c] = input(stage, OPERAND_Q, 0, c);
-  for (int64_t s = 0; s < n; s++) { /* L, by running maxima */
-    double m = -INFINITY, l = 0;
-    for (int64_t col = s * keys; col < (s + 1) * keys && col < seen.end; col++) {
-      if (col < seen.begin || (plan->mask.pattern && !mask_allows(&plan->mask, 0, col))) continue;
-      double score = 0;
-      for (int64_t c = 0; c < d && c < 1024; c++) score += q[c] * input(stage, OPERAND_K, col, c);
-      score /= sqrt((double)d);
-      l = score > m ? l * exp(m - score) + 1 : l + exp(score - m);
-      m = fmax(m, score);
-    }
-    w[s] = l > 0 ? m + log(l) : -INFINITY;
-    most = fmax(most, w[s]);
-  }
-  for (int64_t s = 0; s < n; s++) sum += w[s] = most > -INFINITY ? exp(w[s] - most) : 1;
-  for (int64_t s = 0; s < n; s++) w[s] /= sum;
-}
-
-void snapshot_fill_weights(const Stage *stage, Snapshot *now) {
-  const bool combines = (now->has_event && now->event.pass > 0) || now->step == now->n_steps;
-  if (!stage->weights || !stage->config.weighs || !combines || stage_plan(stage)->shape.d > 1024) return;
-  if (isnan(stage->weights[0])) weigh_parts(stage);
-  now->weights = stage->weights;
 }
 
 /* ---- Inputs and scores ----------------------------------------------------------------------------------- */

@@ -236,7 +236,7 @@ typedef struct {
   char text[WORDS_BYTES];
 } Words;
 
-/* Of a scene without a picture in text: a line, what the window says of it in the last step; of decode
+/* Of a scene without a picture in text: a line, what the window says of it in the last step; of splits
  * halfway, when all parts are read. */
 static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error) {
   Words *w = calloc(1, sizeof *w);
@@ -244,7 +244,7 @@ static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error
   const Status status = request_stage(&s->request, false, 0, &w->stage, error);
   if (!status) {
     const uint64_t n = w->stage.n_steps;
-    stage_snapshot(&w->stage, show->scene == SCENE_DECODE ? n / 2 : n - (n > 0), &w->now);
+    stage_snapshot(&w->stage, w->stage.run.plan.tiling.n_splits > 1 ? n / 2 : n - (n > 0), &w->now);
     scene_describe(show->scene, &w->now, NULL, w->text, sizeof w->text);
     char *end = strrchr(w->text, '\n');
     if (end) *end = '\0';
@@ -274,7 +274,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   }
   if (!status && (show->scene == SCENE_WALK || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
   if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
-  if (!status && (show->scene == SCENE_SERVING || show->scene == SCENE_DECODE))
+  if (!status && show->scene == SCENE_MANY)
     status = print_words(s, show, io, error);
   return status;
 }
