@@ -27,7 +27,8 @@ static void check_every_step(const char *line) {
     if (step == 0) assert_true(many.read_bytes == 0 && many.sent_bytes == 0);
     for (int64_t k = 0; k < many.n_shown; k++) {
       const ManyRow *r = &many.rows[k];
-      if (many.first_shown == first_shown && r->read < of_row[k]) fail_msg("%s, step %d: row %d", line, (int)step, (int)k);
+      if (many.first_shown == first_shown && r->read < of_row[k])
+        fail_msg("%s, step %d: row %d", line, (int)step, (int)k);
       if (r->read < 0 || r->read > r->keys - r->first || r->at > r->end || r->end > r->keys)
         fail_msg("%s, step %d, row %d: %d read of [%d, %d), now [%d, %d)", line, (int)step, (int)k, (int)r->read,
                  (int)r->first, (int)r->keys, (int)r->at, (int)r->end);
@@ -42,12 +43,10 @@ static void check_every_step(const char *line) {
 TEST(test_no_counter_falls) {
   static const char *const ASKED[] = {"N=60 causal=1", "N=60 causal=1 chunk=24 window=20", "N=1 seq-len-k=60 batch=3",
                                       "lengths=60,20,37 prefix=17 page=8", "N=12 seq-len-k=60 heads=4"};
-  static const char *const MORE[] = {"algorithm=fa2-split N=12 seq-len-k=60 splits=3",
-                                     "algorithm=fa2 N=64 causal=1 ranks=4",
-                                     "algorithm=ring-attention N=64 causal=1 ranks=4",
-                                     "algorithm=fa2 N=64 causal=1 scheme=zigzag",
-                                     "algorithm=fa2 N=64 scheme=striped ranks=8",
-                                     "algorithm=fa2 N=64 causal=1 walk=reversed"};
+  static const char *const MORE[] = {
+      "algorithm=fa2-split N=12 seq-len-k=60 splits=3", "algorithm=fa2 N=64 causal=1 ranks=4",
+      "algorithm=ring-attention N=64 causal=1 ranks=4", "algorithm=fa2 N=64 causal=1 scheme=zigzag",
+      "algorithm=fa2 N=64 scheme=striped ranks=8",      "algorithm=fa2 N=64 causal=1 walk=reversed"};
   char line[160];
   for (int p = 0; p < N_SCHEDULES; p++)
     for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++) {
@@ -67,22 +66,21 @@ TEST(test_by_hand) {
     const char *line;
     ManyKind kind;
     int pages, saved, ctas, unsplit;
-  } ROWS[] = {
-      {"algorithm=fa2 d=128 block=128 lengths=540,190,330,75 page=16 prefix=64", MANY_SEQUENCES, 60, 12, 4, 4},
-      {"algorithm=fa2 d=128 block=128 lengths=540,190,330,75 page=16", MANY_SEQUENCES, 72, 0, 4, 4},
-      {"algorithm=fa2-split N=1 seq-len-k=4096 d=128 heads=32 kv-heads=8 splits=4 block-q=4 block-k=64", MANY_SPLITS,
-       256, 0, 32, 8},
-      {"algorithm=fa2 N=1 seq-len-k=4096 d=128 heads=32 kv-heads=8 block-q=1 block-k=64", MANY_SEQUENCES, 256, 0, 32,
-       32},
-      {"algorithm=fa2 N=1024 d=64 block=128 causal=1", MANY_CHUNKS, 64, 0, 8, 8}};
+  } ROWS[] = {{"algorithm=fa2 d=128 block=128 lengths=540,190,330,75 page=16 prefix=64", MANY_SEQUENCES, 60, 12, 4, 4},
+              {"algorithm=fa2 d=128 block=128 lengths=540,190,330,75 page=16", MANY_SEQUENCES, 72, 0, 4, 4},
+              {"algorithm=fa2-split N=1 seq-len-k=4096 d=128 heads=32 kv-heads=8 splits=4 block-q=4 block-k=64",
+               MANY_SPLITS, 256, 0, 32, 8},
+              {"algorithm=fa2 N=1 seq-len-k=4096 d=128 heads=32 kv-heads=8 block-q=1 block-k=64", MANY_SEQUENCES, 256,
+               0, 32, 32},
+              {"algorithm=fa2 N=1024 d=64 block=128 causal=1", MANY_CHUNKS, 64, 0, 8, 8}};
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     Stage stage = open_state(ROWS[k].line);
     Snapshot now;
     stage_snapshot(&stage, 1, &now);
     many_make(&many, &now, 0);
     assert_int_equal(many.kind, ROWS[k].kind);
-    if (many.pages != (Wide)ROWS[k].pages || many.saved_pages != (Wide)ROWS[k].saved || many.ctas != (Wide)ROWS[k].ctas ||
-        many.ctas_unsplit != (Wide)ROWS[k].unsplit)
+    if (many.pages != (Wide)ROWS[k].pages || many.saved_pages != (Wide)ROWS[k].saved ||
+        many.ctas != (Wide)ROWS[k].ctas || many.ctas_unsplit != (Wide)ROWS[k].unsplit)
       fail_msg("%s: %d pages, %d saved, %d CTAs, %d unsplit", ROWS[k].line, (int)many.pages, (int)many.saved_pages,
                (int)many.ctas, (int)many.ctas_unsplit);
     stage_free(&stage);

@@ -42,9 +42,7 @@ static void draw_at(const Stage *stage, uint64_t step, double phase) {
   cairo_surface_destroy(surface);
 }
 
-static double away(const SceneBody *a, const SceneBody *b) {
-  return fabs(a->y + a->height / 2 - b->y - b->height / 2);
-}
+static double away(const SceneBody *a, const SceneBody *b) { return fabs(a->y + a->height / 2 - b->y - b->height / 2); }
 
 /* Which rank the keys of rank k are nearest to. */
 static int nearest_rank(int k, int64_t n) {

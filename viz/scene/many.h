@@ -28,20 +28,20 @@ enum { MANY_ROWS = SERVED_SEQUENCES_MAX };
 typedef struct {
   ManyKind kind;
   KvCache cache;
-  int64_t n, present, first_shown, n_shown;        /* rows; the chunk at work; those that are drawn */
-  int64_t longest, chunk, shared;                  /* tokens; shared: in whole pages */
-  ManyRow rows[MANY_ROWS];                         /* the shown ones */
-  Wide pages, saved_pages, used_bytes;             /* that are kept, and that are not as they are shared */
-  Wide read_bytes, whole_bytes;                    /* so far, of the whole */
-  double loaded;                                   /* the part of K that the walk has read */
-  Wide ctas, ctas_unsplit, sms;                    /* at once; n_sm of the machine */
-  Error error;                                     /* the tokens do not go around a ring */
+  int64_t n, present, first_shown, n_shown; /* rows; the chunk at work; those that are drawn */
+  int64_t longest, chunk, shared;           /* tokens; shared: in whole pages */
+  ManyRow rows[MANY_ROWS];                  /* the shown ones */
+  Wide pages, saved_pages, used_bytes;      /* that are kept, and that are not as they are shared */
+  Wide read_bytes, whole_bytes;             /* so far, of the whole */
+  double loaded;                            /* the part of K that the walk has read */
+  Wide ctas, ctas_unsplit, sms;             /* at once; n_sm of the machine */
+  Error error;                              /* the tokens do not go around a ring */
   Ranks ranks;
-  int64_t beat;                                    /* n at the end */
-  double part;                                     /* of it that is over */
-  Wide sent_bytes, all_bytes;                      /* over the links, until the last whole beat, and in all */
-  int64_t idle_ranks;                              /* in this beat */
-  double idle;                                     /* of the ranks' time, in all */
+  int64_t beat;               /* n at the end */
+  double part;                /* of it that is over */
+  Wide sent_bytes, all_bytes; /* over the links, until the last whole beat, and in all */
+  int64_t idle_ranks;         /* in this beat */
+  double idle;                /* of the ranks' time, in all */
 } Many;
 
 void many_make(Many *many, const Snapshot *now, double phase);

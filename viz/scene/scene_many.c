@@ -215,9 +215,9 @@ static void add_tokens(const Pen *pen, const PageGrid *g, double y, double high,
 static void draw_row(const Pen *pen, const PageGrid *g, const Many *m, const ManyRow *r, double y, double high,
                      int64_t begin, int64_t end) {
   const Theme *t = pen->theme;
-  const int64_t page = m->cache.page_tokens, room = ceil_div(end, page) * page, from = begin > r->first ? begin : r->first,
-                read = r->first + r->read < end ? r->first + r->read : end, at = r->at > from ? r->at : from,
-                at_end = r->end < end ? r->end : end;
+  const int64_t page = m->cache.page_tokens, room = ceil_div(end, page) * page,
+                from = begin > r->first ? begin : r->first, read = r->first + r->read < end ? r->first + r->read : end,
+                at = r->at > from ? r->at : from, at_end = r->end < end ? r->end : end;
   const Colour faint = theme_mix(t->background, t->axis, 0.6);
   if (end <= from) return;
   if (room > end && g->cell_tokens == page && m->kind != MANY_SPLITS) {
@@ -296,7 +296,8 @@ static void draw_ranks(const Pen *pen, Box box, const Many *m, double letters) {
   const double names = pen_words_width(pen, letters, false, name) + letters,
                cell = floor(fmin((box.width - names) / (double)n, box.height / (double)n)),
                gap = fmax(1, round(0.09 * cell)), size = fmin(letters, 0.3 * cell);
-  const Box corner = box_at(box.x + names + fmax(0, (box.width - names - cell * (double)n) / 2 - names / 2), box.y + fmax(0, (box.height - cell * (double)n) / 2), cell - gap, cell - gap);
+  const Box corner = box_at(box.x + names + fmax(0, (box.width - names - cell * (double)n) / 2 - names / 2),
+                            box.y + fmax(0, (box.height - cell * (double)n) / 2), cell - gap, cell - gap);
   if (cell < 3 || pen->hit) return;
   for (int64_t r = 0; r < n; r++) {
     const double y = corner.y + cell * (double)r;
@@ -304,8 +305,8 @@ static void draw_ranks(const Pen *pen, Box box, const Many *m, double letters) {
     snprintf(name, sizeof name, "GPU %" PRId64, r);
     pen_body(pen, BODY_HOME, (int)r, (Box){corner.x, y, cell * (double)n, cell}, 1);
     if (cell > 1.2 * letters)
-      pen_words(pen, letters, waits ? pen->theme->ink_soft : pen->theme->ink, false, ANCHOR_END, corner.x - 0.6 * letters,
-                y + (cell - gap) / 2 + 0.36 * letters, name);
+      pen_words(pen, letters, waits ? pen->theme->ink_soft : pen->theme->ink, false, ANCHOR_END,
+                corner.x - 0.6 * letters, y + (cell - gap) / 2 + 0.36 * letters, name);
     for (int64_t k = 0; k < n; k++) {
       const ManyBlock block = many_block(m, r, k);
       draw_block(pen, (Box){corner.x + cell * (double)k, y, cell - gap, cell - gap}, m, &block);
@@ -328,7 +329,8 @@ static void draw(const Pen *pen) {
   many_make(&m, pen->now, pen->view->phase);
   say(pen->now, &m, &w);
   const Theme *t = pen->theme;
-  if (m.kind != MANY_RANKS) snprintf(w.note, WORDS, "a box: %.40s tokens", number_count(wide(tokens_of_box(pen, &m))).text);
+  if (m.kind != MANY_RANKS)
+    snprintf(w.note, WORDS, "a box: %.40s tokens", number_count(wide(tokens_of_box(pen, &m))).text);
   const Sheet sheet = {.title = w.title,
                        .note = *w.note ? w.note : NULL,
                        .caption = {*w.caption[0] ? w.caption[0] : NULL, *w.caption[1] ? w.caption[1] : NULL},

@@ -274,8 +274,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   }
   if (!status && (show->scene == SCENE_WALK || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
   if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
-  if (!status && show->scene == SCENE_MANY)
-    status = print_words(s, show, io, error);
+  if (!status && show->scene == SCENE_MANY) status = print_words(s, show, io, error);
   return status;
 }
 
