@@ -151,7 +151,7 @@ static void put_show(Writer *w) {
   }
   PUT(w, "", "", .kind = PART_FIGURE);
   if (b->caption.offset) PUT(w, "", fill(w, b->caption), .kind = PART_PROSE);
-  if (s->plays != w->block && show.scene != SCENE_WARP)
+  if (s->plays != w->block && show.scene != SCENE_BANK)
     PUT(w, "", s->is_shown[w->block] ? "▶ Again" : "▶ Play", .kind = PART_BUTTON, .act = ACT_PLAY,
         .number = (int)w->block);
   const int ask = lesson_session_prediction(s, w->block);

@@ -61,7 +61,7 @@ static Status read_scores(const char *value, LessonShow *show, Error *error) {
   }
 }
 
-/* ---- scene=warp, with the names that warp{} has in expressions */
+/* ---- scene=bank, with the names that warp{} has in expressions */
 
 typedef struct {
   int64_t stride, bytes, column, row_bytes, pad_bytes; /* -1: not given */
@@ -98,7 +98,7 @@ static Status read_warp_key(const char *key, const char *value, WarpKeys *keys, 
 static Status warp_of(const WarpKeys *keys, LessonShow *show, Error *error) {
   if ((keys->stride >= 0) == (keys->column >= 0))
     return error_set(error, STATUS_BAD_REQUEST,
-                     "scene=warp takes stride (bytes from lane to lane) or column (of a tile)");
+                     "scene=bank takes stride (bytes from lane to lane) or column (of a tile)");
   if (keys->stride >= 0 && (keys->row_bytes >= 0 || keys->pad_bytes >= 0 || keys->swizzle))
     return error_set(error, STATUS_BAD_REQUEST, "row_bytes, pad_bytes and swizzle go with column, not with stride");
   const uint32_t bytes = keys->bytes >= 0 ? (uint32_t)keys->bytes : 4;
@@ -147,11 +147,11 @@ Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {
   if ((s.n_scores || s.block) && s.scene != SCENE_SOFTMAX)
     return error_set(error, STATUS_BAD_REQUEST,
                      "scores and block belong to scene=softmax; %s shows the run of the state", SCENE_NAMES[s.scene]);
-  if (warp.is_given && s.scene != SCENE_WARP)
-    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=warp, not to %s", SCENE_NAMES[s.scene]);
-  if (s.scene == SCENE_WARP && s.has_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "scene=warp shows one access; leave out steps");
-  const Status status = s.scene == SCENE_WARP ? warp_of(&warp, &s, error) : STATUS_OK;
+  if (warp.is_given && s.scene != SCENE_BANK)
+    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=bank, not to %s", SCENE_NAMES[s.scene]);
+  if (s.scene == SCENE_BANK && s.has_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "scene=bank shows one access; leave out steps");
+  const Status status = s.scene == SCENE_BANK ? warp_of(&warp, &s, error) : STATUS_OK;
   if (!status) *show = s;
   return status;
 }

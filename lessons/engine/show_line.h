@@ -2,7 +2,7 @@
  *
  *     scene=tiles steps=0-40
  *     scene=softmax scores=1,2,4,2,5,1,3,1 block=4
- *     scene=warp column=0 row_bytes=128 pad_bytes=4 */
+ *     scene=bank column=0 row_bytes=128 pad_bytes=4 */
 #ifndef TILEWALK_LESSONS_ENGINE_SHOW_LINE_H
 #define TILEWALK_LESSONS_ENGINE_SHOW_LINE_H
 

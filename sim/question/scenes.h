@@ -6,10 +6,10 @@
 #define SCENES(SCENE)                                                                                                  \
   SCENE(WALK, "walk") /* one table, what lies on chip, one line of the program */                                      \
   SCENE(SOFTMAX, "softmax")                                                                                            \
-  SCENE(TIME, "time")                                                                                                  \
-  SCENE(PILES, "piles")     /* what several algorithms carry, beside each other */                                     \
-  SCENE(WARP, "warp")       /* lanes, sectors and banks of one warp, whatever the state */                             \
-  SCENE(MANY, "many")         /* one cache, and many who read it: sequences, splits or GPUs */
+  SCENE(TIME, "time")   /* of one CTA, recorded or modelled */                                                         \
+  SCENE(PILES, "piles") /* what several algorithms carry, beside each other */                                         \
+  SCENE(BANK, "bank")   /* a column of a tile on the banks of shared memory */                                         \
+  SCENE(MANY, "many")   /* one cache, and many who read it: sequences, splits or GPUs */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

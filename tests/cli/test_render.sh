@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "FAIL: $1"; exit 1; }
 render() { "$tilewalk" render "$@" || fail "render $*"; }
 bytes() { od -An -v -tx1 "$1" | tr -s '\n ' ' '; } # of a file, a blank between two
-for scene in walk hierarchy softmax time piles warp many; do
+for scene in walk hierarchy softmax time piles bank many; do
   render --scene $scene --step 40 --size 640x360 -o "$work/a.png"
   case $(bytes "$work/a.png") in ' 89 50 4e 47 0d 0a 1a 0a 00 00 00 0d 49 48 44 52 00 00 02 80 00 00 01 68 '*) ;; *) fail "$scene is no PNG of 640 x 360" ;; esac
   grep -aq 'algorithm=fa2 N=64 d=16 causal=1 block=8.*step=40' "$work/a.png" || fail "$scene carries no state"

@@ -72,7 +72,7 @@ FUZZ(answer, TEXT, "lessons/engine/answer lessons/engine/show_line lessons/engin
   if (answer_tolerance(text, &tolerance, &errors[0])) require_text(&errors[0], "");
   if (lesson_show_parse(text, &show, &errors[1]))
     require_text(&errors[1], "");
-  else if (show.scene == SCENE_WARP) {
+  else if (show.scene == SCENE_BANK) {
     warp_picture_memory(&show.warp, &picture);
     require(picture.n > 0 && picture.n <= WARP_PICTURE_LINES);
     require(!show.warp_in_banks || !warp_picture_banks(&show.warp, &picture, NULL));

@@ -50,7 +50,7 @@ picture hbm 'What L2 leaves for HBM on an A100' sweep --gpu a100-80gb --heads 16
 picture roofline 'The roofline of an H200' sim --roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2
 picture gpus 'One run on several GPUs, with the least time each can take' sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16 --title 'At least this long'
 picture decode 'Decode: one query against a long cache, heads packed as rows' render --scene many -N 1 --seq-len-k 8K --heads 32 --kv-heads 8 --algorithm fa2-split --gpu h200 --step 100
-picture warp 'One access of a warp' render --scene warp --step 40
+picture warp 'A column on the banks of shared memory' render --scene bank -d 64 --step 40
 picture serving 'Four sequences of a service: their pages, a shared prefix once' render --scene many --lengths 1000,257,640,64 --prefix 48 --step 40
 picture piles 'What standard attention and FlashAttention-2 carry' render --algorithm standard,fa2 -N 1K -d 64 --block 128 --step 544
 picture time 'A CTA in time' render --scene time --state "kernel=fa3_overlap N=4096 d=128 heads=16 gpu=h100-sxm" --step 700

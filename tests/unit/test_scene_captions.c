@@ -1,4 +1,4 @@
-/* What piles, many and warp say, proved at every step by sums over the events and
+/* What piles, many and bank say, proved at every step by sums over the events and
  * by the files: sentences are taken apart, and each number in them is worked out here anew. Words that match no pattern
  * are false. */
 #include "sim/base/random.h"
@@ -6,6 +6,8 @@
 #include "tests/support/drawing.h"
 #include "tests/support/test.h"
 #include "viz/request/request.h"
+#include "sim/machine/warp.h"
+#include "viz/scene/bank.h"
 #include "viz/scene/scene.h"
 #include "viz/text/number.h"
 
@@ -273,56 +275,56 @@ TEST(test_serving) {
   }
 }
 
-/* ---- A warp ------------------------------------------------------------------------------------------------------ */
+/* ---- Banks ------------------------------------------------------------------------------------------------------- */
 
-/* Passes of eight lanes, 16 bytes each from rows of a tile: the most words that any of 32 banks has to give. Rows of
- * more than 128 bytes go on in the next tile. Swizzled: the number of the 16 bytes in a row, with that of the line of
- * 128 bytes, bit by bit, as far as the row has such bits. */
-static int passes(int row_bytes, int column, bool swizzled) {
+/* Lane n reads the first word of row n: the most of them that come to one of 32 banks. */
+static int passes(int row_words) {
   int words[32] = {0}, most = 0;
-  const int width = swizzled && row_bytes > 128 ? 128 : row_bytes;
-  for (int row = 0; row < 8; row++) {
-    const int plain = row * width + column * 16 % width;
-    const int chunk = plain / 16 ^ (swizzled ? plain / 128 % (width / 16) : 0);
-    for (int word = 0; word < 4; word++) words[(chunk * 4 + word) % 32]++;
-  }
-  for (int bank = 0; bank < 32; bank++) most = words[bank] > most ? words[bank] : most;
+  for (int lane = 0; lane < 32; lane++)
+    most = words[lane * row_words % 32]++ < most ? most : words[lane * row_words % 32];
   return most;
 }
 
-TEST(test_warp) {
-  static const int DIMS[] = {16, 32, 64, 128, 256};
-  int n_said = 0;
+TEST(test_bank) {
+  static const int DIMS[] = {8, 16, 24, 32, 64, 80, 128, 256};
   for (size_t k = 0; k < sizeof DIMS / sizeof *DIMS; k++) {
-    char line[96];
+    char line[96], what[128], why[128];
     snprintf(line, sizeof line, "algorithm=fa2 N=64 d=%d block=8", DIMS[k]);
     Stage stage = open_state(line);
-    const Schedule *s = stage.run.schedule;
-    Cursor cursor = {0};
-    Event e = {0};
-    int64_t key = 0;
-    for (uint64_t step = 0; step <= stage.n_steps; step++, n_said += 2) {
-      Snapshot now;
-      Narration said;
-      char w[WORDS][WORD_BYTES];
-      if (step > 0 && !schedule_next(s, &stage.run.plan, &cursor, &e)) fail();
-      if (step > 0 && e.kind == EVENT_LOAD && strcmp(s->tensors[e.tensor].text, "K") == 0) key = e.j;
-      stage_snapshot(&stage, step, &now);
-      scene_narrate(SCENE_WARP, &now, NULL, &said);
-      const int rows = 2 * DIMS[k], column = (int)(step % (uint64_t)(rows / 16)), plain = passes(rows, column, false),
-                swizzled = passes(rows, column, true);
-      const char *how = plain > 1 ? "A warp reads 8 rows of K[*], 16 bytes each: they share banks."
-                                  : "A warp reads 8 rows of K[*], 16 bytes each: each in banks of its own.";
-      if (!match(how, said.what, w) || (e.j >= 0 && !near(w[0], (double)key)))
-        fail_msg("%s, step %d: %s, not K[%d]", line, (int)step, said.what, (int)key);
-      const bool is_right = swizzled < plain
-                                ? match("As they come that takes * passes; swizzled, *.", said.why, w) &&
-                                      near(w[0], plain) && near(w[1], swizzled)
-                                : match("Rows of * bytes: * pass*, with a swizzle or without.", said.why, w) &&
-                                      near(w[0], rows) && near(w[1], plain);
-      if (!is_right) fail_msg("%s, step %d: %s, not %d and %d", line, (int)step, said.why, plain, swizzled);
-    }
+    Snapshot now;
+    Narration said;
+    stage_snapshot(&stage, stage.n_steps / 2, &now);
+    scene_narrate(SCENE_BANK, &now, NULL, &said);
+    const int plain = passes(DIMS[k] / 2), padded = passes(DIMS[k] / 2 + 1);
+    snprintf(what, sizeof what, "32 lanes read a column of K, a row of %d bytes each: %d pass", 2 * DIMS[k], plain);
+    snprintf(why, sizeof why,
+             padded < plain ? "With a word of padding behind each row %d pass"
+                            : "A word of padding behind each row leaves %d pass",
+             padded);
+    if (strncmp(said.what, what, strlen(what)) != 0 || strncmp(said.why, why, strlen(why)) != 0)
+      fail_msg("%s: %s %s", line, said.what, said.why);
     stage_free(&stage);
   }
-  print_message("%d sentences of a warp\n", n_said);
+}
+
+/* Any words that lanes ask for: as many passes as sim/machine/warp.h counts, which is the longest column; each pass has
+ * a word of a bank at most. */
+TEST(test_passes_are_the_longest_column) {
+  for (uint64_t n = 0; n < 2000; n++) {
+    const uint32_t bytes = 1u << n % 3;
+    WarpAccess access = {.active = (uint32_t)random_bits(7, n, 0) | 1, .element_bytes = bytes};
+    for (uint64_t l = 0; l < 32; l++) access.address[l] = random_bits(7, n, l + 1) % (64u << n % 6) * bytes;
+    BankWords words;
+    bank_words(access.address, access.active, (int)bytes, 32, &words);
+    int longest = 0;
+    bool taken[32][32] = {{false}};
+    for (int bank = 0; bank < 32; bank++) longest = words.longest[bank] > longest ? words.longest[bank] : longest;
+    for (int k = 0; k < words.n; k++) {
+      bool *is_taken = &taken[words.words[k].pass][words.words[k].word % 32];
+      assert_false(*is_taken);
+      *is_taken = true;
+    }
+    assert_int_equal(words.n_passes, longest);
+    assert_int_equal(words.n_passes, warp_shared(&access).wavefronts);
+  }
 }

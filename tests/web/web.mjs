@@ -311,7 +311,7 @@ async function layout(world) {
       return found
     }
     let states = 0
-    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'many'])}) {
+    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'bank', 'many'])}) {
       engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
       for (const [w, h] of ${JSON.stringify(sizes)}) {
         engine.call('web_picture', w, h, 0)
@@ -1269,7 +1269,7 @@ async function anything(world) {
         else if (!engine.text('web_program', program())) {
           taken++
           engine.call('web_open', 'algorithm=mine.walk' + [',fa2', ',standard', '', ''][random(4)] + ' N=' + (1 + random(200)) + ' block=' + (1 << random(6)) + (random(2) ? ' causal=1' : '') +
-            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'warp'][random(9)] + ' step=' + random(500))
+            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'bank'][random(9)] + ' step=' + random(500))
         }
         engine.calls.web_frame(0.05)
         if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }

@@ -59,13 +59,14 @@ static void put_array(const ReportSink *k, const char *key, const int of[32]) {
 
 /* Banks from 1; 0: the lane is off. */
 static void put_request(const ReportSink *k, const char *key, const KernelSceneRequest *r) {
-  int words[BANKS] = {0}, banks[LANES] = {0};
-  kernel_scene_banks(r, words);
+  BankWords words;
+  int banks[LANES] = {0};
+  bank_words(r->address, r->mask, r->bytes, r->lanes_at_once, &words);
   for (int l = 0; l < LANES; l++)
     if (r->mask >> l & 1) banks[l] = 1 + (int)(r->address[l] / 4 % BANKS);
   k->open_object(k->context, key);
   whole(k, "wavefronts", r->wavefronts), whole(k, "conflicts", r->conflicts);
-  put_array(k, "bank_of_lane", banks), put_array(k, "words_of_bank", words);
+  put_array(k, "bank_of_lane", banks), put_array(k, "words_of_bank", words.longest);
   k->close(k->context);
 }
 

@@ -6,6 +6,7 @@
 
 #include "viz/kernel/kernel_launch.h"
 #include "viz/kernel/kernel_report.h"
+#include "viz/scene/bank.h"
 #include "viz/scene/kernel_scene.h"
 
 /* The request as scenes have it. With row_bytes its addresses, passes and conflicts are those of a swizzle of rows of

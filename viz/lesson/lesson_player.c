@@ -70,7 +70,7 @@ static void restore_scores(Player *player, const LessonShow *show) {
 static uint64_t play(void *data, const LessonShow *show) {
   Player *player = ((LessonPlayer *)data)->player;
   set_scene(player, show->scene);
-  if (show->scene == SCENE_WARP) return 0; /* a picture in the text */
+  if (show->scene == SCENE_BANK) return 0; /* a picture in the text */
   const bool is_row = show->scene == SCENE_SOFTMAX && show->n_scores > 0;
   if (is_row) restore_scores(player, show);
   const uint64_t end = player->now.n_steps, last = (uint64_t)show->last + 1;
@@ -119,7 +119,7 @@ void lesson_warp_lines(const LessonShow *show, char *text, size_t size) {
   WarpPicture picture;
   size_t used = 0;
   *text = '\0';
-  if (show->scene != SCENE_WARP) return;
+  if (show->scene != SCENE_BANK) return;
   if (!show->warp_in_banks)
     warp_picture_memory(&show->warp, &picture);
   else if (warp_picture_banks(&show->warp, &picture, NULL))

@@ -182,7 +182,7 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1, 4, 7, 9, 0, z", "scenes: walk, softmax, time, piles, warp, many"},
+    {"1, 4, 7, 9, 0, z", "scenes: walk, softmax, time, piles, bank, many"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/pen.h"
+#include "viz/scene/bank_draw.h"
 #include "viz/text/number.h"
 
 enum { LANES = 32, WORDS = 32, LINE_BYTES = 128, SHOWN_LINES = 12, SHOWN_ROWS = 32 };
@@ -187,48 +187,11 @@ static void draw_sectors(const Pen *pen, const KernelSceneRequest *r, Box in) {
   }
 }
 
-/* Lanes above, banks below, a strand from each lane to its banks; orange where a bank has more than one word to give to
- * lanes that go together. */
+/* The words on shared memory, a column a bank: blue where no lane waits for another. */
 static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
-  const Theme *t = pen->theme;
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), w = in.width / WORDS, side = w - 2;
-  int deepest[WORDS] = {0}, most = 1, worst = 0, idle = 0;
-  char words[64];
-  kernel_scene_banks(r, deepest);
-  for (int bank = 0; bank < WORDS; bank++) {
-    if (deepest[bank] > most) most = deepest[bank], worst = bank;
-    idle += deepest[bank] == 0;
-  }
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x, in.y + small, 0, "32 lanes");
-  const double top = in.y + 1.6 * small, bottom = in.y + in.height - 1.8 * small - side;
-  for (int l = 0; l < LANES; l++) {
-    const Box at = box_at(in.x + w * l, top, side, side);
-    if (!(r->mask >> l & 1)) {
-      pen_frame(pen, at, t->axis, 1);
-      continue;
-    }
-    pen_fill(pen, at, l / r->lanes_at_once % 2 ? t->tile[TILE_COLOUR_PARTIAL] : t->tile[TILE_COLOUR_DONE], 1);
-    const uint64_t first = r->address[l] / 4 % WORDS, n = (uint64_t)(r->bytes + 3) / 4;
-    const double x = in.x + w * ((double)first + (double)n / 2);
-    pen_line(pen, deepest[first] > 1 ? t->series[INK_ORANGE] : t->series[INK_BLUE], fmax(1, 1.2 * u), at.x + side / 2,
-             top + side, x, bottom);
-  }
-  for (int bank = 0; bank < WORDS; bank++) {
-    const Box at = box_at(in.x + w * bank, bottom, side, side);
-    if (deepest[bank])
-      pen_fill(pen, at, deepest[bank] > 1 ? t->waste : t->tile[TILE_COLOUR_DONE], 1);
-    else
-      pen_frame(pen, at, t->axis, 1);
-  }
-  const double base = in.y + in.height - 0.3 * small;
-  if (most > 1)
-    snprintf(words, sizeof words, "%d words of bank %d at once", most, worst);
-  else
-    snprintf(words, sizeof words, "32 banks");
-  pen_text(pen, TYPE_SMALL, most > 1 ? t->waste_text : t->ink_soft, most > 1, ANCHOR_START, in.x, base, 0, words);
-  if (!idle) return;
-  snprintf(words, sizeof words, "%d bank%s idle", idle, idle == 1 ? "" : "s");
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, in.x + in.width, base, 0, words);
+  BankWords words;
+  bank_words(r->address, r->mask, r->bytes, r->lanes_at_once, &words);
+  draw_bank_words(pen, in, &words, r->conflicts ? 0 : words.n_passes + 1, 0, 0);
 }
 
 static void passes_words(const KernelScene *s, const KernelSceneRequest *r, char *words, size_t size) {
@@ -253,7 +216,7 @@ static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
   }
   snprintf(heading, sizeof heading, "Line %d %s %s", s->lines[s->chosen].number, r->store ? "stores to" : "reads",
            r->shared ? "shared memory" : "global memory");
-  Box in = pen_panel(pen, box, heading, r->shared ? NULL : "128 bytes, by lane");
+  Box in = pen_panel(pen, box, heading, r->shared ? "a column a bank" : "128 bytes, by lane");
   const Box foot = box_cut_bottom(&in, 1.7 * body, 4 * u);
   const int lanes = __builtin_popcount(r->mask);
   if (r->shared) {

@@ -41,9 +41,6 @@ typedef struct {
   uint64_t address[32];
 } KernelSceneRequest;
 
-/* Of shared memory: the most different words of each bank that lanes which go together ask for. Into zeros. */
-void kernel_scene_banks(const KernelSceneRequest *request, int words[32]);
-
 typedef struct {
   char title[200], where[200]; /* "block 3 of 256, after barrier 2 of 9" */
   const KernelSceneLine *lines;

@@ -265,7 +265,7 @@ static bool has_events(const LessonShow *show) { /* a few of them are read one b
 
 static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error) {
   Status status = STATUS_OK;
-  if (show->scene == SCENE_WARP) status = print_warp(show, io, error);
+  if (show->scene == SCENE_BANK) status = print_warp(show, io, error);
   for (int k = 0; k < s->n_runs && !status; k++) {
     const bool events = has_events(show), grid = show->scene == SCENE_WALK && !events;
     if (k > 0 && (grid || events)) fputc('\n', io->out);
