@@ -13,6 +13,7 @@
 #include "sim/batch.h"
 #include "sim/serving.h"
 
+const char *const LAYER_KINDS[] = {"any", "full", "window", "chunk", NULL};
 static const char *const FORMS[] = {"auto", "absorbed", "expanded", NULL};
 static const char *const PACKS[] = {"auto", "on", "off", NULL};
 static const char *const RINGS[] = {"ring", "striped", "zigzag", NULL};
@@ -298,9 +299,17 @@ const Option QUESTION_SHAPE_OPTIONS[] = {
      OPTION_TEXT(Question, model, "the name of the model"),
      .choices = "@models",
      .thing = THING_MODEL,
-     .help = "Heads, KV heads, head dimension, window, latent and data type of a model: a name from 'tilewalk "
-             "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
-             "beside it win."},
+     .help =
+         "Heads, KV heads, head dimension, causal mask, window or chunk, latent and data type of a model: a name from 'tilewalk "
+         "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
+         "beside it win."},
+    {.name = "layer",
+     .argument = "KIND",
+     OPTION_CHOICE(Question, layer, "is no kind of layers"),
+     .names = LAYER_KINDS,
+     .help =
+         "Of a model: layers that see all tokens (full), those of a window, or those of a chunk. Default: full, where "
+         "there are any."},
     {.name = "mla",
      .argument = "FORM",
      OPTION_CHOICE(Question, mla, "is no form of MLA"),

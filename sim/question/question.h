@@ -13,7 +13,7 @@
 #include "sim/ranks.h"
 
 enum { QUESTION_DEFAULT_N = 4096, QUESTION_DEFAULT_D = 128 };
-enum { QUESTION_ALGORITHMS_MAX = 8, QUESTION_NAME_BYTES = 256, QUESTION_STATE_BYTES = 3072, QUESTION_NOTE_BYTES = 200 };
+enum { QUESTION_ALGORITHMS_MAX = 8, QUESTION_NAME_BYTES = 256, QUESTION_STATE_BYTES = 3072 };
 
 /* What the scene `many` adds to the problem: sequences that decode, or a prompt in chunks, with a cache in pages. */
 enum { SERVED_SEQUENCES_MAX = 16 };
@@ -34,6 +34,10 @@ typedef struct {
 /* K and V of every head, or the latent; by default as the queries are. */
 typedef enum { MLA_AUTO = 0, MLA_ABSORBED, MLA_EXPANDED, MLA_COUNT } MlaForm;
 
+/* Of a model's layers: by default those that see all tokens, where there are any. */
+typedef enum { LAYERS_ANY = 0, LAYERS_FULL, LAYERS_WINDOW, LAYERS_CHUNK } LayersMeant;
+extern const char *const LAYER_KINDS[]; /* "any", "full", "window", "chunk"; ends with NULL */
+
 typedef struct {
   Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
   Tiling tiling;                   /* zeros: defaults */
@@ -42,6 +46,7 @@ typedef struct {
   bool has_dtype;                  /* --dtype is given: the model's does not count */
   bool has_v_in_k;                 /* --v-in-k is given, or --v-in-k=0 */
   MlaForm mla;
+  LayersMeant layer;
   int64_t block;                    /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;           /* --block paper */
   bool largest_block;               /* --block largest */
@@ -94,10 +99,9 @@ Status question_set_algorithm(void *question, const char *value, const QuestionF
 /* The one-line state of the question: key=value with defaults left out. Returns text. */
 const char *question_state(const Question *question, char text[QUESTION_STATE_BYTES]);
 
-/* Takes what the question does not say from its model: heads, KV heads, head sizes, window, latent, type. Afterwards it
- * names no model. note, if not NULL: what a reader should know of what was taken; "": nothing. */
-Status question_take_model(Question *question, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES],
-                           Error *error);
+/* Takes what the question does not say from its model: heads, KV heads, head sizes, mask, latent, type. Afterwards it
+ * names no model. */
+Status question_take_model(Question *question, const QuestionFiles *files, Error *error);
 
 /* Turns the question into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
 Status question_problem(const Question *question, const QuestionFiles *files, Problem *problem, Gpu *gpu, Error *error);

@@ -29,12 +29,22 @@ static void take_latent(Question *r, const KvModel *m) {
 
 static void take_heads(Question *r, const KvModel *m, const KvGroup *g) {
   Shape *s = &r->shape;
-  const bool masked = s->window || s->sided || *r->mask;
   take(&s->heads, m->heads);
   take(&s->kv_heads, g->kv_heads);
   if (!s->d) take(&s->d_v, g->d_v);
   take(&s->d, g->d);
-  if (g->window && !g->chunked && !masked) s->window = g->window;
+}
+
+/* A query sees its own token and those before it: all of them, those of a window, those of its chunk. One that is alone
+ * has nothing behind it. */
+static void take_mask(Question *r, const KvGroup *g) {
+  Shape *s = &r->shape;
+  if (s->window || s->sided || *r->mask) return;
+  if (s->N_q != 1) s->causal = true;
+  if (g->chunked)
+    snprintf(r->mask, sizeof r->mask, "documents:%" PRId64, g->window);
+  else
+    s->window = g->window;
 }
 
 /* Queries come in a type of 16 bits where the cache has fewer. */
@@ -50,25 +60,16 @@ static void take_dtype(Question *r, const KvModel *m) {
   }
 }
 
-/* The layers that see all, where there are any; else the first kind. */
-static const KvGroup *layers_meant(const KvGroup *groups, int n) {
-  for (int g = 0; g < n; g++)
-    if (!groups[g].window) return &groups[g];
-  return groups;
+/* The kind that is asked for; else the layers that see all, where there are any; else the first kind. */
+static const KvGroup *layers_meant(const KvGroup *groups, int n, LayersMeant kind) {
+  for (int g = 0; g < n; g++) {
+    const LayersMeant is = !groups[g].window ? LAYERS_FULL : groups[g].chunked ? LAYERS_CHUNK : LAYERS_WINDOW;
+    if (is == (kind ? kind : LAYERS_FULL)) return &groups[g];
+  }
+  return kind ? NULL : groups;
 }
 
-static void say(const KvModel *m, const KvGroup *g, int n, char note[QUESTION_NOTE_BYTES]) {
-  note[0] = '\0';
-  if (n > 1)
-    snprintf(note, QUESTION_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.",
-             m->name, n, g->layers, g->window ? "have a window" : "see all tokens");
-  else if (g->chunked)
-    snprintf(note, QUESTION_NOTE_BYTES,
-             "%.60s attends in chunks of %" PRId64 " tokens, which is not a window; give --mask.", m->name, g->window);
-}
-
-Status question_take_model(Question *r, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES], Error *error) {
-  if (note) note[0] = '\0';
+Status question_take_model(Question *r, const QuestionFiles *files, Error *error) {
   if (!*r->model) return STATUS_OK;
   KvModel *m = malloc(sizeof *m);
   if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
@@ -77,16 +78,18 @@ Status question_take_model(Question *r, const QuestionFiles *files, char note[QU
     status =
         error_set(error, STATUS_BAD_REQUEST, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
   if (!status) {
-    KvGroup groups[KVCACHE_GROUPS_MAX];
+    KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
     const KvCache cache = kvmodel_cache(m);
-    const int n = kvcache_groups(&cache, groups);
-    const KvGroup *g = layers_meant(groups, n);
-    if (m->mla_latent)
+    const KvGroup *g = layers_meant(groups, kvcache_groups(&cache, groups), r->layer);
+    if (!g)
+      status = error_set(error, STATUS_BAD_REQUEST, "--layer %s: %.80s has no such layers; leave it out",
+                         LAYER_KINDS[r->layer], m->name);
+    else if (m->mla_latent)
       take_latent(r, m);
     else
       take_heads(r, m, g);
+    if (g) take_mask(r, g);
     take_dtype(r, m);
-    if (note) say(m, g, n, note);
     r->model[0] = '\0';
   }
   free(m);

@@ -88,7 +88,7 @@ Status question_problem(const Question *asked, const QuestionFiles *files, Probl
   Question *const r = malloc(sizeof *r);
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
   *r = *asked;
-  Status status = question_take_model(r, files, NULL, error);
+  Status status = question_take_model(r, files, error);
   if (!status) status = plain_problem(r, files, problem, gpu, error);
   free(r);
   return status;
@@ -164,7 +164,7 @@ static Status check_pages(Question *r, Error *error) {
 
 Status question_algorithms(Question *r, const QuestionFiles *files, QuestionDefault which, Error *error) {
   Status status = check_pages(r, error);
-  if (!status) status = question_take_model(r, files, NULL, error);
+  if (!status) status = question_take_model(r, files, error);
   if (!status && *r->kernel) status = kernel_algorithm(r, files, error);
   if (status) return status;
   if (r->n_algorithms == 0 && which == REQUEST_COMPARED)

@@ -235,7 +235,7 @@ static Status answer(const EligibleOptions *o, Eligible *e, Gpu *gpu, Answer *a,
   Problem problem;
   CallFacts facts;
   if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
-  Status status = request_take_model(&request, NULL, error);
+  Status status = request_take_model(&request, error);
   if (!status) status = request_problem(&request, &problem, gpu, error);
   if (!status) status = shape_complete(&problem.shape, error);
   if (!status) status = facts_of(o, &problem.shape, gpu, &facts, error);

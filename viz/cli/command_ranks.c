@@ -366,7 +366,7 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
         w->gpu.name);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
   if (!status) status = rank_options_link(&o->ranks, &w->link, error);
-  if (!status) status = request_take_model(&request, NULL, error);
+  if (!status) status = request_take_model(&request, error);
   if (!status) status = request_problem(&request, &w->problem, &w->gpu, error);
   if (status) return status;
   const RanksAsked asked = {.scheme = o->scheme,

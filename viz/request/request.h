@@ -9,8 +9,7 @@ typedef Question Request;
 enum {
   REQUEST_ALGORITHMS_MAX = QUESTION_ALGORITHMS_MAX,
   REQUEST_NAME_BYTES = QUESTION_NAME_BYTES,
-  REQUEST_STATE_BYTES = QUESTION_STATE_BYTES,
-  REQUEST_NOTE_BYTES = QUESTION_NOTE_BYTES
+  REQUEST_STATE_BYTES = QUESTION_STATE_BYTES
 };
 
 extern const QuestionFiles REQUEST_FILES;
@@ -29,8 +28,8 @@ static inline Status request_read(Request *request, const char *line, bool from_
 }
 
 /* As sim/question/question.h. */
-static inline Status request_take_model(Request *request, char *note, Error *error) {
-  return question_take_model(request, &REQUEST_FILES, note, error);
+static inline Status request_take_model(Request *request, Error *error) {
+  return question_take_model(request, &REQUEST_FILES, error);
 }
 static inline Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error *error) {
   return question_problem(request, &REQUEST_FILES, problem, gpu, error);

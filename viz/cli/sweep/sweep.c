@@ -48,7 +48,7 @@ const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axi
 void sweep_defaults(const SweepAxis *axis, Request *request) {
   if (!axis->behind_l2) return;
   if (!*request->gpu) snprintf(request->gpu, sizeof request->gpu, "h200");
-  if (request_take_model(request, NULL, NULL)) return; /* why not is said later */
+  if (request_take_model(request, NULL)) return; /* why not is said later */
   if (!request->shape.N_q) request->shape.N_q = 32768;
   if (!request->shape.heads) request->shape.heads = 8;
 }
