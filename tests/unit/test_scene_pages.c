@@ -145,10 +145,10 @@ TEST(test_too_small_is_said) {
   const SceneView view = {0};
   stage_snapshot(&stage, 100, &now);
   for (int scene = 0; scene < SCENE_COUNT; scene++) {
-    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 310, 200);
+    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 230, 110);
     assert_int_equal(all->n, 1);
-    assert_string_equal(all->pieces[0].text, "Too small: at least 320 × 240");
-    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 310);
+    assert_string_equal(all->pieces[0].text, "Too small: at least 240 × 120");
+    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 230);
     free(all);
   }
   stage_free(&stage);

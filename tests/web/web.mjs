@@ -11,7 +11,7 @@ import { Firefox } from './firefox.mjs'
 
 const [build, chromium, ...only] = process.argv.slice(2)
 const PREFIX = '/some folder/of any name/' // nothing may depend on where the folder lies
-const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code']
+const SCENES = ['walk', 'softmax', 'piles', 'time']
 const scratch = mkdtempSync(join(tmpdir(), 'tilewalk-web-'))
 
 function check(holds, ...what) {
@@ -284,7 +284,7 @@ async function layout(world) {
     shares.push((100 * share).toFixed(1))
     await page.close()
   }
-  const sizes = [[326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
+  const sizes = [[320, 196], [568, 276], [768, 307], [3736, 1950], [326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
   if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
   const page = await open(world, 'N=1024 d=64 block=128 step=0')
   await page.value('tilewalk.whole')

@@ -40,7 +40,7 @@ static double unit_of(const SceneView *view, double width, double height) {
 /* Text below this many pixels is not read. A page where the usual layout would have such text takes the one of
  * presentation mode, in which one idea has all the room. */
 #define LEAST_TEXT_PIXELS 12.0
-enum { LEAST_WIDTH = 320, LEAST_HEIGHT = 240 }; /* below, not even that is read */
+enum { LEAST_WIDTH = 240, LEAST_HEIGHT = 120 }; /* below, not even that is read */
 
 static bool is_small(const SceneView *view, double width, double height) {
   return 14.6 * unit_of(view, width, height) < LEAST_TEXT_PIXELS;

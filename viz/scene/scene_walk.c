@@ -403,7 +403,7 @@ static void draw_words(const Walk *w, Box page, const Parts *parts) {
   scores_title(now->schedule, title);
   const char *heading = pen->view->title ? pen->view->title : title;
   double name = (tall ? 0.075 : 0.058) * (tall ? page.width : page.height);
-  name = fmin(name, name * (right - page.x - margin) / fmax(1, pen_words_width(pen, name, true, heading)));
+  name = fmax(12, fmin(name, name * (right - page.x - margin) / fmax(1, pen_words_width(pen, name, true, heading))));
   pen_words(pen, name, t->ink, true, ANCHOR_START, page.x + margin, page.y + parts->name * page.height, heading);
   bool has_scores = false;
   for (int k = 0; k < now->schedule->n_values; k++) has_scores |= snapshot_lies(now, k) == LIES_BY_TILES;

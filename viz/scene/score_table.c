@@ -145,13 +145,13 @@ TableGrid draw_table(const Pen *pen, Box box, const ScoreTable *table) {
 }
 
 void draw_table_names(const TableGrid *g) {
+  if (g->pitch <= 0) return;
   const Pen *pen = g->pen;
   const ScoreTable *table = g->table;
   const Colour ink = pen->theme->ink_soft;
   const double size = table->letters, pad = 0.35 * size, right = g->x + table->columns * g->pitch + g->gap + g->bar,
                bottom = g->y + table->rows * g->pitch + g->gap, above = g->y - g->gap - g->bar / 2 + 0.36 * size,
                base = fmax(g->y + g->pitch / 2 + 0.36 * size, above + size);
-  if (g->pitch <= 0) return;
   pen_words(pen, size, ink, false, ANCHOR_END, g->x - pad, above, table->in[TABLE_KEYS]);
   pen_words(pen, size, ink, false, ANCHOR_END, g->x - g->gap - g->bar - pad, base, table->in[TABLE_ROWS]);
   pen_words(pen, size, ink, false, ANCHOR_START, right + pad, base, table->out[TABLE_ROWS]);
