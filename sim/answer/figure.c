@@ -231,9 +231,11 @@ READER(why_no_time) { UNUSED, text(f, run->timing.why); }
       {ROW(path "sram_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_SRAM]), whose "bytes at SRAM's ports"}, \
       {ROW(path "math_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_MATH]), whose "products"},              \
       {ROW(path "exp_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_EXP]), whose "exponentials"},            \
-      {ROW(path "busiest_sm_s", SECONDS, BOUND, TIME), real_at, AT(field.busiest_s), whose "products, busiest SM"},    \
-      {ROW(path "l2_port_s", SECONDS, BOUND, TIME), real_at, AT(field.port_s), whose "bytes, busiest SM's port"},      \
-      {ROW(path "kernels_s", SECONDS, BOUND, TIME), real_at, AT(field.kernels_s), whose "kernels, one by one"},        \
+      {ROW(path "busiest_sm_s", SECONDS, BOUND, TIME), real_at, AT(field.busiest_s),                                   \
+       whose "tensor cores of the SM with most work"},                                                                 \
+      {ROW(path "l2_port_s", SECONDS, BOUND, TIME), real_at, AT(field.port_s),                                         \
+       whose "L2 port of the SM with most work"},                                                                      \
+      {ROW(path "kernels_s", SECONDS, BOUND, TIME), real_at, AT(field.kernels_s), whose "kernel sequence"},            \
       {ROW(path "bound", WORD, BOUND, TIME), bound_term, AT(field), whose "longest part"}, {                           \
     ROW(path "bound_s", SECONDS, BOUND, TIME), real_at, AT(field.bound_s), whose "time at peak rates"                  \
   }
@@ -318,7 +320,7 @@ const FigureRow FIGURES[] = {
     {ROW("l2.write_bytes", BYTES, WALK, L2), rounded_at, AT(l2.write_bytes), "bytes written to L2"},
     {ROW("l2.total_bytes", BYTES, WALK, L2), l2_total, 0, "bytes between SMs and L2, read and written"},
     {ROW("l2.not_hbm_share", SHARE, WALK, L2), l2_share, 0, "of what SMs read, the part that HBM did not serve"},
-    {ROW("l2.hit_rate", SHARE, WALK, L2), l2_rate, 0, "hits of looks into L2, as ncu counts them"},
+    {ROW("l2.hit_rate", SHARE, WALK, L2), l2_rate, 0, "L2 hit rate, as ncu counts it"},
     {ROW("l2.all_walked", FLAG, LAW, L2), all_walked, 0, "all heads were walked through L2"},
     {ROW("l2.fabric_bytes", BYTES, WALK, L2), rounded_at, AT(l2.fabric_bytes), "bytes from the other L2 partition"},
     END,

@@ -127,7 +127,7 @@ Status clock_prepare(Clock *p, Error *error) {
   if (places) p->sms = calloc(n_sms, sizeof *p->sms);
   p->residents = calloc(c->n_ctas, sizeof *p->residents);
   if (!p->ctas || !p->pending || !p->sms || !p->residents || !p->arrivals)
-    return error_set(error, STATUS_NO_MEMORY, "clock: no memory for %u CTAs over %zu granules", c->n_ctas, n);
+    return error_set(error, STATUS_NO_MEMORY, "clock: no memory for %u CTAs over %zu parts of lines", c->n_ctas, n);
   p->bucket_cycles = c->in_step ? 1 : c->tick_cycles > 0 ? c->tick_cycles : 8;
   p->buckets_per_cycle = 1 / p->bucket_cycles;
   if (c->l2_bytes_per_cycle > 0) p->l2_cycles_per_byte = 1 / c->l2_bytes_per_cycle;

@@ -71,7 +71,7 @@ static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) 
     if (k->n) h->unit_bytes = fmax(h->unit_bytes, h->part_bytes[kind]);
   }
   if (h->n_granules && h->n_granules <= GRANULES_MAX) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %s granules; 1 to 2^30 are modelled",
+  return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %s parts of lines; 1 to 2^30 are modelled",
                    h->n_granules ? "too many" : "0");
 }
 
@@ -80,8 +80,8 @@ static Status check_room(const HierarchyConfig *c, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible",
                      c->side_capacity_bytes);
   if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "hierarchy: room for %g half granules in a set is not possible; 1 or more is", c->side_ways);
+    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a set of %g half parts is not possible; 1 or more is",
+                     c->side_ways);
   if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
     return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time",
                      c->side_resident_bytes, c->side_capacity_bytes);
@@ -118,7 +118,7 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   divide_into_sets(h);
   if (h->n_nodes + h->n_sets > NODES_MAX)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "hierarchy: too many granules; in two homes, these tensors and tiles come to %.3g parts",
+                     "hierarchy: too many parts of lines; in two homes, these tensors and tiles come to %.3g parts",
                      (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));

@@ -87,9 +87,9 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define ERRORS(regime, at)                                                                                             \
   COUNT("time_" regime "_runs", time_errors[at].n_runs, 1000000, "recorded runs that its time was compared with"),     \
       COUNT("time_" regime "_median_permille", time_errors[at].median_permille, 1000,                                  \
-            "how far off the time of half of them is at most"),                                                        \
+            "largest error of the time of half of them"),                                                              \
       COUNT("time_" regime "_nine_permille", time_errors[at].nine_permille, 1000,                                      \
-            "how far off the time of nine tenths of them is at most")
+            "largest error of the time of nine tenths of them")
 
 #define SPILL_MAX 1000000000
 

@@ -8,11 +8,11 @@
 #include "sim/l2/clock.h"
 
 const RefinementRow REFINEMENTS[N_REFINEMENTS] = {
-    [REFINEMENT_CLOCK] = {"clock", "CTAs advance in time: each waits for its data, works, and asks again.",
-                          "hit 525 cycles, and 160 for each CTA of the SM; HBM 625 more; far side 200 more",
+    [REFINEMENT_CLOCK] = {"clock", "CTAs advance in time: each waits for its data, works, and requests the next tile.",
+                          "hit 525 cycles, and 160 for each CTA of the SM; HBM 625 more; other partition 200 more",
                           "h200/l2-scan"},
-    [REFINEMENT_PARTITIONS] = {"partitions", "L2 has two sides; what all SMs read is held on both.", "29.3 MiB a side",
-                               "h200/sets, h200/replacement"},
+    [REFINEMENT_PARTITIONS] = {"partitions", "L2 has two partitions; both keep a copy of what all SMs read.",
+                               "29.3 MiB a side", "h200/sets, h200/replacement"},
     [REFINEMENT_COALESCER] = {"coalescer", "Requests of a GPC's SMs for one granule reach L2 as one.",
                               "4 requests, 70 cycles; from HBM until 450 cycles before its last line",
                               "h200/coalescer; 450 fitted to h200/l2-scan"},
@@ -20,8 +20,8 @@ const RefinementRow REFINEMENTS[N_REFINEMENTS] = {
                               "GPCs of 8 to 18 SMs, their sides", "h200/placement"},
     [REFINEMENT_SETS] = {"sets", "A side is many sets, each an LRU list, which tensors fill unevenly.",
                          "16 lines a set; none in one of 5 stretches", "h200/sets, h200/replacement"},
-    [REFINEMENT_FAR_RENEWAL] = {"far-renewal", "A request from the far side renews the line in its home too.", "none",
-                                "h200/scan"},
+    [REFINEMENT_FAR_RENEWAL] = {"far-renewal", "A request from the other partition refreshes the line in its home too.",
+                                "none", "h200/scan"},
     [REFINEMENT_Q_RENEWAL] = {"q-renewal", "A kernel that reads Q with every tile keeps it at the front of its set.",
                               "none", "h200/scan-places"},
     [REFINEMENT_SPILLED_ROOM] = {"spilled-room", "Registers spilled for each tile take room in L2 all the time.",
@@ -29,10 +29,11 @@ const RefinementRow REFINEMENTS[N_REFINEMENTS] = {
     [REFINEMENT_COLD_STORES] = {"cold-stores",
                                 "The first store of a line that a profiler has put back moves more over the fabric.",
                                 "5 %", "h200/scan; nothing in h200/l2-one-pass"},
-    [REFINEMENT_UNKNOWN_HOME] = {"unknown-home",
-                                 "For a while the home does not know what the far side has asked for, and counts a "
-                                 "miss.",
-                                 "85 cycles", "h200/coalescer"},
+    [REFINEMENT_UNKNOWN_HOME] =
+        {"unknown-home",
+         "For a while the home does not know what the other partition has requested, and counts a "
+         "miss.",
+         "85 cycles", "h200/coalescer"},
     [REFINEMENT_WAIT_SPREAD] = {"wait-spread", "Each wait takes a little more or less.", "16 % for 16 KiB",
                                 "h200/l2-scan"},
     [REFINEMENT_LASTING_SPREAD] = {"lasting-spread", "Some CTAs wait a little longer for good.", "0.45 %",

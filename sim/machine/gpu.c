@@ -75,7 +75,7 @@ static const KeyfileField FIELDS[] = {
     FLOPS("fp8_tensor", fp8_tensor_flops_per_s, "peak fp8, tensor cores, dense"),
     FLOPS("fp16_tensor_measured", fp16_tensor_measured_flops_per_s, "fp16 matrix product, measured"),
     BANDWIDTH("link", link_bytes_per_s, false, "to other GPUs, both directions together"),
-    RATE("launch_overhead", KEYFILE_SECONDS, launch_overhead_s, false, 0, 1, "time between two kernels, at best"),
+    RATE("launch_overhead", KEYFILE_SECONDS, launch_overhead_s, false, 0, 1, "least time between two kernels"),
 };
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == GPU_FIELD_COUNT, "one row for each field");
 

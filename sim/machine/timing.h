@@ -112,7 +112,7 @@ typedef struct {
   TimeBound floor;    /* of any run: with what L2 could hold, and any tiles where none are given */
   double launch_s;    /* n_launches gaps between kernels; no part of a bound: they can be hidden */
   Dtype computes_in;  /* products; another type than the operands' where the machine lacks its unit */
-  double least_s;     /* floor.bound_s: no run is faster */
+  double least_s;     /* floor.bound_s */
   double predicted_s; /* what a timed kernel is expected to take; NAN: not known */
   TimeKind kind;      /* of `seconds` */
   double seconds;     /* predicted_s, or run.bound_s: what is shown where one figure is */

@@ -187,7 +187,7 @@ static const Option NUMBER_OPTIONS[] = {
      OPTION_TEXT(AlgorithmsOptions, task, "the name of the task"),
      .choices = "@tasks",
      .help = "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
-             "status 1 when it does not pass. Without a program: what is asked, and the program to start from."},
+             "status 1 when it does not pass. Without a program: the task, and a program to start from."},
     {.name = "tasks",
      OPTION_FLAG(AlgorithmsOptions, lists_tasks),
      .help = "Lists the tasks that are answered with a program."},
@@ -216,7 +216,7 @@ const Command COMMAND_ALGORITHMS = {
                 "  tilewalk list algorithms fa2\n\n"
                 "  # does one's own compute attention?\n"
                 "  tilewalk list algorithms ./mine.walk\n\n"
-                "  # a task: what is asked and a program to start from, then whether the answer passes\n"
+                "  # a task and a program to start from, then whether the answer passes\n"
                 "  tilewalk list algorithms --judge gate >mine.walk\n"
                 "  tilewalk list algorithms ./mine.walk --judge gate\n\n"
                 "  # and in fp16? where does it go wrong?\n"

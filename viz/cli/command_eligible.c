@@ -147,7 +147,7 @@ static void add_table(Document *d, const Answer *a) {
   static const TableColumn COLUMNS[] = {{.heading = "kernel"},
                                         {.heading = "verdict"},
                                         {.heading = "moves", .csv = "boundary_bytes", .right = true},
-                                        {.heading = "keeps besides", .csv = "memory_bytes", .right = true},
+                                        {.heading = "storage", .csv = "memory_bytes", .right = true},
                                         {.heading = "at least", .csv = "bound_s", .right = true},
                                         {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}};
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 6);

@@ -192,7 +192,7 @@ const Command COMMAND_KERNEL = {
     .summary = "runs your CUDA kernel on this CPU: bytes by source line",
     .usage = "FILE.cu|FILE.ptx --grid X,Y,Z --block X,Y,Z --arg SPEC... ...",
     .description =
-        "Runs a kernel warp by warp and counts what the hardware counts: requests and sectors of global memory, "
+        "Runs a kernel warp by warp and counts what an H100's counters count: requests and sectors of global memory, "
         "wavefronts and "
         "bank conflicts of shared memory, exactly as an H100's counters have them; L1 and what lies behind it as a "
         "model. A .cu "

@@ -280,7 +280,7 @@ const Command COMMAND_PRACTICE = {
     .summary = "the questions of the lessons with new numbers, the weakest first",
     .usage = "[SKILL...] [OPTION...]",
     .description = "Asks questions of the lessons again, each with new numbers, and computes the answer. The weakest "
-                   "comes first; what you know comes again after 1, 2, 4, 8 and 16 days, what you did not know at "
+                   "comes first; what you know returns after 1, 2, 4, 8 and 16 days, what you did not know at "
                    "once, and so does a question that was answered wrong at first in its lesson. SKILL is a question "
                    "(2/factor), or a lesson (2) for all of its questions. How strong you are in each is kept with your "
                    "progress in lessons. --json prints questions instead of asking them.",

@@ -124,7 +124,7 @@ static Chart make_chart(const Roofline *r) {
       .subtitle = subtitle,
       .footer = question_state(r->request, state),
       .x = {.title = "FLOPs for each byte moved", .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
-      .y = {.title = "FLOP/s at best", .kind = VALUE_FLOP_RATE, .log = true}});
+      .y = {.title = "attainable FLOP/s", .kind = VALUE_FLOP_RATE, .log = true}});
   add_runs(&chart, r);
   for (int l = 0; l < r->n_levels; l++) add_roof(&chart, r, r->levels[l], low, high);
   if (r->peak_flops_per_s > 0) {
@@ -145,7 +145,7 @@ static const TableColumn COLUMNS[] = {
     {.heading = "algorithm", .key = "algorithm"},
     {.heading = "FLOPs a byte", .unit = "HBM", .csv = "hbm_flops_per_byte", .key = "hbm_flops_per_byte", .right = true},
     {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .key = "l2_flops_per_byte", .right = true},
-    {.heading = "at best", .csv = "attainable_flops_per_s", .key = "attainable_flops_per_s", .right = true},
+    {.heading = "attainable", .csv = "attainable_flops_per_s", .key = "attainable_flops_per_s", .right = true},
     {.heading = "of the peak", .csv = "of_peak", .right = true},
     {.heading = "bottleneck", .csv = "bound"},
     {.key = "bound"},
@@ -200,7 +200,7 @@ static void add_notes(Table *t, const Roofline *r) {
   table_note(t, "One exponential for each %.0f FLOPs: they allow %s.", simulation_pair_flops(&r->runs[0].plan.shape),
              number_si(r->exp_ceiling_flops_per_s, "FLOP/s").text);
   if (r->n_levels > 1) table_note(t, "HBM: what the walk through L2 leaves for it; L2: all that SMs ask for.");
-  table_note(t, "An upper bound on FLOP/s: peak rates, all of it overlapping, and the busiest SM by itself.");
+  table_note(t, "An upper bound on FLOP/s: peak rates, all of it overlapping, and the SM with most work by itself.");
 }
 
 /* ---- The document --------------------------------------------------------------------------------- */

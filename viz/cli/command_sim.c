@@ -147,7 +147,7 @@ const Command COMMAND_SIM = {
         "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which "
         "tiles it computes and skips, what it needs in SRAM and in HBM. Totals are over batch and heads; tiles and "
         "loads are per head. With --gpu also what its L2 keeps from HBM when all CTAs run at once, and how fast the "
-        "run could be at best. All other numbers come from closed forms, so any N is answered at once.",
+        "run could be. All other numbers come from closed forms, so any N is answered at once.",
     .examples = "  # naive against tiled attention, the classic case\n"
                 "  tilewalk sim -N 4096 -d 128 --block 128\n\n"
                 "  # causal masking on a size that can be checked by hand\n"

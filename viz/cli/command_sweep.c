@@ -416,7 +416,7 @@ static const Option SWEEP_OPTIONS[] = {
      .set = set_metric,
      .names = SWEEP_METRIC_NAMES,
      .help =
-         "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
+         "What to show: boundary (bytes across the SRAM boundary, where papers count HBM accesses), l2, hbm (both "
          "behind L2), links (bytes that all ranks of a program with 'ranks' send), time, or the path of a number in "
          "'sim --json', such as launch.waves. Default boundary; over l2 and skew hbm, over gpu time."},
     {.name = "values",
@@ -453,7 +453,7 @@ const Command COMMAND_SWEEP = {
     .summary = "the same over N, tile size, SRAM or GPUs: chart and table",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Runs the same problem at many values of one parameter. Without -o it prints a table; with -o it "
-                   "draws a chart and prints nothing. Over l2 and skew it shows what is left for HBM behind L2, "
+                   "draws a chart and prints nothing. Over l2 and skew it shows HBM traffic after L2, "
                    "by default of 8 heads of 32K tokens on an H200.",
     .examples = "  # how the gap opens, and where it stops growing\n"
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"

@@ -11,7 +11,7 @@ typedef struct {
   bool known;
   Wide boundary_bytes; /* across the SRAM boundary, with a mask tensor's and of K and V that are repeated */
   Wide memory_bytes;   /* beside inputs and output: intermediates, a mask tensor, repeated K and V */
-  double bound_s;      /* no run is faster */
+  double bound_s;      /* bound */
 } EligibleCost;
 
 /* From a problem as it is asked and the facts as the library makes them of it. program: "fa2", "standard", ... */

@@ -193,7 +193,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "line",
      .argument = "LINE",
      OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
-     .help = "The picture's line, of whose lanes it is. Default: the dearest."},
+     .help = "The picture's line, of whose lanes it is. Default: the one with most bytes."},
     {.name = "swizzle",
      .argument = "BYTES",
      .set = set_swizzle,

@@ -170,7 +170,7 @@ static bool stop_at_news(Player *p) {
   if (p->now.step < p->stage.n_steps)
     player_say(p, false, "New: %s. Space goes on to the next new thing", narration_situation_name(situation));
   else
-    player_say(p, false, "This is the end. Guided play showed %d different moments", p->n_shown);
+    player_say(p, false, "This is the end. Guided play showed %d different steps", p->n_shown);
   return true;
 }
 

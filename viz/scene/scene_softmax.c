@@ -109,7 +109,7 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
   else if (has_overflowed(r))
     snprintf(text, size, "%s is not a number any more: e^score overflowed %s", O.text, dtype);
   else if (is_large && r->is_judged)
-    snprintf(text, size, "%s is held against the fp64 answer here, when the row is finished", O.text);
+    snprintf(text, size, "%s is compared with the fp64 answer here, when the row is finished", O.text);
   return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
 }
 

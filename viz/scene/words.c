@@ -107,7 +107,7 @@ static void put_tiles(char *text, size_t size, const Snapshot *s) {
       g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text);
   put(text, size, ", %s crossed by the mask", number_count(s->traffic.tiles[TILE_PARTIAL]).text);
   put(text, size, ", %s skipped", number_count(s->traffic.tiles[TILE_SKIPPED]).text);
-  if (s->spared_bytes) put(text, size, ", which spared %s", number_bytes(s->spared_bytes).text);
+  if (s->spared_bytes) put(text, size, ", which saved %s", number_bytes(s->spared_bytes).text);
   put(text, size, ".\n");
 }
 

@@ -241,7 +241,7 @@ static Status print_lines(const KernelReport *r, const KernelLine *lines, int n,
                                       {.heading = "source", .shrink = TABLE_CUT}},
                       8);
   int shown = 0;
-  if (!csv) table_title(&t, "Source lines, the dearest first");
+  if (!csv) table_title(&t, "Source lines by cost");
   for (int k = 0; k < n && (shown < most || csv); k++) {
     if (lines[k].cost <= 0) continue;
     line_row(&t, r->launch, &lines[k]);

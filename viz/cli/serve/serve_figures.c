@@ -137,7 +137,7 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
          step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
   if (s->has_kernel && step->has_prediction) {
     figure(f, "attention_predicted_s", IN_SECONDS(step->predicted_s), time_kind_name(step->kind),
-           "attention, predicted", "by %s's costs; sim says how far off they are", s->kernel.name);
+           "attention, predicted", "by %s's costs; sim says their error", s->kernel.name);
     figure(f, "boundary_read_bytes", IN_BYTES(step->boundary_read_bytes), COUNTED, "reads by its tiles",
            "across the SRAM boundary, all layers");
   }
