@@ -21,7 +21,7 @@ typedef struct {
   SoftmaxConfig softmax; /* a sink, a cap, the precision */
   bool is_tried;         /* one of these was asked for */
   char task[512];        /* --judge */
-  bool lists_tasks, json;
+  bool lists_tasks, json, details;
 } AlgorithmsOptions;
 
 static Status set_name(void *target, const char *value, Error *error) {
@@ -58,10 +58,18 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
                    nearest.best ? "'?)" : "");
 }
 
-static void list(FILE *out) {
-  for (int k = 0; k < N_PROGRAMS; k++)
-    text_say(out, "%-18s %s\n%-18s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
-  fputs("\n`tilewalk list algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
+static Status list(bool details, Io *io, Error *error) {
+  const TableColumn columns[] = {{.heading = "algorithm"},
+                                 {.heading = "what it is", .shrink = details ? TABLE_WRAP : TABLE_CUT}};
+  Document d = document_new(DOCUMENT_TEXT);
+  d.details = details;
+  Table *t = document_table(&d, DOCUMENT_TEXT, NULL, columns, 2);
+  for (int k = 0; k < N_PROGRAMS; k++) {
+    table_text(t, ROLE_ACCENT, SCHEDULES[k]->name);
+    table_text(t, ROLE_PLAIN, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
+  }
+  if (details) table_note(t, "'tilewalk list algorithms fa2' prints a program; --algorithm ./mine.walk takes yours.");
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static void put_line(Document *d, const char *key, int line) {
@@ -160,10 +168,7 @@ static int run_algorithms(void *options, Io *io, Error *error) {
               "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
     return EXIT_BAD_REQUEST;
   }
-  if (!*o->name) {
-    list(io->out);
-    return EXIT_DONE;
-  }
+  if (!*o->name) return list(o->details, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->softmax, error)) return EXIT_BAD_REQUEST;
   return print_one(o, schedule, io, error);
 }
@@ -191,6 +196,7 @@ static const Option NUMBER_OPTIONS[] = {
     {.name = "tasks",
      OPTION_FLAG(AlgorithmsOptions, lists_tasks),
      .help = "Lists the tasks that are answered with a program."},
+    {.name = "details", OPTION_FLAG(AlgorithmsOptions, details), .help = "Lists what each of them does."},
     {.name = "json",
      OPTION_FLAG(AlgorithmsOptions, json),
      .help = "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "

@@ -28,8 +28,8 @@ typedef struct {
   OutputRequest output;
   CacheConfig cache;
   bool fully_associative;
-  int64_t access_bytes;   /* of a record that names no size; 0: Dinero's word */
-  int64_t limit, threads; /* 0: all */
+  int64_t access_bytes; /* of a record that names no size; 0: Dinero's word */
+  int64_t limit;        /* 0: all */
   bool flush, fetches;
   DinFormat format;
   char path[PATH_BYTES];
@@ -417,10 +417,6 @@ static const Option CACHE_OPTIONS[] = {
      .argument = "COUNT",
      OPTION_COUNT(ReplayOptions, limit),
      .help = "Stop after this many records; what follows is not read. Default: all."},
-    {.name = "threads",
-     .argument = "COUNT",
-     OPTION_NUMBER(ReplayOptions, threads, "the number of threads", 1, 64),
-     .help = "Changes nothing: one core reads the trace."},
     {0},
 };
 
