@@ -89,7 +89,7 @@ static void tell_events(const Program *p, const Plan *plan) {
   Cursor cursor = {0};
   Facts facts;
   Narration said;
-  char line[SNAPSHOT_LOG_BYTES];
+  char line[SNAPSHOT_SENTENCE];
   require(now != NULL);
   now->problem.shape = plan->shape;
   now->problem.tiling = plan->tiling;

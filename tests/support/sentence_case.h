@@ -42,7 +42,6 @@ static inline bool open_case(Opened *o, const Case *c, bool is_random) {
       .without_max = c->without_max,
       .q_scale = c->q_scale,
       .row_in_block = c->row_in_block,
-      .lone_row = true,
       .l2_later = true};
   if (stage_make(&o->stage, &config, &error)) {
     if (!is_random) fail_msg("%s", error.message);

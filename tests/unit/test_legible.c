@@ -149,18 +149,6 @@ static void check_contrast(const Page *page, const char *where) {
       if (page->words[n].is_poor[eye]) complain(where, eye_names[eye], &page->words[n], page->words[n].least[eye]);
 }
 
-/* The two sentences, as they are broken into lines under the title: at least 1/25 of the height. */
-static void check_narration(const Page *page, const char *where) {
-  int n_lines = 0;
-  for (int n = 0; n < page->n; n++) {
-    const Word *word = &page->words[n];
-    if (word->y < 40 || word->y > 120 || word->x > 60 || word->size < 20) continue;
-    n_lines++;
-    if (word->size < PAGE_HEIGHT / 25.0) complain(where, "is small:", word, word->size);
-  }
-  if (n_lines < 1 || n_lines > 2) fail_msg("%s: %d lines are told", where, n_lines);
-}
-
 /* In presentation mode all text is at least 1/32 of the height. */
 static void check_size(const Page *page, const char *where) {
   for (int n = 0; n < page->n; n++)
@@ -194,9 +182,6 @@ TEST(test_every_page) {
           Page *page = write_page((SceneKind)scene, &now, &view, theme, PAGE_WIDTH, PAGE_HEIGHT);
           assert_true(page->n > 1);
           check_contrast(page, where);
-          if (scene != SCENE_PILES && scene != SCENE_TIME && scene != SCENE_WALK && scene != SCENE_MANY &&
-              scene != SCENE_BANK)
-            check_narration(page, where); /* it is told beside the picture */
           check_uncovered(page, where);
           if (view.presentation) check_size(page, where);
           free_page(page);

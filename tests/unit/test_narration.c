@@ -16,8 +16,7 @@ static Stage open_case(const Case *c) {
   Stage stage;
   Error error = {0};
   const StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
-                              .schedule = schedule_find(c->algorithm),
-                              .lone_row = true};
+                              .schedule = schedule_find(c->algorithm)};
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
   return stage;
 }

@@ -62,6 +62,44 @@ TEST(test_area_on_chip_is_bytes) {
   free(bodies);
 }
 
+/* Bars are e^(s - m): of the scores so far, with the m that l and O refer
+ * to: a bar that is above the top is of a larger score that has just come. */
+TEST(test_bars_are_exponentials) {
+  enum { W = 2560, H = 1440 };
+  SceneBodies *bodies = calloc(1, sizeof *bodies);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  cairo_t *cr = cairo_create(surface);
+  int n_checked = 0, n_above = 0;
+  for (int c = 0; c < 3; c += ONE_OF) {
+    Stage stage = open_case(&CASES[c]);
+    static Snapshot now;
+    for (uint64_t step = 0; step <= stage.n_steps; step += 3) {
+      stage_snapshot(&stage, step, &now);
+      const SnapshotRow *r = &now.row;
+      if (r->row < 0 || r->phase < ROW_SCORES || r->phase == ROW_FINISHED || !isfinite(r->m_old)) continue;
+      bodies->n = 0;
+      scene_draw(SCENE_SOFTMAX, &now, &(SceneView){.bodies = bodies}, cr, W, H, &theme_light);
+      const double m = r->phase >= ROW_RESCALED ? r->m_new : r->m_old;
+      double top = 0; /* of a bar of e^0: what is m, or above it */
+      for (int b = 0; b < bodies->n; b++) top = fmax(top, bodies->bodies[b].height);
+      int n = 0;
+      for (int64_t k = 0; k < now.line.n; k++) {
+        if (!isfinite(now.line.scores[k])) continue;
+        const double part = exp(now.line.scores[k] - m), drawn = bodies->bodies[n++].height / top;
+        if (fabs(fmin(1, part) - drawn) > 2 / top)
+          fail_msg("%s, step %d: the bar of key %d is %g, not %g", CASES[c].algorithm, (int)step, (int)k, drawn, part);
+        n_checked++;
+        n_above += part > 1;
+      }
+    }
+    stage_free(&stage);
+  }
+  assert_true(n_checked > 1000 / ONE_OF && n_above > 0);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  free(bodies);
+}
+
 /* What is counted stands in the picture. Standard, N = 1024 in tiles of 128: event 129 of the trace stores
  * S[5,2], the 43rd tile of 128 x 128 scores, and event 131 the next; fa2 stores none. */
 TEST(test_scores_stored) {

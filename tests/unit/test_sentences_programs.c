@@ -133,7 +133,6 @@ TEST(test_large) {
                                           .launch = {.walk = WALK_REVERSED},
                                           .machine = machine_paper()},
                               .schedule = schedule_find("fa2"),
-                              .lone_row = true,
                               .l2_later = true};
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
   int64_t *loads = calloc(T, sizeof *loads), *all = calloc(T, sizeof *all);

@@ -61,18 +61,6 @@ TEST(test_a_state_comes_back) {
   close_player(p);
 }
 
-/* The softmax has rows beside each other, and is the only scene that waits for them. */
-TEST(test_rows_where_they_are_shown) {
-  Player *p = open_player();
-  player_seek(p, 5);
-  assert_int_equal(p->now.n_rows, 0);
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_SOFTMAX));
-  assert_true(p->now.n_rows == SNAPSHOT_ROWS && p->now.step == 5);
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_WALK));
-  assert_int_equal(p->now.n_rows, 0);
-  close_player(p);
-}
-
 /* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
 TEST(test_parameters) {
   Player *p = open_player();

@@ -167,18 +167,6 @@ static void test_speed_by_length(void **state) {
   close_player(p);
 }
 
-/* A line that names another scene at the same step shows that scene's snapshot: softmax has rows beside the large one.
- */
-static void test_line_to_another_scene_shows_what_it_needs(void **state) {
-  (void)state;
-  Player *p = open_player();
-  assert_true(player_restore(p, "N=64 d=16 causal=1 block=8 scene=main step=41"));
-  assert_int_equal(p->now.n_rows, 0);
-  assert_true(player_restore(p, "N=64 d=16 causal=1 block=8 scene=softmax step=41"));
-  assert_int_equal(p->now.n_rows, 8);
-  close_player(p);
-}
-
 /* Forward and back again is the same snapshot, byte for byte, whatever the stride lands on. */
 static void test_back_is_the_way_one_came(void **state) {
   (void)state;
@@ -389,7 +377,6 @@ int main(int n_arguments, char **arguments) {
       cmocka_unit_test(test_two_clocks),
       cmocka_unit_test(test_goes_to_tiles),
       cmocka_unit_test(test_speed_by_length),
-      cmocka_unit_test(test_line_to_another_scene_shows_what_it_needs),
       cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps),
       cmocka_unit_test(test_controls),

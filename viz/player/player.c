@@ -42,7 +42,6 @@ static double beats_of(const Player *p) {
 }
 
 void player_show(Player *p, uint64_t step) {
-  p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
   p->beats = beats_of(p);

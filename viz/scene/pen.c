@@ -41,24 +41,9 @@ static bool is_pointed_at(const Pen *pen, int tensor) {
   return (hover->kind == HIT_TENSOR || hover->kind == HIT_SLOT) && (int)hover->tensor == tensor;
 }
 
-bool pen_moves(const Pen *pen, int tensor) {
-  const Event *e = &pen->now->event;
-  return pen->now->has_event && event_moves(e->kind) && e->tensor == tensor;
-}
-
 bool pen_talks_of(const Pen *pen, int tensor) {
   return is_pointed_at(pen, tensor) ||
          (pen->now->has_event && (snapshot_subjects(pen->now, &pen->now->event) >> tensor & 1));
-}
-
-static bool dims(const Pen *pen) { return pen->now->has_event && !pen->view->undimmed; }
-
-TileColour pen_on_chip(const Pen *pen, bool is_subject) {
-  return is_subject || !dims(pen) ? TILE_COLOUR_CURRENT : TILE_COLOUR_HELD;
-}
-
-Colour pen_ink(const Pen *pen, bool is_subject) {
-  return is_subject || !dims(pen) ? pen->theme->ink : pen->theme->ink_soft;
 }
 
 /* ---- Boxes ----------------------------------------------------------------------------------------------- */
@@ -134,23 +119,6 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
 
-void pen_add_ring(const Pen *pen, Box outer, Box inner) {
-  pen_add(pen, outer);
-  if (pen->hit || inner.width <= 0 || inner.height <= 0) return;
-  const double right = inner.x + inner.width, bottom = inner.y + inner.height;
-  cairo_move_to(pen->cr, inner.x, inner.y); /* the other way round: a hole */
-  cairo_line_to(pen->cr, inner.x, bottom);
-  cairo_line_to(pen->cr, right, bottom);
-  cairo_line_to(pen->cr, right, inner.y);
-  cairo_close_path(pen->cr);
-}
-
-void pen_add_empty(const Pen *pen, Box box, double line) {
-  pen_add_ring(pen, box, (Box){box.x + line, box.y + line, box.width - 2 * line, box.height - 2 * line});
-}
-
-void pen_outline_added(const Pen *pen) { pen_fill_added(pen, pen->theme->tile[TILE_COLOUR_HELD]); }
-
 void pen_state(const Pen *pen, Box box, TileColour state) {
   const Theme *t = pen->theme;
   if (pen->hit || box.width <= 0 || box.height <= 0) return;
@@ -178,11 +146,6 @@ const char *pen_name_without(const Pen *pen, int tensor, const char *those, char
     if (!strchr(those, *name)) *to++ = *name;
   *to = '\0';
   return text;
-}
-
-void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) {
-  char name[sizeof pen->now->schedule->tensors[tensor].title];
-  pen_named_tile(pen, tensor, pen_name_without(pen, tensor, " ", name), box, colour, alpha);
 }
 
 void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha) {

@@ -35,13 +35,8 @@ double pen_size(const Pen *pen, TypeSize type);
  */
 double pen_happened(const Pen *pen);
 
-/* What the present event is about is amber and in ink; what only lies on chip is grey, and words go to soft ink, which
- * still reads well. */
-bool pen_moves(const Pen *pen, int tensor); /* the event loads or stores the tensor */
-bool pen_talks_of(const Pen *pen,
-                  int tensor); /* the event reads, changes or moves it on chip, or the pointer is over it */
-TileColour pen_on_chip(const Pen *pen, bool is_subject); /* TILE_COLOUR_CURRENT or _HELD */
-Colour pen_ink(const Pen *pen, bool is_subject);
+/* The event reads, changes or moves it on chip, or the pointer is over it. */
+bool pen_talks_of(const Pen *pen, int tensor);
 
 /* A tensor's name as it is shown: "Q"; of statistics all of their names, "m, l". */
 const char *pen_name(const Pen *pen, int tensor);
@@ -73,17 +68,11 @@ void pen_add(const Pen *pen, Box box);
 void pen_fill_added(const Pen *pen, Colour colour);
 /* A tile in a state, by the language of TileColour: outlined, filled or hatched. */
 void pen_state(const Pen *pen, Box box, TileColour state);
-/* The same of many empty ones: each is added, `line` thick within its box or between two, then all are outlined. */
-void pen_add_ring(const Pen *pen, Box outer, Box inner);
-void pen_add_empty(const Pen *pen, Box box, double line);
-void pen_outline_added(const Pen *pen);
 /* A bar that fills: the rest of it is empty. */
 void pen_meter(const Pen *pen, Box bar, double part, Colour fill);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* A tile on its way or at rest, with its letter where there is room; noted. */
-void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha);
-/* The same of another program's tensor. */
 void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha);
 /* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
@@ -124,10 +113,7 @@ Box scene_scrub(const SceneView *view, double width, double height);
 /* Ground and progress alone; returns what is left. */
 Box pen_page_bare(const Pen *pen);
 /* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
-Box pen_page(const Pen *pen, const char *title);
-Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* another thing is told */
-
-void draw_softmax(const Pen *pen, Box box, bool is_large);
+Box pen_page_told(const Pen *pen, const char *title, const Narration *said);
 
 /* ---- The scenes ---- */
 

@@ -118,12 +118,6 @@ static int narration_lines(const Pen *pen, double size) {
   return letters >= 64 ? 2 : letters >= 45 ? 3 : 4;
 }
 
-Box pen_page(const Pen *pen, const char *title) {
-  Narration said;
-  narrate(pen->now, &said);
-  return pen_page_told(pen, title, &said);
-}
-
 Box pen_page_told(const Pen *pen, const char *title, const Narration *said) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), size = narration_size(pen);
   if (pen->view->title) title = pen->view->title;

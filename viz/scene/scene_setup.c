@@ -78,12 +78,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   Status status = simulate_all(stage, error);
   if (status) return status;
   stage->n_steps = (uint64_t)schedule_n_steps(config->schedule, &stage->run.plan);
-  const Shape open = without_mask(&stage->run.plan.shape);
-  Plan dense;
-  bool overflow = false;
-  status = plan_make(&dense, &open, &stage->run.plan.tiling, error);
-  if (!status) schedule_traffic(config->schedule, &dense, &stage->dense, &overflow);
-  if (!status) status = stage_fill_levels(stage, error);
+  status = stage_fill_levels(stage, error);
   return status ? status : stage_fill_inputs(stage, error);
 }
 
@@ -102,8 +97,6 @@ void stage_free(Stage *stage) {
   free(stage->head);
   free(stage->must);
   free(stage->pipeline);
-  for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
-  memset(stage->rows, 0, sizeof stage->rows);
   stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
   stage->head = NULL;
@@ -166,20 +159,8 @@ const SnapshotRun *snapshot_own_run(const Snapshot *now) {
   return &now->runs[k];
 }
 
-const SnapshotRun *snapshot_most_unlike(const Snapshot *now) {
-  const SnapshotRun *own = snapshot_own_run(now), *other = NULL;
-  double most = 1;
-  for (int k = 0; k < now->n_runs; k++) {
-    const double ratio = part_of(now->runs[k].total_bytes, own->total_bytes), off = ratio < 1 ? 1 / ratio : ratio;
-    if (!now->runs[k].is_alike || !(off > most)) continue;
-    other = &now->runs[k];
-    most = off;
-  }
-  return other;
-}
-
 /* What the same walk without a mask would have moved up to the same place, less what it has moved. */
-static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *write_bytes, Wide *flops) {
+static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *write_bytes) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
   Cursor cursor;
@@ -187,35 +168,27 @@ static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *writ
   Traffic with, without;
   bool overflow = false;
   const Shape open = without_mask(&plan->shape);
-  *bytes = *write_bytes = *flops = 0;
+  *bytes = *write_bytes = 0;
   if (!s->skips || !is_masked(&plan->shape)) return;
   if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, step)) return;
   schedule_traffic_before(s, plan, &cursor, &with, &overflow);
   schedule_traffic_before(s, &dense, &cursor, &without, &overflow);
   *bytes = sum_of(&without) - sum_of(&with);
   *write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
-  *flops = without.flops - with.flops;
 }
 
 Wide stage_spared_bytes(const Stage *stage, uint64_t step) {
-  Wide bytes, write_bytes, flops;
-  spared_at(stage, step, &bytes, &write_bytes, &flops);
+  Wide bytes, write_bytes;
+  spared_at(stage, step, &bytes, &write_bytes);
   return bytes;
 }
 
-static void fill_spared(const Stage *stage, Snapshot *now) {
-  now->dense = stage->dense;
-  now->dense_bytes = sum_of(&stage->dense);
-  spared_at(stage, now->step, &now->spared_bytes, &now->spared_write_bytes, &now->spared_flops);
-}
-
-static void fill_log(const Stage *stage, Snapshot *now) {
-  const uint64_t first = now->step > SNAPSHOT_LOG_LINES ? now->step - SNAPSHOT_LOG_LINES : 0;
+static void fill_events(const Stage *stage, Snapshot *now) {
+  const uint64_t first = now->step > 2 ? now->step - 2 : 0; /* and the one before */
   Cursor cursor;
   Event event;
   if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
   while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
-    snapshot_short_sentence(stage_schedule(stage), &event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
     now->before.event = now->event;
     now->event = event;
     now->has_event = true;
@@ -258,12 +231,12 @@ static void fill_skips(const Stage *stage, Snapshot *now) {
   const bool by_column = now->grid.column_by_column;
   const TileOrder *order = &now->grid.order;
   const int64_t along = by_column ? now->event.i : now->event.j;
-  k->goes_back = by_column ? order->rows_reversed : order->columns_reversed;
-  uint64_t n = (uint64_t)(k->goes_back ? (by_column ? plan->T_r : plan->T_c) - along : along + 1);
+  const bool goes_back = by_column ? order->rows_reversed : order->columns_reversed;
+  uint64_t n = (uint64_t)(goes_back ? (by_column ? plan->T_r : plan->T_c) - along : along + 1);
   if (!by_column) {
     const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, now->event.i).computed;
-    if (k->goes_back && along < computed.begin) n = (uint64_t)(computed.begin - along);
-    if (!k->goes_back && along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
+    if (goes_back && along < computed.begin) n = (uint64_t)(computed.begin - along);
+    if (!goes_back && along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
   }
   if (n > now->step) n = now->step;
   if (by_column || plan->tiling.n_splits > 1 || plan->mask.pattern) { /* not all of a line need follow each other */
@@ -274,7 +247,7 @@ static void fill_skips(const Stage *stage, Snapshot *now) {
       n = event.kind == EVENT_SKIP && (by_column ? event.j == now->event.j : event.i == now->event.i) ? n + 1 : 0;
   }
   k->n = (int64_t)n;
-  k->first = k->goes_back ? along : along - k->n + 1;
+  k->first = goes_back ? along : along - k->n + 1;
 }
 
 /* The moment before the present event. */
@@ -330,12 +303,12 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->roles = stage->roles;
   now->has_layout = stage->has_layout;
   now->layout = stage->layout;
-  fill_log(stage, now);
+  fill_events(stage, now);
   fill_place(stage, now);
   fill_before(stage, now);
   now->code_line = now->has_event ? code_line_of(stage_schedule(stage), &now->event) : -1;
   fill_totals(stage, now);
-  fill_spared(stage, now);
+  spared_at(stage, now->step, &now->spared_bytes, &now->spared_write_bytes);
   fill_runs(stage, now);
   fill_skips(stage, now);
   now->skips.bytes =
@@ -343,14 +316,4 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->live = now->has_event ? stage->live[now->event.op] : 0;
   snapshot_fill_row(stage, now);
   snapshot_fill_line(stage, now);
-  snapshot_fill_rows(stage, now);
-}
-
-bool snapshot_was_loaded(const Snapshot *now, const Event *e) {
-  const bool by_column = now->grid.column_by_column, is_rows = snapshot_lies(now, e->tensor) == LIES_BY_ROWS;
-  if (e->kind != EVENT_LOAD || now->schedule->tensors[e->tensor].role != TENSOR_INPUT || is_rows != by_column)
-    return false;
-  if (e->i < 0 || e->j < 0) return false;
-  const int64_t i = by_column ? e->i : e->i - 1, j = by_column ? e->j - 1 : e->j;
-  return i >= 0 && j >= 0 && snapshot_tile(&now->grid, i, j).kind != TILE_SKIPPED;
 }

@@ -1,38 +1,21 @@
-/* Online softmax of one row: the scores of the tile, the old and the new maximum, the factor that shrinks what came
- * before, the formulas with this row's numbers, and m and l of other rows of the tile, small. */
+/* Online softmax of one row: a larger score shrinks all before it by one factor.
+ *
+ *     One row
+ *     ▁▂█▂ ▉▁▃▁      ▂▅▂▃  ▃       bars are e^(s - m) in the order of keys; beside them O and the sum
+ *       4  5          O   sum      outlines: before
+ *     a larger score shrinks all before it      × 0.37
+ *
+ * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through the
+ * top. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "sim/numbers/evaluate.h"
-#include "viz/scene/softmax_view.h"
+#include "viz/scene/score_table.h"
+#include "viz/scene/sheet.h"
 #include "viz/text/number.h"
 
-const char *softmax_number(double value, char *text, size_t size) {
-  if (isnan(value))
-    snprintf(text, size, "–");
-  else if (isinf(value))
-    snprintf(text, size, value > 0 ? "∞" : "−∞");
-  else if (fabs(value) >= 1e12)
-    snprintf(text, size, "%s%.3g", value < 0 ? "−" : "", fabs(value));
-  else if (fabs(value) >= 1000)
-    snprintf(text, size, "%s%.20s", value < 0 ? "−" : "", number_count((Wide)(fabs(value) + 0.5)).text);
-  else
-    snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 1 : 3, fabs(value));
-  return text;
-}
-
-/* The first of these names, without subscripts and prime. */
-Letters softmax_letters(const Snapshot *now, uint64_t names) {
-  Letters l = {""};
-  const int name = snapshot_first(names);
-  if (name >= 0) {
-    const char *text = now->schedule->names[name].text;
-    snprintf(l.text, sizeof l.text, "%.*s", (int)strcspn(text, "_'"), text);
-  }
-  return l;
-}
+enum { BREAKS = 3 }; /* pieces of a bar that goes on above the top */
 
 /* The last pass of fa2-split. */
 static bool is_combining(const Snapshot *now) {
@@ -40,37 +23,126 @@ static bool is_combining(const Snapshot *now) {
          now->problem.tiling.n_splits > 1;
 }
 
-static void draw_absence(const Pen *pen, Box body, bool is_large) {
+/* Why there is nothing to draw; NULL: there is. */
+static const char *absence(const Snapshot *now) {
+  if (!now->roles.is_softmax) return "no maximum, no sum: nothing is rescaled";
+  if (!now->row.is_computed) return "a smaller N shows the row";
+  if (is_combining(now)) return "the splits' parts of O are combined";
+  if (!now->has_event) return "the first block of Q is still in HBM";
+  return now->row.row < 0 || now->row.phase == ROW_NONE ? "no scores of a row are on chip" : NULL;
+}
+
+typedef struct {
+  const Snapshot *now;
+  double top;     /* the largest score before the tile; -inf: none */
+  double of_tile; /* and in it */
+  double from, m; /* what bars refer to before the present event, and at this moment */
+  double shrunk;  /* what is before the tile is multiplied by it */
+  bool is_larger, is_rescaled;
+} Row;
+
+static Row read_row(const Pen *pen) {
   const Snapshot *now = pen->now;
-  const char *why =
-      !now->row.is_computed && !evaluate_follows_rows(now->schedule)
-          ? "All rows of this program are computed together, while that is 32 MFLOP at most. A smaller N shows one."
-      : !now->row.is_computed
-          ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
-      : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
-      : !now->has_event   ? "The first block of Q is still in HBM. One step loads it."
-                          : "No row of Q is in SRAM at this step.";
-  const TypeSize type = is_large ? TYPE_TITLE : TYPE_BODY;
-  const Box words =
-      is_large ? box_at(body.x + 0.16 * body.width, body.y + 0.4 * body.height, 0.68 * body.width, 0.5 * body.height)
-               : box_inset(body, 6 * pen->unit);
-  pen_paragraph(pen, type, pen->theme->ink_soft, words, why);
+  const SnapshotRow *r = &now->row;
+  const SnapshotLine *line = &now->line;
+  Row row = {.now = now, .top = -INFINITY, .of_tile = -INFINITY, .is_rescaled = r->phase >= ROW_RESCALED};
+  for (int64_t k = 0; k < line->n; k++) {
+    double *largest = k < line->n_past ? &row.top : &row.of_tile;
+    *largest = fmax(*largest, line->scores[k]);
+  }
+  const double first = isfinite(row.of_tile) ? row.of_tile : 0, old = isfinite(r->m_old) ? r->m_old : first,
+               after = isfinite(r->m_new) ? r->m_new : old;
+  row.is_larger = isfinite(r->m_old) && row.of_tile > r->m_old && !r->without_max;
+  const bool is_moving = now->event.kind == EVENT_RESCALE && row.is_rescaled;
+  row.from = r->without_max ? 0 : is_moving || !row.is_rescaled ? old : after;
+  row.m = r->without_max ? 0 : row.is_rescaled ? after : old;
+  row.m = row.from + pen_happened(pen) * (row.m - row.from);
+  row.shrunk = row.is_rescaled && isfinite(r->m_old) ? exp(r->m_old - row.m) : 1;
+  return row;
 }
 
-/* Ulps as people read them: "0.53", "12", "4,213". */
-static const char *ulps_number(double ulps, char *text, size_t size) {
-  if (ulps < 9.95)
-    snprintf(text, size, "%.2g", ulps);
-  else
-    snprintf(text, size, "%s", number_count((Wide)(ulps < 1e30 ? ulps + 0.5 : 1e30)).text);
-  return text;
+/* ---- Bars -------------------------------------------------------------------------------------------------------- */
+
+/* From the base line up; above the top it goes on in pieces. `before`: an outline. */
+static void draw_bar(const Pen *pen, Box bar, double part, double before, Colour colour) {
+  const double high = floor(fmin(1, part) * bar.height), base = bar.y + bar.height;
+  if (before > part + 0.005) {
+    const double outer = floor(fmin(1, before) * bar.height);
+    pen_dashed(pen, (Box){bar.x, base - outer, bar.width, outer}, pen->theme->ink_soft, 1);
+  }
+  if (part > 0) pen_fill(pen, (Box){bar.x, base - fmax(1, high), bar.width, fmax(1, high)}, colour, 1);
+  const double piece = fmax(2, 0.02 * bar.height);
+  for (int k = 0; k < BREAKS && part > 1; k++)
+    pen_fill(pen, (Box){bar.x, bar.y - (k + 1) * 1.9 * piece, bar.width, piece}, colour, 0.8 - 0.25 * k);
+  pen_body(pen, BODY_LINE, 0, (Box){bar.x, base - high, bar.width, high}, 1);
 }
 
-static bool has_overflowed(const SnapshotRow *r) {
-  for (int64_t k = 0; k < r->n_O; k++)
-    if (!isfinite(r->O[k])) return true;
-  return false;
+static void draw_base(const Pen *pen, Box box, double left, double right) {
+  pen_fill(pen, (Box){left, box.y + box.height, right - left, fmax(1, round(box.height / 250))}, pen->theme->axis, 1);
 }
+
+static void draw_score_name(const Pen *pen, double size, double x, double base, double value, Colour ink) {
+  if (isfinite(value)) pen_words(pen, size, ink, true, ANCHOR_MIDDLE, x, base, number_double(value, 3).text);
+}
+
+/* e^(s - m) of every key so far, of a long row the last; the largest of both parts by its score. */
+static void draw_scores(const Pen *pen, Box box, const Row *row, double size) {
+  const SnapshotLine *line = &row->now->line;
+  const Theme *t = pen->theme;
+  const int64_t fit = (int64_t)fmax(1, box.width / 3), keys = row->now->grid.N_k < fit ? row->now->grid.N_k : fit,
+                end = line->first + line->n, first = end > keys ? end - keys : 0;
+  const double pitch = box.width / (double)keys, gap = fmax(1, floor(0.3 * pitch));
+  const bool is_over = row->now->row.phase == ROW_FINISHED;
+  double past_x = -1, tile_x = -1;
+  for (int64_t k = 0; k < line->n; k++) {
+    const int64_t key = line->first + k - first;
+    if (key < 0 || !isfinite(line->scores[k])) continue;
+    const bool is_past = k < line->n_past, is_new = !is_past && row->now->event.kind == EVENT_PRODUCT;
+    const double x = floor(box.x + (double)key * pitch), s = line->scores[k],
+                 grown = is_new && row->now->row.phase == ROW_SCORES ? pen_happened(pen) : 1;
+    draw_bar(pen, (Box){x, box.y, fmax(1, floor(pitch) - gap), box.height}, grown * exp(s - row->m),
+             is_past && row->is_rescaled ? exp(s - row->now->row.m_old) : 0,
+             is_past || is_over ? t->series[INK_BLUE] : t->tile[TILE_COLOUR_CURRENT]);
+    if (is_past && s == row->top) past_x = x + (pitch - gap) / 2;
+    if (!is_past && s == row->of_tile && tile_x < 0) tile_x = x + (pitch - gap) / 2;
+  }
+  draw_base(pen, box, box.x, box.x + box.width);
+  const double base = box.y + box.height + 1.2 * size;
+  if (is_over) *(row->of_tile > row->top ? &past_x : &tile_x) = -1; /* the largest alone */
+  if (tile_x >= 0) draw_score_name(pen, size, tile_x, base, row->of_tile, is_over ? t->series_text[INK_BLUE] : t->warn);
+  if (past_x >= 0 && (tile_x < 0 || is_over || fabs(past_x - tile_x) > 3.2 * size))
+    draw_score_name(pen, size, past_x, base, row->top, t->series_text[INK_BLUE]);
+  pen_part(pen, "scores", box);
+  pen_part(pen, "factor", box);
+  pen_part(pen, "maximum", box_at(box.x, box.y + box.height, box.width, 1.6 * size));
+}
+
+/* O and the sum, each as a part of the largest that it is in this tile. */
+static void draw_outputs(const Pen *pen, Box box, const Row *row, double size) {
+  const SnapshotRow *r = &row->now->row;
+  const Theme *t = pen->theme;
+  const int n = (int)r->n_O;
+  const bool is_over = r->phase == ROW_FINISHED, is_scaled = row->is_rescaled && r->phase < ROW_ACCUMULATED;
+  const double pitch = box.width / (n + 2), bar = fmax(1, floor(0.7 * pitch)), sum_x = box.x + (n + 1) * pitch;
+  double largest = 0, most = fmax(r->l_old, fmax(r->l_scaled, r->l));
+  for (int k = 0; k < n; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
+  for (int k = 0; k < n && largest > 0; k++) {
+    const double now = is_scaled ? r->O_old[k] * row->shrunk : r->O[k];
+    draw_bar(pen, (Box){box.x + k * pitch, box.y, bar, box.height}, fabs(now) / largest,
+             is_scaled ? fabs(r->O_old[k]) / largest : 0, t->series[INK_BLUE]);
+  }
+  if (most > 0 && isfinite(most) && !is_over)
+    draw_bar(pen, (Box){sum_x, box.y, bar, box.height}, (is_scaled ? r->l_old * row->shrunk : r->l) / most,
+             is_scaled ? r->l_old / most : 0, t->series[INK_BLUE]);
+  draw_base(pen, box, box.x, box.x + box.width);
+  const double base = box.y + box.height + 1.2 * size;
+  pen_words(pen, size, t->ink_soft, true, ANCHOR_MIDDLE, box.x + n * pitch / 2, base, is_over ? "O / sum" : "O");
+  if (!is_over) pen_words(pen, size, t->ink_soft, true, ANCHOR_END, box.x + box.width, base, "sum");
+  pen_part(pen, "output", box_at(box.x, box.y, n * pitch, box.height + 1.6 * size));
+  pen_part(pen, "sum", box_at(sum_x, box.y, box.x + box.width - sum_x, box.height + 1.6 * size));
+}
+
+/* ---- Together ------------------------------------------------------------------------------------------------------ */
 
 /* More ulps than roundings alone can explain. O may be rounded once a tile, and roundings add up as a random walk;
  * larger scores, stored rounded, move their exponentials more; in fp32 the sums over keys and over d show too. */
@@ -80,104 +152,80 @@ static double most_ulps(const Snapshot *now) {
   return now->problem.shape.dtype != DTYPE_FP32 ? rounded : rounded + (double)g->N_k + 16 * (double)g->d;
 }
 
-/* What became of the row. Returns whether all is well. */
-static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size) {
-  const SnapshotRow *r = &now->row;
-  const char *dtype = dtype_name(now->problem.shape.dtype);
-  char ulps[NUMBER_CHARS];
-  const Letters O = softmax_letters(now, now->roles.O);
-  text[0] = '\0';
-  if (r->phase == ROW_FINISHED && isfinite(r->error_ulps)) {
-    ulps_number(r->error_ulps, ulps, sizeof ulps);
-    if (r->error_ulps > most_ulps(now)) {
-      snprintf(text, size, "%s is wrong: %s ulps of %s from the fp64 answer", O.text, ulps, dtype);
-      return false;
-    }
-    if (is_large)
-      snprintf(text, size, "%s is right: within %s ulps of %s of the fp64 answer", O.text, ulps, dtype);
-    else
-      snprintf(text, size, "%s within %s %s ulps of fp64", O.text, ulps, dtype);
-    if (is_large && now->problem.shape.dtype != DTYPE_FP32)
-      snprintf(text + strlen(text), size - strlen(text), ", and before it is stored within %s of fp32",
-               ulps_number(r->error_fp32_ulps, ulps, sizeof ulps));
-    return true;
+/* What became of the row, against the fp64 answer. */
+static void say_end(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet *sheet) {
+  const SnapshotRow *r = &row->now->row;
+  const bool is_lost = !isfinite(r->error_ulps), is_wrong = is_lost || r->error_ulps > most_ulps(row->now);
+  if (!r->is_judged) {
+    sheet->caption[0] = "divided by the sum, once";
+    return;
   }
-  if (r->phase == ROW_FINISHED)
-    snprintf(text, size, "%s is not a number: e^score overflowed %s", O.text, dtype);
-  else if (r->n_overflowed > 0)
-    snprintf(text, size, "%" PRId64 " of %" PRId64 " exponentials overflow %s", r->n_overflowed, r->n_cols, dtype);
-  else if (has_overflowed(r))
-    snprintf(text, size, "%s is not a number any more: e^score overflowed %s", O.text, dtype);
-  else if (is_large && r->is_judged)
-    snprintf(text, size, "%s is compared with the fp64 answer here, when the row is finished", O.text);
-  return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
+  sheet->caption[0] = is_wrong ? "O is wrong" : "O is right: divided once";
+  if (is_lost) sheet->caption[0] = "O is lost: e^s overflowed";
+  if (is_wrong) sheet->colour = pen->theme->waste_text;
+  if (is_lost) return;
+  snprintf(number, NUMBER_CHARS, "%s", number_double(r->error_ulps, 2).text);
+  sheet->number = number, sheet->unit = "ulps off";
 }
 
-static void draw_verdict(const Pen *pen, Box *body, bool is_large) {
-  char text[192];
-  const SnapshotRow *r = &pen->now->row;
-  const bool well = verdict(pen->now, is_large, text, sizeof text), is_known = r->phase == ROW_FINISHED || !well;
-  if (!*text) return;
-  const Box line = box_cut_bottom(body, 1.5 * pen_size(pen, TYPE_BODY), 4 * pen->unit);
-  pen_text(pen, TYPE_BODY,
-           !is_known ? pen->theme->ink_soft
-           : well    ? pen->theme->good
-                     : pen->theme->bad,
-           is_known, ANCHOR_START, line.x, line.y + 1.1 * pen_size(pen, TYPE_BODY), line.width, text);
-}
-
-void draw_softmax(const Pen *pen, Box box, bool is_large) {
-  const SnapshotRow *r = &pen->now->row;
-  const double u = pen->unit;
-  char remark[96] = "";
-  if (r->row >= 0) snprintf(remark, sizeof remark, "row %" PRId64, r->row);
-  if (r->row >= 0 && r->tile >= 0)
-    snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
-  if (r->row >= 0 && r->q_scale != 1)
-    snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
-  const bool is_softmax = pen->now->roles.is_softmax;
-  Box body = pen_panel(pen, box,
-                       !is_softmax                 ? "Values of a row"
-                       : pen->now->grid.n_laps > 1 ? "Softmax"
-                                                   : "Online softmax",
-                       remark);
-  if (!r->is_computed || r->row < 0 || is_combining(pen->now)) {
-    draw_absence(pen, body, is_large);
-    return;
+static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet *sheet) {
+  const SnapshotRow *r = &row->now->row;
+  const Theme *t = pen->theme;
+  sheet->colour = t->series_text[INK_BLUE];
+  if (r->n_overflowed > 0 && r->phase < ROW_FINISHED) {
+    sheet->caption[0] = "without the maximum e^s overflows";
+    sheet->caption[1] = "e^s overflows";
+    sheet->colour = t->waste_text;
+    snprintf(number, NUMBER_CHARS, "%" PRId64, r->n_overflowed);
+    sheet->number = number, sheet->unit = "lost";
+  } else if (r->phase == ROW_FINISHED) {
+    say_end(pen, row, number, sheet);
+  } else if (!isfinite(r->m_old) || r->without_max) {
+    sheet->caption[0] = r->without_max ? "without the maximum nothing shrinks" : "the first scores";
+    sheet->colour = t->warn;
+  } else if (!row->is_rescaled) {
+    sheet->caption[0] = row->is_larger ? "a larger score arrives" : "no larger score arrives";
+    sheet->colour = t->warn;
+  } else {
+    sheet->caption[0] = row->is_larger ? "a larger score shrinks all before it" : "no larger score: nothing shrinks";
+    sheet->caption[1] = row->is_larger ? "it shrinks all before it" : "nothing shrinks";
+    snprintf(number, NUMBER_CHARS, r->factor == 1 ? "× 1" : "× %.40s", number_double(r->factor, 2).text);
+    sheet->number = number;
   }
-  draw_verdict(pen, &body, is_large);
-  if (!is_softmax) {
-    softmax_draw_values(pen, body, is_large);
-    return;
-  }
-  if (is_large && pen->view->presentation) { /* one idea a screen: the row */
-    Box right = box_cut_right(&body, 0.3 * body.width, 20 * u);
-    softmax_draw_row(pen, body);
-    softmax_draw_O(pen, box_at(right.x, right.y + 0.1 * right.height, right.width, 0.8 * right.height));
-    return;
-  }
-  if (is_large) {
-    const Box rows = box_cut_bottom(&body, 0.27 * body.height, 14 * u);
-    Box right = box_cut_right(&body, 0.36 * body.width, 20 * u);
-    softmax_draw_row(pen, body);
-    if (pen->now->n_rows > 1)
-      softmax_draw_small_rows(pen, rows);
-    else
-      softmax_draw_history(pen, rows);
-    softmax_draw_formulas(pen, box_cut_top(&right, 0.44 * right.height, 16 * u), true);
-    softmax_draw_O(pen, right);
-    return;
-  }
-  const Box formulas = box_cut_bottom(&body, 4 * 1.55 * pen_size(pen, TYPE_SMALL), 6 * u);
-  const Box O = box_cut_bottom(&body, fmin(0.36 * body.height, 60 * u), 8 * u);
-  softmax_draw_row(pen, body);
-  softmax_draw_O(pen, O);
-  softmax_draw_formulas(pen, box_at(formulas.x + 8 * u, formulas.y, formulas.width - 8 * u, formulas.height), false);
 }
 
 static void draw(const Pen *pen) {
-  const Box body = pen_page(pen, pen->now->schedule->title);
-  draw_softmax(pen, body, !pen->is_tall);
+  const Snapshot *now = pen->now;
+  const Box page = pen_page_bare(pen);
+  const char *why = absence(now);
+  char number[NUMBER_CHARS] = "", note[64] = "";
+  Row row = {0};
+  Sheet sheet = {.title = pen->view->title ? pen->view->title : "One row", .colour = pen->theme->ink_soft};
+  if (why)
+    sheet.caption[0] = why;
+  else {
+    row = read_row(pen);
+    say(pen, &row, number, &sheet);
+    snprintf(note, sizeof note, "row %" PRId64 ", tile %" PRId64, now->row.row, now->row.tile);
+    sheet.note = note;
+  }
+  Box body = pen_sheet(pen, page, &sheet);
+  if (why) return;
+  const double size = sheet_letters(pen, page), under = 1.9 * size;
+  Box scores = body, outputs = body;
+  if (pen->is_tall) {
+    scores.height = 0.55 * body.height - under;
+    outputs.y += 0.62 * body.height, outputs.height = 0.38 * body.height - under;
+  } else {
+    scores.width = 0.56 * body.width;
+    outputs.x += 0.64 * body.width, outputs.width = 0.36 * body.width;
+    scores.height = outputs.height = body.height - under;
+  }
+  const double above = 0.14 * scores.height; /* for what breaks through */
+  scores.y += above, scores.height -= above;
+  if (!pen->is_tall) outputs.y += above, outputs.height -= above;
+  draw_scores(pen, scores, &row, size);
+  draw_outputs(pen, outputs, &row, size);
 }
 
 const Scene SOFTMAX_SCENE = {.title = "Online softmax of one row", .key = '4', .draw = draw};

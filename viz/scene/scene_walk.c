@@ -15,6 +15,7 @@
 #include "viz/scene/line_words.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/score_table.h"
+#include "viz/scene/sheet.h"
 #include "viz/text/number.h"
 
 enum { WORDS = 256 };
@@ -349,9 +350,9 @@ static void say_never(const Walk *w) {
 
 /* ---- Together ------------------------------------------------------------------------------------------------------- */
 
-/* Parts of the page: base lines, and edges of the table and of the chip. */
+/* Parts of the page: edges of the table and of the chip, and the base line of the program's. */
 typedef struct {
-  double name, table, table_end, table_right, chip, chip_end, chip_left, line, caption, number;
+  double table, table_end, table_right, chip, chip_end, chip_left, line;
 } Parts;
 
 static void take_table(Walk *w) {
@@ -391,45 +392,32 @@ static void draw_line(const Walk *w, double middle, double width, double base) {
   pen_region(w->pen, HIT_LINE, 0, -1, -1, w->pen->now->code_line, at);
 }
 
-static void draw_words(const Walk *w, Box page, const Parts *parts) {
-  const Pen *pen = w->pen;
-  const Snapshot *now = pen->now;
-  const Theme *t = pen->theme;
-  const bool tall = pen->is_tall, is_stored = elements_stored(now, &now->whole) > 0;
-  const double margin = (tall ? 0.06 : 0.055) * page.width, right = page.x + page.width - margin,
-               big = (tall ? 0.1 : 0.085) * (tall ? page.width : page.height), letters = w->table.letters,
-               size = 1.1 * letters;
+static void draw_words(const Walk *w, Box page) {
+  const Snapshot *now = w->pen->now;
+  const Theme *t = w->pen->theme;
+  const bool is_stored = elements_stored(now, &now->whole) > 0;
   char title[PROGRAM_TITLE_BYTES], number[NUMBER_CHARS];
   scores_title(now->schedule, title);
-  const char *heading = pen->view->title ? pen->view->title : title;
-  double name = (tall ? 0.075 : 0.058) * (tall ? page.width : page.height);
-  name = fmax(12, fmin(name, name * (right - page.x - margin) / fmax(1, pen_words_width(pen, name, true, heading))));
-  pen_words(pen, name, t->ink, true, ANCHOR_START, page.x + margin, page.y + parts->name * page.height, heading);
+  Sheet sheet = {.title = w->pen->view->title ? w->pen->view->title : title};
   bool has_scores = false;
   for (int k = 0; k < now->schedule->n_values; k++) has_scores |= snapshot_lies(now, k) == LIES_BY_TILES;
-  if (!has_scores) return; /* a walk without a table of scores says nothing of them */
-  const char *caption = caption_of(now, is_stored), *what = " scores stored";
-  snprintf(number, sizeof number, "%s", number_count(elements_stored(now, &now->traffic)).text);
-  const double wide_number = pen_words_width(pen, big, true, number),
-               wide_what = pen_words_width(pen, size, true, what), base = page.y + parts->number * page.height;
-  const double x = tall ? page.x + margin : right - wide_number - wide_what;
-  if (!tall && page.x + margin + pen_words_width(pen, size, true, caption) + letters >= x && is_stored)
-    caption = "scores: out and back";
-  if (tall || page.x + margin + pen_words_width(pen, size, true, caption) + letters < x)
-    pen_words(pen, size, is_stored ? t->waste_text : t->warn, true, ANCHOR_START, page.x + margin,
-              page.y + parts->caption * page.height, caption);
-  pen_words(pen, big, t->ink, true, ANCHOR_START, x, base, number);
-  pen_words(pen, size, t->ink, true, ANCHOR_START, x + wide_number, base, what);
+  if (has_scores) { /* a walk without a table of scores says nothing of them */
+    snprintf(number, sizeof number, "%s", number_count(elements_stored(now, &now->traffic)).text);
+    sheet.caption[0] = caption_of(now, is_stored);
+    sheet.caption[1] = is_stored ? "scores: out and back" : "scores: for a moment";
+    sheet.colour = is_stored ? t->waste_text : t->warn;
+    sheet.number = number, sheet.unit = "scores stored";
+  }
+  pen_sheet(w->pen, page, &sheet);
 }
 
 static void draw(const Pen *pen) {
-  static const Parts WIDE = {.108, .17, .8, .5, .17, .67, .54, .745, .93, .93},
-                     TALL = {.053, .085, .41, 1, .435, .69, 0, .745, .885, .945};
+  static const Parts WIDE = {.17, .8, .5, .17, .67, .54, .745}, TALL = {.085, .41, 1, .435, .69, 0, .745};
   const Parts *p = pen->is_tall ? &TALL : &WIDE;
   const Box page = pen_page_bare(pen);
   const double margin = (pen->is_tall ? 0.06 : 0.055) * page.width;
   Walk w = {.pen = pen};
-  w.table.letters = fmax(12, pen->is_tall ? 0.045 * page.width : 0.041 * page.height);
+  w.table.letters = sheet_letters(pen, page);
   w.gap = fmax(2, round(0.36 * w.table.letters));
   take_table(&w);
   const double end = pen->is_tall ? page.width - margin : p->table_right * page.width,
@@ -450,7 +438,7 @@ static void draw(const Pen *pen) {
     for (int k = 0; k < pen->now->schedule->n_values; k++)
       if (w.box[k].width > 0) draw_slot(&w, k, k == away);
     if (away >= 0) draw_flight(&w, away, to_chip);
-    draw_words(&w, page, p);
+    draw_words(&w, page);
     const double label = pen_words_width(pen, w.table.letters, false, "on chip");
     if (w.label_x > page.x + left + (pen->is_tall ? 0 : -margin) + label)
       pen_words(pen, w.table.letters, pen->theme->ink_soft, false, ANCHOR_END, w.label_x, w.label_y, "on chip");

@@ -30,22 +30,18 @@
 
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms beside each other, the shown one among them */
-  SNAPSHOT_LOG_LINES = 12, /* last events in words */
-  SNAPSHOT_LOG_BYTES = 192,
-  SNAPSHOT_SCORES = 128, /* scores of one row in one tile; of a wider tile the first are kept */
-  SNAPSHOT_O = 16,       /* columns of O that are computed */
+  SNAPSHOT_SENTENCE = 192, /* bytes */
+  SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
+  SNAPSHOT_O = 16,         /* columns of O that are computed */
   STAGE_SCORES = 64,
   SNAPSHOT_HISTORY = 64, /* tiles of the row before and with the present one */
   SNAPSHOT_LINE = 256,   /* columns of the row that are kept beside each other */
-  SNAPSHOT_ROWS = 8,     /* rows of the tile whose m and l are shown small, the large one among them */
 };
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
 #define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 19)
 /* All rows of a head together, where a row is not followed alone, up to this many FLOPs: some 0.1 s. */
 #define STAGE_MAX_HEAD_FLOPS ((Wide)1 << 25)
-/* The other rows of a tile up to this many keys. */
-#define STAGE_MAX_ROW_KEYS ((int64_t)1 << 16)
 /* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six
  * times as large, as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
 enum { STAGE_LARGE_Q = 6 };
@@ -65,7 +61,6 @@ typedef struct {
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
   ServedPages pages;
   RingRanks ring;
-  bool lone_row; /* only the large row is computed, not those beside it */
 } StageConfig;
 
 /* What a tile of the score matrix is doing. In standard attention a tile is worked on once per pass. */
@@ -92,7 +87,6 @@ typedef struct {
   int64_t line;          /* row (or column) of tiles the walk is in */
   TileOrder order;       /* of the tiles of this lap, of which the first n_over are done */
   Wide n_over;
-  int64_t i0, j0; /* where this part of the grid lies in that of `order`: 0 but under a lens */
 } SnapshotGrid;
 
 /* A value's place in SRAM, in the present kernel: of all that takes it, and of columns that nobody has declared one for
@@ -104,7 +98,6 @@ typedef struct {
   bool is_touched; /* made or moved by the present event */
   int64_t i, j;    /* which block; -1 where there is none */
   int64_t row0, row1, col0, col1;
-  bool in_registers;   /* no input: fast kernels keep it in registers; the papers count it as SRAM */
   uint64_t slot_bytes; /* room set aside: the SRAM budget's, or of registers where the launch puts it there */
   uint64_t sram_bytes; /* of them in SRAM */
   uint64_t held_bytes; /* of the tile in it */
@@ -177,7 +170,7 @@ typedef struct {
   int64_t row;      /* -1: none */
   int64_t tile;     /* column tile j of the numbers below */
   int64_t col0, n_cols;
-  int64_t n_masked, n_overflowed;
+  int64_t n_overflowed;
   double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
   double block_max, block_sum;
@@ -186,7 +179,6 @@ typedef struct {
   double m, l;                      /* now */
   int64_t n_O;                      /* columns of O below */
   double O_old[SNAPSHOT_O];         /* before this tile */
-  double O_scaled[SNAPSHOT_O];      /* and rescaled */
   double O[SNAPSHOT_O];             /* now */
   double reference_O[SNAPSHOT_O];   /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
   double error_ulps;                /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
@@ -197,20 +189,11 @@ typedef struct {
   SnapshotValue values[PROGRAM_NAMES_MAX]; /* by name */
 } SnapshotRow;
 
-/* m and l of one more row of the tile, as far as the large one. */
-typedef struct {
-  int64_t row;
-  double m, l, factor;              /* now; the factor of the last rescale. l is NAN while the program has set none */
-  int64_t n_history, first_history; /* as in SnapshotRow */
-  double history_m[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
-} SnapshotSmallRow;
-
 /* Skipped tiles in a row, the present one the last: they are struck out in one gesture. */
 typedef struct {
-  int64_t n;      /* 0: the present event is no skip */
-  int64_t first;  /* the least of them, along the row (or column) */
-  bool goes_back; /* it is the present one: the walk goes from the last to the first */
-  Wide bytes;     /* loads that they spare */
+  int64_t n;     /* 0: the present event is no skip */
+  int64_t first; /* the least of them, along the row (or column) */
+  Wide bytes;    /* loads that they spare */
 } SnapshotSkips;
 
 /* The moment before the present event: where the things that move in a picture come from. */
@@ -252,11 +235,8 @@ typedef struct {
   Wide read_bytes, write_bytes, total_bytes; /* so far; total is both */
   Traffic whole;                             /* of the whole run */
   Wide whole_bytes;
-  Traffic dense; /* of the whole run of the same algorithm without a mask */
-  Wide dense_bytes;
-  Wide spared_bytes;       /* what skipped tiles would have moved so far */
-  Wide spared_write_bytes; /* of it, stores */
-  Wide spared_flops;
+  Wide spared_bytes;              /* what skipped tiles would have moved so far */
+  Wide spared_write_bytes;        /* of it, stores */
   SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
   bool has_layout;
   Layout layout;                            /* addresses in HBM, as `tilewalk trace --format din` writes them */
@@ -273,10 +253,6 @@ typedef struct {
   SnapshotSkips skips;
   SnapshotRow row;
   SnapshotLine line;
-  int n_rows; /* spread evenly over the tile, in order */
-  SnapshotSmallRow rows[SNAPSHOT_ROWS];
-  int n_log;
-  char log[SNAPSHOT_LOG_LINES][SNAPSHOT_LOG_BYTES]; /* the oldest first; the last is the present event */
 } Snapshot;
 
 typedef struct {
@@ -287,7 +263,6 @@ typedef struct {
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   int64_t race_heads; /* as in Snapshot */
-  Traffic dense;
   bool has_layout;
   Layout layout;
   SnapshotL2 l2;
@@ -299,8 +274,7 @@ typedef struct {
   double *must;            /* then, what its first output by rows must be; NULL: it has no formula */
   double *kept_K, *kept_V; /* n_kept rows of an earlier stage, where this one computes none */
   int64_t n_kept;
-  struct StageRow *row;                 /* how much of them is filled, and the scores of the row asked for last */
-  struct StageRow *rows[SNAPSHOT_ROWS]; /* the same of the rows shown small; NULL: they are not */
+  struct StageRow *row; /* how much of them is filled, and the scores of the row asked for last */
 } Stage;
 
 /* Sets up. Errors: what simulate() refuses; more steps than 2^63; memory. Free it even after an error. */
@@ -346,9 +320,6 @@ int snapshot_values(const Snapshot *snapshot, bool (*is_wanted)(const Snapshot *
 /* Values that the present event reads, makes or moves: a bit for each of Program.tensors. */
 uint64_t snapshot_subjects(const Snapshot *snapshot, const Event *event);
 
-/* The first name of a set; -1: there is none. */
-int snapshot_first(uint64_t names);
-
 /* Of Program.tensors: what attention takes as Q, K and V (0 to 2), and the first output. 0 where there is none. */
 int snapshot_operand(const Snapshot *snapshot, int which);
 
@@ -358,25 +329,14 @@ int snapshot_keys(const Snapshot *snapshot);
 int64_t snapshot_keys_block(const Snapshot *snapshot);
 int snapshot_output(const Snapshot *snapshot);
 
-/* The first value of that kind that the event makes or reads; -1: none. */
-int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
-
-/* The shown one among the runs; and of those alike the one whose bytes differ most from it, NULL: none does. */
+/* The shown one among the runs. */
 const SnapshotRun *snapshot_own_run(const Snapshot *snapshot);
-const SnapshotRun *snapshot_most_unlike(const Snapshot *snapshot);
 
 /* A part of a count; of none: 0. */
 static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* Tile (i, j) of the grid. */
 TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
-/* Columns of tiles of row i that are done in this lap: those of splits that are over, and those of the present one. */
-void snapshot_done_in_row(const SnapshotGrid *grid, int64_t i, Span done[2]);
-
-/* Whether a block of Q, K or V that an event loads was loaded before in this run: by the row (or column) of tiles
- * before this one. */
-bool snapshot_was_loaded(const Snapshot *snapshot, const Event *event);
-
 /* Where a walk goes when someone steps by more than an event. */
 typedef enum {
   STRIDE_EVENT = 0,
@@ -401,10 +361,9 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
 
-/* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text.
+/* An event as the program's line says it; and a description of the whole step in a few lines. Returns text.
  */
 const char *snapshot_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
-const char *snapshot_short_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
 const char *snapshot_describe(const Snapshot *snapshot, char *text, size_t size);
 
 #endif

@@ -11,17 +11,16 @@
  * column that was needed, the scores of one row, and the program's numbers of that row as far as it was walked. A
  * later step goes on from there, an earlier one begins anew: what a snapshot holds does not depend on it. */
 struct StageRow {
-  int64_t n_keys;          /* rows of K and V that are filled (of the large row alone) */
+  int64_t n_keys;          /* rows of K and V that are filled */
   int64_t row;             /* -1: none */
   int64_t n_scores;        /* computed, from column 0 on */
   uint64_t n_steps;        /* events that the numbers hold */
-  bool is_small;           /* m and l alone */
   bool has_l;              /* the program has set l */
   int64_t tile_in_history; /* the last one */
   Evaluate state;
   SnapshotRow fold;
   double *q, *scores; /* d; N_k, not masked */
-  double *seen;       /* N_k: what the program has made of them so far; NAN: nothing. Of the large row, as: */
+  double *seen;       /* N_k: what the program has made of them so far; NAN: nothing */
   double *exact;      /* N_k: in fp64 */
   double *evaluated;  /* of state */
   double numbers[];
@@ -46,9 +45,6 @@ void snapshot_fill_row(const Stage *stage, Snapshot *snapshot);
 
 /* Fills snapshot->line; the row is known. */
 void snapshot_fill_line(const Stage *stage, Snapshot *snapshot);
-
-/* The same for the rows shown small. */
-void snapshot_fill_rows(const Stage *stage, Snapshot *snapshot);
 
 /* Fills snapshot->slots; the present event is known. */
 void snapshot_fill_slots(const Stage *stage, Snapshot *snapshot);

@@ -117,12 +117,6 @@ SnapshotRoles snapshot_roles(const Schedule *s) {
   return r;
 }
 
-int snapshot_first(NameSet names) {
-  for (int n = 0; n < PROGRAM_NAMES_MAX; n++)
-    if (names & name_bit(n)) return n;
-  return -1;
-}
-
 int snapshot_operand(const Snapshot *now, int which) {
   const int name = now->roles.operands[which] - 1;
   return name < 0 ? 0 : now->schedule->names[name].tensor;

@@ -25,11 +25,10 @@ static double input(const Stage *stage, Operand operand, int64_t row, int64_t co
 }
 
 /* Room for a row, and its numbers where it is followed alone. */
-static struct StageRow *new_row(const Stage *stage, bool is_small) {
+static struct StageRow *new_row(const Stage *stage) {
   const Plan *plan = stage_plan(stage);
-  const size_t N_k = (size_t)plan->shape.N_k, d = (size_t)plan->shape.d, n_matrices = is_small ? 1 : 3;
-  const EvaluateConfig config = {
-      .rows = {0, 1}, .inputs_apart = true, .softmax = config_of(stage), .n_v = is_small ? 0 : n_O(stage)};
+  const size_t N_k = (size_t)plan->shape.N_k, d = (size_t)plan->shape.d, n_matrices = 3;
+  const EvaluateConfig config = {.rows = {0, 1}, .inputs_apart = true, .softmax = config_of(stage), .n_v = n_O(stage)};
   Evaluate state;
   bool overflow = false;
   const Wide evaluated = stage->head ? 0 : evaluate_layout(&state, stage_schedule(stage), plan, &config, &overflow);
@@ -37,9 +36,9 @@ static struct StageRow *new_row(const Stage *stage, bool is_small) {
   if (overflow || n > SIZE_MAX / 2 / sizeof(double)) return NULL;
   struct StageRow *r = malloc(sizeof *r + (size_t)n * sizeof(double));
   if (!r) return NULL;
-  *r = (struct StageRow){.row = -1, .is_small = is_small, .q = r->numbers, .scores = r->numbers + d};
-  r->seen = is_small ? NULL : r->scores + N_k;
-  r->exact = is_small ? NULL : r->seen + N_k;
+  *r = (struct StageRow){.row = -1, .q = r->numbers, .scores = r->numbers + d};
+  r->seen = r->scores + N_k;
+  r->exact = r->seen + N_k;
   r->evaluated = r->scores + n_matrices * N_k;
   return r;
 }
@@ -64,7 +63,7 @@ static Status fill_head(Stage *stage, Error *error) {
     free(memory);
     return STATUS_OK;
   }
-  stage->row = memory ? new_row(stage, false) : NULL;
+  stage->row = memory ? new_row(stage) : NULL;
   if (!stage->row) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a head");
   attention_fill(stage->head, INPUT_NORMAL, stage->config.seed, 0, 0);
   const ProgramDeclaration *d = judged_output(stage);
@@ -82,13 +81,8 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));
   stage->V = malloc(N_k * shown * sizeof(double));
-  stage->row = new_row(stage, false);
-  bool is_there = stage->K && stage->V && stage->row;
-  for (int k = 0; k < SNAPSHOT_ROWS && shape->N_k <= STAGE_MAX_ROW_KEYS; k++) {
-    stage->rows[k] = new_row(stage, true);
-    is_there = is_there && stage->rows[k];
-  }
-  if (is_there) return STATUS_OK;
+  stage->row = new_row(stage);
+  if (stage->K && stage->V && stage->row) return STATUS_OK;
   return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
 }
 
@@ -115,8 +109,6 @@ void stage_keep_inputs(Stage *stage, Stage *before) {
 
 void stage_forget_rows(Stage *stage) {
   if (stage->row) stage->row->row = -1;
-  for (int k = 0; k < SNAPSHOT_ROWS; k++)
-    if (stage->rows[k]) stage->rows[k]->row = -1;
 }
 
 /* ---- Inputs and scores ----------------------------------------------------------------------------------- */
@@ -138,7 +130,7 @@ static void fill_keys(const Stage *stage, int64_t end) {
 
 static void need_keys(void *context, int64_t end) {
   const Row *row = context;
-  if (!row->r->is_small) fill_keys(row->stage, end); /* a small row has its scores, and no O */
+  fill_keys(row->stage, end);
 }
 
 /* The scores of the row up to a column. As in the tensor cores: summed from left to right, one rounding a step, then
@@ -190,14 +182,13 @@ static void refer(const Row *row, double *O) {
 
 static Evaluator evaluator_of(Row *row) {
   if (row->stage->head) return attention_evaluator(row->stage->head);
-  const bool small = row->r->is_small;
   return (Evaluator){.schedule = stage_schedule(row->stage),
                      .plan = stage_plan(row->stage),
                      .state = &row->r->state,
                      .numbers = row->r->evaluated,
                      .Q = row->r->q,
                      .K = row->stage->K,
-                     .V = small ? NULL : row->stage->V,
+                     .V = row->stage->V,
                      .context = row,
                      .need_keys = need_keys,
                      .scores = need_scores};
@@ -209,10 +200,8 @@ static void begin(Row *row, int64_t number) {
   const Stage *stage = row->stage;
   struct StageRow *r = row->r;
   const Plan *plan = stage_plan(stage);
-  const EvaluateConfig config = {.rows = {number, number + 1},
-                                 .inputs_apart = true,
-                                 .softmax = config_of(stage),
-                                 .n_v = r->is_small ? 0 : n_O(stage)};
+  const EvaluateConfig config = {
+      .rows = {number, number + 1}, .inputs_apart = true, .softmax = config_of(stage), .n_v = n_O(stage)};
   bool overflow = false;
   if (!stage->head) evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
   const double m = softmax_start(&config.softmax).m;
@@ -221,7 +210,7 @@ static void begin(Row *row, int64_t number) {
     r->n_scores = 0;
   }
   r->row = number;
-  for (int64_t k = 0; r->seen && k < plan->shape.N_k; k++) r->seen[k] = NAN;
+  for (int64_t k = 0; k < plan->shape.N_k; k++) r->seen[k] = NAN;
   r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
   for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){.before = NAN, .now = NAN};
   r->n_steps = 0;
@@ -317,26 +306,4 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   r->is_judged = !stage->head || stage->must;
   r->without_max = stage->config.without_max;
   r->q_scale = stage->head ? 1 : stage->config.q_scale;
-}
-
-void snapshot_fill_rows(const Stage *stage, Snapshot *now) {
-  const Plan *plan = stage_plan(stage);
-  if (now->row.row < 0 || stage->config.lone_row || !stage->rows[0]) return;
-  const int64_t height = now->event.row1 - now->event.row0, large = now->row.row - now->event.i * plan->tiling.B_r;
-  const int64_t n = height < SNAPSHOT_ROWS ? height : SNAPSHOT_ROWS;
-  for (int64_t k = 0; k < n; k++) {
-    SnapshotSmallRow *small = &now->rows[now->n_rows++];
-    const int64_t from = k * height / n, to = (k + 1) * height / n;
-    Row row = {stage, stage->rows[k]};
-    fold_to(&row, now->event.i * plan->tiling.B_r + (large >= from && large < to ? large : from), &now->event);
-    const SnapshotRow *f = &row.r->fold;
-    *small = (SnapshotSmallRow){.row = row.r->row,
-                                .m = f->m,
-                                .l = row.r->has_l ? f->l : NAN,
-                                .factor = f->factor,
-                                .n_history = f->n_history,
-                                .first_history = f->first_history};
-    memcpy(small->history_m, f->history_m, sizeof f->history_m);
-    memcpy(small->history_l, f->history_l, sizeof f->history_l);
-  }
 }

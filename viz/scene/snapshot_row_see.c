@@ -22,10 +22,8 @@ static const double *row_in(const Evaluator *v, const struct StageRow *r, int na
 
 /* The scores of the tile, as they stand, and the largest of them. */
 static void keep_scores(SnapshotRow *f, const double *scores) {
-  f->n_masked = 0;
   f->block_max = -INFINITY;
   for (int64_t k = 0; k < f->n_cols; k++) {
-    f->n_masked += scores[k] == -INFINITY;
     f->block_max = fmax(f->block_max, scores[k]);
     if (k < SNAPSHOT_SCORES) f->scores[k] = scores[k];
   }
@@ -44,10 +42,8 @@ static void begin_tile(struct StageRow *r, const Cursor *c) {
   f->m_old = f->m;
   f->l_old = f->l_scaled = f->l;
   memcpy(f->O_old, f->O, sizeof f->O);
-  memcpy(f->O_scaled, f->O, sizeof f->O);
   memset(f->scores, 0, sizeof f->scores);
   memset(f->weights, 0, sizeof f->weights);
-  f->n_masked = 0;
   f->block_max = -INFINITY;
   if (r->seen && !isnan(r->seen[f->col0])) keep_scores(f, r->seen + f->col0);
 }
@@ -87,14 +83,14 @@ static void keep_history(struct StageRow *r) {
 static void see_scores(struct StageRow *r, const double *tile) {
   SnapshotRow *f = &r->fold;
   if (f->tile < 0) return;
-  if (r->seen) memcpy(r->seen + f->col0, tile, (size_t)f->n_cols * sizeof *tile);
-  if (!r->is_small) keep_scores(f, tile);
+  memcpy(r->seen + f->col0, tile, (size_t)f->n_cols * sizeof *tile);
+  keep_scores(f, tile);
 }
 
 static void see_weights(const Evaluator *v, struct StageRow *r, const double *tile) {
   SnapshotRow *f = &r->fold;
   const Precision stored = v->state->config.softmax.precision;
-  if (f->tile < 0 || r->is_small) return;
+  if (f->tile < 0) return;
   f->n_overflowed = 0;
   for (int64_t k = 0; k < f->n_cols; k++) {
     f->n_overflowed += precision_overflows(stored, tile[k]);
@@ -143,7 +139,7 @@ static void see_name(const Stage *stage, struct StageRow *r, const Evaluator *v,
   if (has(roles->P, name)) see_weights(v, r, tile);
   if (has(roles->m, name)) see_m(v, r, *tile, a);
   if (has(roles->l, name)) see_l(v, r, *tile, is_load, a);
-  if (has(roles->O, name) && v->state->shown[tensor] == name && !r->is_small)
+  if (has(roles->O, name) && v->state->shown[tensor] == name)
     memcpy(r->fold.O, tile, (size_t)n_O(stage) * sizeof *tile);
 }
 
@@ -216,12 +212,11 @@ static void see_roles(const Stage *stage, struct StageRow *r, const Evaluator *v
   const bool is_load = op->kind == OP_EVENT && op->event == EVENT_LOAD;
   for (int k = 0; k < op->n_moved && (is_load || op->event == EVENT_MASK); k++)
     see_name(stage, r, v, op->moved[k], is_load, NULL);
-  if (op->kind == OP_EVENT && op->event == EVENT_RESCALE) memcpy(f->O_scaled, f->O, sizeof f->O);
   const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(v->schedule, &stage->roles, op) : ROW_NONE;
   if (phase > f->phase) f->phase = (uint8_t)phase;
 }
 
 void snapshot_row_see(const Stage *stage, struct StageRow *r, const Evaluator *v, int at) {
   see_roles(stage, r, v, at);
-  if (!r->is_small) see_values(v, r, at);
+  see_values(v, r, at);
 }

@@ -20,7 +20,6 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
     SnapshotSlot *slot = &now->slots[t];
     clear(slot, t);
     slot->is_used = b.of[t] + b.in_registers[t] > 0;
-    slot->in_registers = s->tensors[t].role != TENSOR_INPUT;
     slot->slot_bytes = (uint64_t)(b.of[t] + b.in_registers[t]);
     slot->sram_bytes = (uint64_t)b.of[t];
   }
@@ -141,16 +140,4 @@ uint64_t snapshot_subjects(const Snapshot *now, const Event *e) {
   if (e->kind == EVENT_SKIP) return 0;
   if (event_moves(e->kind)) return (uint64_t)1 << e->tensor;
   return rows_of(now->schedule, live_reads(now->schedule, e->op) | live_sets(now->schedule, e->op));
-}
-
-int snapshot_subject(const Snapshot *now, const Event *e, SnapshotLies lies, bool made) {
-  const Schedule *s = now->schedule;
-  if (e->kind == EVENT_SKIP) return -1;
-  const bool moves = event_moves(e->kind);
-  const uint64_t rows = moves  ? (uint64_t)1 << e->tensor
-                        : made ? rows_of(s, live_sets(s, e->op))
-                               : rows_of(s, live_reads(s, e->op));
-  for (int t = 0; t < s->n_values; t++)
-    if ((rows >> t & 1) && snapshot_lies(now, t) == lies && !s->tensors[t].is_stats) return t;
-  return -1;
 }

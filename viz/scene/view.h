@@ -71,7 +71,6 @@ typedef struct {
   SceneRegions *regions; /* noted here what lies where; NULL: nowhere */
   bool framed;           /* bare, in a page with words and controls of its own: no text is below 12 pixels */
   bool bare;             /* without heading, narration and the way through the run: someone else tells what happens */
-  bool undimmed;         /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
   const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
   const char *footer;    /* one line at the bottom, such as the state; NULL: none */

@@ -30,25 +30,15 @@ static void put_block(char *text, size_t size, const Snapshot *s, const Snapshot
     put(text, size, "%s[%" PRId64 "]", t->is_stats ? " of rows" : "", slot->i >= 0 ? slot->i : slot->j);
 }
 
-static const char *put_event(const Schedule *schedule, const Event *e, bool is_short, char *text, size_t size) {
+const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
   if (e->kind == EVENT_SKIP)
     put(text, size, "skip tile [%" PRId64 ",%" PRId64 "]: masked", e->i, e->j);
-  else if (is_short && !e->bytes)
-    line_put_statement(schedule, e, 0, text, size);
   else
     line_put(schedule, e, text, size);
   if (e->bytes) put(text, size, ", %s", number_bytes(e->bytes).text);
   return text;
-}
-
-const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
-  return put_event(schedule, e, false, text, size);
-}
-
-const char *snapshot_short_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
-  return put_event(schedule, e, true, text, size);
 }
 
 static void put_traffic(char *text, size_t size, const Snapshot *s) {
@@ -151,7 +141,7 @@ static void put_row(char *text, size_t size, const Snapshot *s) {
 }
 
 const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
-  char sentence[SNAPSHOT_LOG_BYTES];
+  char sentence[SNAPSHOT_SENTENCE];
   if (size == 0) return text;
   text[0] = '\0';
   const Schedule *schedule = s->schedule;

@@ -67,8 +67,7 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
                           .framed = v->is_framed,
                           .memo = v->memo,
                           .phase = player_phase(p),
-                          .hover = v->hover,
-                          .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
+                          .hover = v->hover};
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, at.width, at.height);
   cairo_clip(cr);
