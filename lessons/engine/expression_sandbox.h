@@ -73,7 +73,7 @@ typedef struct {
 ReportSink sandbox_report(SandboxReport *report, lua_State *lua);
 
 /* The libraries. Each list ends with {NULL, NULL}. */
-extern const luaL_Reg LIBRARY_MODEL[];   /* sim, ask, tiles, events, lower_bound */
+extern const luaL_Reg LIBRARY_MODEL[];   /* sim, ask, tiles, events */
 extern const luaL_Reg LIBRARY_NUMBERS[]; /* softmax, attention, normal, uniform */
 extern const luaL_Reg LIBRARY_MACHINE[]; /* gpu, kvcache, grow, blocks */
 extern const luaL_Reg LIBRARY_WARP[];    /* warp */

@@ -1,4 +1,4 @@
-/* Functions over the two-level model: sim, tiles, events, lower_bound. */
+/* Functions over the two-level model: sim, tiles, events. */
 #include "lessons/engine/arguments.h"
 #include "lessons/engine/machine.h"
 #include "sim/simulate.h"
@@ -145,18 +145,5 @@ static int model_events(lua_State *lua) {
   return 1;
 }
 
-/* lower_bound{...}: bytes that no exact algorithm can go below, in order of magnitude. */
-static int model_lower_bound(lua_State *lua) {
-  Problem problem;
-  const Gpu *gpu;
-  const Simulation s = answer(lua, "lower_bound", &problem, &gpu);
-  lua_pushnumber(lua, lower_bound_bytes(&s.plan.shape, s.machine.sram_bytes));
-  return 1;
-}
-
-const luaL_Reg LIBRARY_MODEL[] = {{"sim", model_sim},
-                                  {"ask", model_sim},
-                                  {"tiles", model_tiles},
-                                  {"events", model_events},
-                                  {"lower_bound", model_lower_bound},
-                                  {NULL, NULL}};
+const luaL_Reg LIBRARY_MODEL[] = {
+    {"sim", model_sim}, {"ask", model_sim}, {"tiles", model_tiles}, {"events", model_events}, {NULL, NULL}};

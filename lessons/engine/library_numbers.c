@@ -189,16 +189,6 @@ static const OptionSet ATTENTION_SETS[] = {{"N", QUESTION_SHAPE_OPTIONS, offseto
                                            {"", ATTENTION_ROWS, 0},
                                            {0}};
 
-/* An argument that is any number; whether it is there. */
-static bool real_argument(lua_State *lua, const char *name, double *number) {
-  const int type = arguments_push(lua, name);
-  if (type == LUA_TNUMBER) *number = lua_tonumber(lua, -1);
-  lua_pop(lua, 1);
-  if (type != LUA_TNIL && (type != LUA_TNUMBER || !isfinite(*number)))
-    sandbox_fail(lua, "attention: %s is a number", name);
-  return type == LUA_TNUMBER;
-}
-
 typedef struct {
   const Schedule *schedule;
   Plan plan;
@@ -208,18 +198,14 @@ typedef struct {
 } AttentionRun;
 
 static AttentionRun read_attention(lua_State *lua) {
-  static const char *const NUMBERS[] = {"sink", "softcap", NULL};
   AttentionRequest r = {.question = {.shape = {.N_q = 64, .d = 16}}};
   Question *const q = &r.question;
-  arguments_read(lua, "attention", ATTENTION_SETS, &r, NUMBERS);
+  arguments_read(lua, "attention", ATTENTION_SETS, &r, NULL);
   AttentionRun run = {.schedule = q->n_algorithms ? q->algorithms[0] : shipped_default(), .seed = (uint64_t)r.seed};
   Error error = {0};
   if (q->n_algorithms > 1 || q->shape.batch > 1 || q->shape.heads > 1)
     sandbox_fail(lua, "attention: it is of one algorithm and one head");
   run.config.softmax = (SoftmaxConfig){.precision = attention_precision(q->shape.dtype), .without_max = r.no_max};
-  run.config.softmax.has_sink = real_argument(lua, "sink", &run.config.softmax.sink);
-  if (real_argument(lua, "softcap", &run.config.softmax.softcap) && run.config.softmax.softcap <= 0)
-    sandbox_fail(lua, "attention: softcap is above 0; without a cap leave it out");
   if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
     sandbox_refuse(lua, "attention", &error);
   run.inputs = r.inputs ? INPUT_OUTLIERS : INPUT_NORMAL;

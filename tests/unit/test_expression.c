@@ -164,7 +164,6 @@ TEST(attention_computes_one_head) {
                    "a.n_not_finite == 0"));
   assert_true(flag("attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse"));
   assert_true(flag("attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14"));
-  assert_true(flag("attention{N=20, d=4, softcap=3}.rmse < 0.01 and attention{N=20, d=4, sink=-1}.rmse < 0.01"));
 }
 
 TEST(machines_caches_and_warps_answer) {
@@ -176,10 +175,8 @@ TEST(machines_caches_and_warps_answer) {
                    "and g[17].slot == 0 and not g[16].new_page"));
   assert_true(flag("blocks{tokens=257, block=128}.n == 3 and blocks{tokens=257, block=128}.last_tokens == 1"));
   assert_true(number("warp{stride=128}.sectors") == 32);
-  assert_true(number("warp{addresses={0, 4, 8, 1024}}.sectors") == 2);
   assert_true(number("warp{column=3, row_bytes=128}.ways") == 32);
   assert_true(number("warp{column=3, row_bytes=128, pad_bytes=4}.conflicts") == 0);
-  assert_true(number("warp{row=2, row_bytes=128}.lines") == 1);
 }
 
 TEST(text_functions_write_quantities) {

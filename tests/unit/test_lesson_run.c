@@ -347,7 +347,7 @@ static const struct {
     {GOOD "```show\nscene=bank stride=4 pad_bytes=4\n```\n", "go with column"},
     {GOOD "```show\nscene=bank stride=6 bytes=4\n```\n", "no multiple of 4"},
     {GOOD "```show\nscene=bank column=0 bytes=16\n```\n", "at most 4 bytes"},
-    {GOOD "```show\nscene=bank stride=9999999\n```\n", "whole number from 0 to 1048576"},
+    {GOOD "```show\nscene=bank stride=9999999\n```\n", "between 0 and 1048576"},
     {GOOD "```show\nscene=bank column=0 swizzle=256B\n```\n", "is no swizzle"},
     {GOOD "```show\nscene=bank stride=4 steps=0-3\n```\n", "leave out steps"},
     {GOOD "```show\nscene=tiles stride=4\n```\n", "belong to scene=bank"},
