@@ -27,6 +27,17 @@ static Status check_range(const char *what, int64_t value, int64_t max, Error *e
   return STATUS_OK;
 }
 
+/* A window, or a side of one, that reaches as far as there are tokens hides nothing, and is none: FlashAttention takes it
+ * as none, too. */
+static void drop_idle_window(Shape *s) {
+  const int64_t queries = s->N_q / s->group, tokens = queries > s->N_k ? queries : s->N_k;
+  if (s->window >= tokens) s->window = 0;
+  if (!s->sided) return;
+  if (s->left >= tokens - 1) s->left = -1;
+  if (s->right >= tokens - 1) s->right = -1;
+  if (s->left < 0 && s->right < 0) s->sided = false, s->left = s->right = 0;
+}
+
 Status shape_complete(Shape *shape, Error *error) {
   Shape s = *shape;
   if (s.batch == 0) s.batch = 1;
@@ -82,6 +93,7 @@ Status shape_complete(Shape *shape, Error *error) {
                      "the mask '%.48s' is for %" PRId64 " queries and %" PRId64 " keys, not for %" PRId64
                      " and %" PRId64,
                      s.pattern->name, s.pattern->matrix.N_q, s.pattern->matrix.N_k, s.N_q, s.N_k);
+  drop_idle_window(&s);
   *shape = s;
   return STATUS_OK;
 }
