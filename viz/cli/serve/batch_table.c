@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,62 +32,51 @@ static Status check(const Request *r, Error *error) {
 }
 
 /* The figures of a run: a row of the table for people, a column of CSV, a key of JSON. */
-typedef enum { AS_COUNT = 0, AS_BYTES, AS_FLOPS } Form;
 typedef struct {
   const char *label, *key;
-  Form form;
-  Wide (*value)(const BatchRun *);
+  void (*add)(Table *, TextRole, Wide);
+  size_t at; /* 0: tiles that are computed */
 } Field;
 
-static Wide tokens_of(const BatchRun *r) { return r->tokens; }
-static Wide ctas_of(const BatchRun *r) { return r->ctas; }
-static Wide idle_of(const BatchRun *r) { return r->idle; }
-static Wide tiles_of(const BatchRun *r) { return r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL]; }
-static Wide read_of(const BatchRun *r) { return r->read_bytes; }
-static Wide written_of(const BatchRun *r) { return r->write_bytes; }
-static Wide flops_of(const BatchRun *r) { return r->traffic.flops; }
-
-static const Field FIELDS[] = {
-    {"tokens", "tokens", AS_COUNT, tokens_of},        {"CTAs with work", "ctas", AS_COUNT, ctas_of},
-    {"CTAs without", "idle_ctas", AS_COUNT, idle_of}, {"tiles computed", "tiles", AS_COUNT, tiles_of},
-    {"read", "read_bytes", AS_BYTES, read_of},        {"written", "write_bytes", AS_BYTES, written_of},
-    {"FLOPs", "flops", AS_FLOPS, flops_of},
-};
+static const Field FIELDS[] = {{"tokens", "tokens", table_count, offsetof(BatchRun, tokens)},
+                               {"CTAs with work", "ctas", table_count, offsetof(BatchRun, ctas)},
+                               {"CTAs without", "idle_ctas", table_count, offsetof(BatchRun, idle)},
+                               {"tiles computed", "tiles", table_count, 0},
+                               {"read", "read_bytes", table_bytes, offsetof(BatchRun, read_bytes)},
+                               {"written", "write_bytes", table_bytes, offsetof(BatchRun, write_bytes)},
+                               {"FLOPs", "flops", table_flops, offsetof(BatchRun, traffic.flops)}};
 enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 
 static void add_cell(Table *t, const Field *f, const BatchRun *r) {
-  const Wide value = f->value(r);
-  if (f->form == AS_BYTES) table_bytes(t, ROLE_ACCENT, value);
-  if (f->form == AS_COUNT) table_count(t, ROLE_PLAIN, value);
-  if (f->form == AS_FLOPS) table_flops(t, ROLE_PLAIN, value);
+  Wide value = r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL];
+  if (f->at) memcpy(&value, (const char *)r + f->at, sizeof value);
+  f->add(t, f->add == table_bytes ? ROLE_ACCENT : ROLE_PLAIN, value);
 }
 
 /* CTAs with work over those at work at once; 0: not known. */
 static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
 
 /* Of a kernel on a GPU: what is predicted, 0 where nothing is known. */
-typedef struct {
+static const struct {
   const char *label;
-  double (*value)(const BatchRun *);
-} Besides;
-
-static double besides_read(const BatchRun *r) { return r->besides_read_bytes; }
-static double besides_write(const BatchRun *r) { return r->besides_write_bytes; }
-static double hbm_read(const BatchRun *r) { return r->has_l2 ? r->hbm_read_bytes : 0; }
-static double hbm_write(const BatchRun *r) { return r->has_l2 ? r->hbm_write_bytes : 0; }
-
-static const Besides BESIDES[] = {{"registers, tables: read", besides_read},
-                                  {"the same, written", besides_write},
-                                  {"read from HBM", hbm_read},
-                                  {"written to HBM", hbm_write}};
+  size_t at;
+} BESIDES[] = {{"registers, tables: read", offsetof(BatchRun, besides_read_bytes)},
+               {"the same, written", offsetof(BatchRun, besides_write_bytes)},
+               {"read from HBM", offsetof(BatchRun, hbm_read_bytes)},
+               {"written to HBM", offsetof(BatchRun, hbm_write_bytes)}};
 enum { N_BESIDES = sizeof BESIDES / sizeof *BESIDES };
 
-static void add_besides(Table *t, const Besides *b, const BatchRun *runs, int n) {
-  double most = 0;
-  for (int k = 0; k < n; k++) most = fmax(most, b->value(&runs[k]));
-  if (most <= 0) return;
-  table_text(t, ROLE_PLAIN, b->label);
-  for (int k = 0; k < n; k++) table_bytes(t, ROLE_PLAIN, (Wide)(fmax(b->value(&runs[k]), 0) + 0.5));
+static void add_besides(Table *t, int row, const BatchRun *runs, int n) {
+  Wide bytes[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {0}, any = 0;
+  for (int k = 0; k < n; k++) {
+    double value;
+    memcpy(&value, (const char *)&runs[k] + BESIDES[row].at, sizeof value);
+    if (runs[k].has_l2 || row < 2) bytes[k] = (Wide)(fmax(value, 0) + 0.5);
+    any += bytes[k];
+  }
+  if (!any) return;
+  table_text(t, ROLE_PLAIN, BESIDES[row].label);
+  for (int k = 0; k < n; k++) table_bytes(t, ROLE_PLAIN, bytes[k]);
 }
 
 static void add_time(Table *t, const BatchRun *runs, int n) {
@@ -128,31 +118,19 @@ static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengt
     table_text(t, ROLE_PLAIN, "waves");
     for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
   }
-  for (int f = 0; f < N_BESIDES; f++) add_besides(t, &BESIDES[f], runs, n);
+  for (int f = 0; f < N_BESIDES; f++) add_besides(t, f, runs, n);
   add_time(t, runs, n);
   table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
                 "where it does, and a grid with CTAs for the longest has some without work.");
 }
 
 static void put_time(Document *d, const BatchRun *r) {
-  put_object(d, "hbm");
-  for (int out = 0; out < 2; out++) {
-    const char *key = out ? "write_bytes" : "read_bytes";
-    if (r->has_l2)
-      put_whole(d, key, (Wide)((out ? r->hbm_write_bytes : r->hbm_read_bytes) + 0.5));
-    else
-      put_null(d, key);
-  }
-  put_end(d);
-  put_object(d, "time");
-  if (r->timed) {
-    put_real(d, "seconds", r->seconds);
-    put_text(d, "kind", time_kind_name(r->kind));
-  } else {
-    put_null(d, "seconds");
-    put_null(d, "kind");
-  }
-  put_end(d);
+  json_t *const read = r->has_l2 ? table_json_whole((Wide)(r->hbm_read_bytes + 0.5)) : json_null(),
+                *const written = r->has_l2 ? table_json_whole((Wide)(r->hbm_write_bytes + 0.5)) : json_null();
+  put_at(d, "hbm.read_bytes", read);
+  put_at(d, "hbm.write_bytes", written);
+  put_at(d, "time.seconds", r->timed ? json_real(r->seconds) : json_null());
+  put_at(d, "time.kind", r->timed ? json_string(time_kind_name(r->kind)) : json_null());
 }
 
 static void put_traffic(Document *d, const BatchRun *r) {
