@@ -371,7 +371,7 @@ const FigureRow FIGURES[] = {
     {ROW("time.predicted_s", SECONDS, TIME, TIME), real_at, AT(timing.predicted_s), "seconds, predicted"},
     {ROW("time.kind", WORD, TIME, TIME), time_kind, 0, "kind of the time"},
     {ROW("time.seconds", SECONDS, TIME, TIME), real_at, AT(timing.seconds), "seconds"},
-    {ROW("time.papers_flops_per_s", FLOP_RATE, TIME, TIME), papers_rate, 0, "FLOP/s as the papers count them"},
+    {ROW("time.papers_flop_rate", FLOP_RATE, TIME, TIME), papers_rate, 0, "FLOP/s as the papers count them"},
     GROUP("time.error", NEED_TIME),
     {ROW("time.error.regime", WORD, LAW, TIME), regime, 0, "sort of run"},
     {ROW("time.error.held_out_runs", COUNT, LAW, TIME), compared_runs, true, "recorded runs, kept out of the fit"},

@@ -25,7 +25,7 @@ TEST(refused_with_the_line) {
       {HEAD "kernel a runs fa2 : x\nneeds d == 1\n", "t:5: '' stands where ':' and a reason should"},
       {HEAD "kernel a runs fa2 : x\nneeds d == 1 :\n", "t:5: the line ends where a text should be"},
       {HEAD "kernel a runs fa2 : x\nkernel a runs fa2 : x\n", "t:5: the kernel 'a' is there already"},
-      {HEAD "kernel a walks fa2 : x\n", "t:4: 'walks' stands where 'runs PROGRAM' should"},
+      {HEAD "kernel a walks fa2 : x\n", "t:4: 'walks' stands where 'runs KERNEL' should"},
       {HEAD "kernel a runs fa2 when d == 1 : x\n", "t:4: a kernel has no 'when'"},
       {HEAD "order a : x\n", "t:4: there is no kernel 'a' above this order"},
       {HEAD "order : x\n", "t:4: order names no kernel"},

@@ -119,7 +119,7 @@ static const char *verdict(const Answer *a, const Row *row) {
 }
 
 static void cost_cells(Table *t, const EligibleCost *cost) {
-  if (!cost->known) {
+  if (!cost->program) {
     for (int k = 0; k < 3; k++) table_empty(t, true);
     return;
   }
@@ -136,7 +136,7 @@ static void add_notes(Table *t, const Answer *a) {
                    a->e->libraries[l].rules[r].why);
   if (a->e->order) table_note(t, "Order: %s.", a->e->order->why);
   if (a->e->runs < 0) table_note(t, "No kernel runs: the library refuses the call.");
-  table_note(t, "Bytes are counted, across the SRAM boundary with a usual tile; times are bounds. Rules: %s, %s.",
+  table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.",
              eligible_backend(a->e)->source, eligible_backend(a->e)->version);
 }
 
@@ -148,7 +148,7 @@ static void add_table(Document *d, const Answer *a) {
                                         {.heading = "verdict"},
                                         {.heading = "moves", .csv = "boundary_bytes", .right = true},
                                         {.heading = "storage", .csv = "memory_bytes", .right = true},
-                                        {.heading = "at least", .csv = "bound_s", .right = true},
+                                        {.heading = "bound", .csv = "bound_s", .right = true},
                                         {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}};
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 6);
   table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
@@ -177,7 +177,7 @@ static void add_table(Document *d, const Answer *a) {
 }
 
 static void put_cost(Document *d, const EligibleCost *c) {
-  if (!c->known) return;
+  if (!c->program) return;
   put_whole(d, "boundary_bytes", c->boundary_bytes);
   put_whole(d, "memory_bytes", c->memory_bytes);
   put_real(d, "bound_s", c->bound_s);
@@ -191,7 +191,9 @@ static void put_kernels(Document *d, const Answer *a) {
     put_object(d, NULL);
     put_text(d, "name", b->kernels[row->kernel].name);
     put_text(d, "title", b->kernels[row->kernel].title);
-    put_text(d, "program", b->kernels[row->kernel].runs);
+    const Profile *kernel;
+    put_text(d, "program", eligible_program(b->kernels[row->kernel].runs, &kernel));
+    put_text(d, "kernel", kernel ? kernel->name : NULL);
     put_text(d, "verdict", verdict(a, row));
     put_array(d, "why_not");
     for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)

@@ -105,7 +105,7 @@ static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low
 static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
-    snprintf(name, sizeof name, "%s, bound by %s", r->request->algorithms[k]->name, bottleneck(&r->runs[k].timing));
+    snprintf(name, sizeof name, "%s, limited by %s", r->request->algorithms[k]->name, bottleneck(&r->runs[k].timing));
     chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
     for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
   }
@@ -146,13 +146,13 @@ static const TableColumn COLUMNS[] = {
     {.heading = "FLOPs a byte", .unit = "HBM", .csv = "hbm_flops_per_byte", .key = "hbm_flops_per_byte", .right = true},
     {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .key = "l2_flops_per_byte", .right = true},
     {.heading = "attainable", .csv = "attainable_flops_per_s", .key = "attainable_flops_per_s", .right = true},
-    {.heading = "of the peak", .csv = "of_peak", .right = true},
-    {.heading = "bottleneck", .csv = "bound"},
-    {.key = "bound"},
-    {.heading = "at least", .csv = "bound_s", .key = "bound_s", .right = true},
+    {.csv = "of_peak"},
+    {.heading = "limited by", .csv = "-"},
+    {.csv = "bound", .key = "bound"},
+    {.heading = "at peak rates", .csv = "bound_s", .key = "bound_s", .right = true},
     {.csv = "least_s", .key = "least_s", .right = true},
     {.heading = "predicted", .csv = "predicted_s", .key = "predicted_s", .right = true},
-    {.heading = "time is", .csv = "time_is", .key = "kind"},
+    {.csv = "time_is", .key = "kind"},
     {.key = "seconds"}};
 
 static void add_rows(Table *t, const Roofline *r) {
@@ -217,11 +217,6 @@ static void put_level(Document *d, const Roofline *r, TimePart level) {
 
 static void fill(Document *d, const Roofline *r) {
   char problem[512];
-  if (document_shows_charts(d)) {
-    Chart chart = make_chart(r);
-    document_chart(d, &chart);
-    document_gap(d);
-  }
   const ReportSink sink = document_sink(d);
   report_shape(&sink, "shape", &r->runs[0]);
   put_text(d, "gpu", r->gpu.name);
@@ -232,9 +227,21 @@ static void fill(Document *d, const Roofline *r) {
   put_end(d);
   Table *t = document_table(d, DOCUMENT_ALL, "runs", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   run_tables_problem(&r->runs[0], problem, sizeof problem);
-  table_title(t, "Roofline: %s", problem);
+  int best = 0;
+  for (int k = 1; k < r->n_runs; k++)
+    if (attainable(r, k) > attainable(r, best)) best = k;
+  table_title(t, "%s reaches %s at best, limited by %s.\n\nRoofline: %s", r->request->algorithms[best]->title,
+              number_si(attainable(r, best), "FLOP/s").text, bottleneck(&r->runs[best].timing), problem);
   add_rows(t, r);
   add_notes(t, r);
+  if (!document_shows_charts(d)) return;
+  if (d->form == DOCUMENT_TEXT && !d->details) {
+    table_note(t, "Next: -o FILE.svg draws it; --details plots it here.");
+    return;
+  }
+  document_gap(d);
+  Chart chart = make_chart(r);
+  document_chart(d, &chart);
 }
 
 /* ---- The command ---------------------------------------------------------------------------------- */

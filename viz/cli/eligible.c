@@ -5,6 +5,7 @@
 
 #include "sim/algorithms/shipped.h"
 #include "viz/request/description.h"
+#include "viz/request/own.h"
 
 /* ---- Which ------------------------------------------------------------------------------------------------- */
 
@@ -47,26 +48,40 @@ static Wide repeated_bytes(const Shape *s) {
   return wide(s->batch) * wide(s->heads) * wide(s->N_k) * wide(s->d + s->d_v) * wide(dtype_bytes(s->dtype));
 }
 
-Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *program, const Gpu *gpu,
-                     EligibleCost *cost, Error *error) {
+const char *eligible_program(const char *runs, const Profile **kernel) {
+  const Schedule *schedule = schedule_find(runs);
+  *kernel = NULL;
+  if (!schedule && !description_shipped(THING_KERNEL, runs, NULL) && !own_kernel(runs, kernel, NULL))
+    schedule = (*kernel)->schedule;
+  return schedule ? schedule->name : NULL;
+}
+
+/* The kernel's own tiles, on a machine and a problem that it takes; else the usual tiles of its program. */
+static Status run_kernel(Simulation *run, Problem *p, const char *program, Error *error) {
+  if (p->kernel && !simulate(run, p, planner_algorithm(p), NULL)) return STATUS_OK;
+  p->kernel = NULL;
+  return simulate(run, p, schedule_find(program), error);
+}
+
+Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *runs, const Gpu *gpu, EligibleCost *cost,
+                     Error *error) {
   Problem p = *asked;
   Simulation run;
-  *cost = (EligibleCost){0};
-  const Schedule *schedule = schedule_find(program);
-  Status status = schedule ? shape_complete(&p.shape, error) : STATUS_OK;
-  if (!schedule || status) return status;
+  *cost = (EligibleCost){.program = eligible_program(runs, &p.kernel)};
+  Status status = cost->program ? shape_complete(&p.shape, error) : STATUS_OK;
+  if (status || !cost->program) return status;
   Wide mask_once = 0, mask_read = 0, repeated = 0, repeated_read = 0;
+  if (p.shape.causal && strcmp(facts->value[CALL_CORNER].word, "top-left") == 0) p.shape.top_left = true;
   if (is_tensor(facts)) mask_tensor(&p, &mask_once, &mask_read);
   if (facts->value[CALL_KV_HEADS].number > (double)p.shape.kv_heads) {
     repeated = repeated_bytes(&p.shape);
     repeated_read = repeated / wide(p.shape.heads / p.shape.kv_heads);
     p.shape.kv_heads = p.shape.heads;
   }
-  status = simulate(&run, &p, schedule, error);
+  status = run_kernel(&run, &p, cost->program, error);
   if (status) return status;
   simulation_time(&run, gpu);
   const double rate = timing_rate(gpu, TIME_HBM, p.shape.dtype), extra = (double)(mask_once + repeated + repeated_read);
-  cost->known = true;
   cost->boundary_bytes = run.total_bytes + mask_read + repeated + repeated_read;
   cost->memory_bytes = run.intermediates_bytes + mask_once + repeated;
   cost->bound_s = run.timing.least_s;

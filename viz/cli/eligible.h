@@ -8,15 +8,18 @@
 
 /* What a kernel costs. Bytes are counted, the time is a bound. */
 typedef struct {
-  bool known;
+  const char *program; /* NULL: not known, and so is the rest */
   Wide boundary_bytes; /* across the SRAM boundary, with a mask tensor's and of K and V that are repeated */
   Wide memory_bytes;   /* beside inputs and output: intermediates, a mask tensor, repeated K and V */
   double bound_s;      /* bound */
 } EligibleCost;
 
-/* From a problem as it is asked and the facts as the library makes them of it. program: "fa2", "standard", ... */
-Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *program, const Gpu *gpu,
-                     EligibleCost *cost, Error *error);
+/* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a program: "fa2-sm90", "standard". */
+Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *runs, const Gpu *gpu, EligibleCost *cost,
+                     Error *error);
+
+/* The program of what a rule runs, and the kernel that is described, or NULL. NULL: neither is known. */
+const char *eligible_program(const char *runs, const Profile **kernel);
 
 /* A library's rules; `uses` is followed. */
 enum { ELIGIBLE_LIBRARIES = 3 };

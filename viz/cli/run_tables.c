@@ -109,7 +109,7 @@ static const FigureLine LINES[] = {
     {.label = "  time at peak rates", .path = "time.bound_s"},
     {.path = "time.bound_s", .when = "time.kind=bound", .first = "time at peak rates"},
     {.label = "  limited by", .path = "time.bound", .first = "limited by"},
-    {.label = "  papers' FLOP/s", .path = "time.papers_flops_per_s"},
+    {.label = "  papers' FLOP/s", .path = "time.papers_flop_rate"},
     {.label = "  faster than %s", .path = "time.seconds", .is_ratio = true},
     {.label = "  bound", .path = "time.least_s", .first = "bound"},
     {.label = "Links between GPUs, each with its part"},

@@ -29,6 +29,7 @@ static const char *const CALL_NAMES[CALL_COUNT] = {
     [CALL_SOFTCAP] = "softcap",
     [CALL_ALIBI] = "alibi",
     [CALL_MLA] = "mla",
+    [CALL_CORNER] = "corner",
 };
 static const char *const OPS[OP_COUNT] = {"==", "!=", "<=", ">=", "<", ">", "in", "multiple-of"};
 
@@ -200,7 +201,7 @@ static Status take_kernel(Cursor *c, Backend *b) {
   if (!status && kernel_of(b, k->name) >= 0)
     return REFUSE(c, "the kernel '%s' is there already", k->name, strlen(k->name));
   b->n_kernels++;
-  if (!status && !take(c, "runs")) status = REFUSE(c, "'%s' stands where 'runs PROGRAM' should", c->at, peek(c));
+  if (!status && !take(c, "runs")) status = REFUSE(c, "'%s' stands where 'runs KERNEL' should", c->at, peek(c));
   if (!status) status = take_word(c, k->runs, "a program");
   if (!status && is_word(c, "when")) status = REFUSE(c, "a kernel has no '%s'; say it by needs", "when", 4);
   return status ? status : take_rest(c, &none, k->title);

@@ -7,7 +7,7 @@
  *     order    cudnn flash math        when cudnn > 91500 and sm in 90 100 : check_prefer_cudnn_attention
  *     order    flash cudnn math                                            : the first order whose condition holds
  *
- *     kernel   flash  runs fa2         : FlashAttention-2
+ *     kernel   flash  runs fa2-sm90    : FlashAttention-2; a kernel of assets/kernels, or a program
  *     needs    d <= 256                : why not, where it does not hold
  *     needs    d_v == d  when dtype == fp16 or sm >= 80 : ...
  *     becomes  kv_heads = heads  when mask == tensor    : the call that the library makes of what was asked
@@ -61,6 +61,7 @@ typedef enum {
   CALL_SOFTCAP,
   CALL_ALIBI,
   CALL_MLA,
+  CALL_CORNER, /* of the causal mask: top-left, bottom-right */
   CALL_COUNT
 } CallFact;
 
