@@ -47,8 +47,7 @@ enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 20, HIERARCHY_TENSORS_MAX = 2, HIE
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back
  * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200/scan/first.csv),
- * nothing the second time; and nothing in launches counted in one pass (h200/l2-one-pass, tests/recorded/test_counters.c).
- */
+ * nothing the second time; and nothing in launches counted in one pass (h200/l2-one-pass, test_counters.c). */
 #define HIERARCHY_COLD_STORE 0.05
 
 /* Granules of one size: the tiles of one tensor, or of several that are asked for together (K and V),

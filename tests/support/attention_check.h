@@ -1,4 +1,5 @@
-/* Is the result right? What the fold left in HBM against attention from its definition. Written apart from sim/numbers/reference.h. */
+/* Is the result right? What the fold left in HBM against attention from its definition. Written apart from
+ * sim/numbers/reference.h. */
 #ifndef TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
 #define TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
 

@@ -120,17 +120,6 @@ TEST(packed_rows_see_what_their_query_sees) {
   assert_true(back.heads == apart.heads && back.N_q == apart.N_q && back.group == 1 && back.kv_heads == 2);
 }
 
-TEST(the_example_with_eight_tokens) {
-  Shape s = {.N_q = 8, .d = 4, .causal = true};
-  assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
-  const Band b = band_of_shape(&s);
-  const BandCount n = band_count(&b, 2, 2, 4);
-  assert_int_equal((int)n.full, 6);                /* below the diagonal */
-  assert_int_equal((int)(n.computed - n.full), 4); /* on it */
-  assert_int_equal(16 - (int)n.computed, 6);       /* above: skipped */
-  assert_true(band_pairs(&b) == 36);               /* 8 * 9 / 2 */
-}
-
 TEST(a_huge_mask_is_counted_at_once) {
   Shape s = {.N_q = (int64_t)1 << 40, .d = 1, .causal = true};
   assert_int_equal(shape_complete(&s, NULL), STATUS_OK);

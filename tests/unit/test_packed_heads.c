@@ -1,5 +1,5 @@
-/* Grouped heads: the query heads of a KV head as rows of one tile. Guards when kernels pack, and that packing changes no
- * pair of query and key. What was counted in decode: tests/model/test_decode.c. */
+/* Grouped heads: the query heads of a KV head as rows of one tile. When kernels pack, and that packing changes no pair
+ * of query and key. What was counted in decode: tests/model/test_decode.c. */
 #include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/rand.h"

@@ -37,18 +37,6 @@ static void assert_same(const ReuseState *reuse, const Slow *slow) {
   assert_memory_equal(reuse_histogram(reuse), slow->histogram, (size_t)reuse->max_blocks * sizeof(uint64_t));
 }
 
-TEST(one_block_at_a_time_by_hand) {
-  ReuseState *reuse = make(8);
-  const char *trace = "abcbda"; /* b comes back after c; a after c, b, d */
-  for (const char *c = trace; *c; c++) assert_int_equal(reuse_use_range(reuse, (uint64_t)*c, 1), STATUS_OK);
-  assert_int_equal(reuse->first_uses, 4);
-  assert_int_equal(reuse_histogram(reuse)[1], 1);
-  assert_int_equal(reuse_histogram(reuse)[3], 1);
-  const uint64_t curve[] = {6, 6, 5, 5, 4, 4}; /* capacity 0, 1, 2, 3, 4, 5 */
-  for (uint64_t c = 0; c < 6; c++) assert_int_equal(reuse_misses(reuse, c), curve[c]);
-  free(reuse);
-}
-
 /* Single uses, runs seen before, parts of them, runs across each other; room for few and for many.
  */
 TEST(random_runs_are_as_far_apart_as_in_the_list) {
@@ -110,38 +98,6 @@ TEST(the_curve_is_what_fully_associative_caches_miss) {
   free(reuse);
 }
 
-/* One head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128. */
-static void one_head(ReuseState *reuse, uint64_t per_tile) {
-  const uint64_t tensor = 32 * per_tile;
-  for (uint64_t i = 0; i < 32; i++) {
-    reuse_use_range(reuse, i * per_tile, per_tile);
-    for (uint64_t j = 0; j < 32; j++) {
-      reuse_use_range(reuse, tensor + j * per_tile, per_tile);
-      reuse_use_range(reuse, 2 * tensor + j * per_tile, per_tile);
-    }
-    reuse_use_range(reuse, 3 * tensor + i * per_tile, per_tile);
-  }
-}
-
-TEST(a_head_never_hits_in_2_mib_and_always_in_3) {
-  ReuseState *reuse = make(32768);
-  one_head(reuse, 256);
-  assert_int_equal(reuse->uses, 540672);
-  assert_int_equal(reuse_misses(reuse, 16384), 540672);      /* 2 MiB: K and V push themselves out */
-  assert_int_equal(reuse_misses(reuse, 16384 + 512), 32768); /* they and one tile of Q and of O: all reuse found */
-  free(reuse);
-}
-
-TEST(a_curve_of_tiles_is_the_curve_of_lines) {
-  ReuseState *lines = make(32768), *tiles = make(128);
-  one_head(lines, 256);
-  one_head(tiles, 1);
-  for (uint64_t c = 0; c <= 32768; c += 101)
-    assert_int_equal(reuse_misses(lines, c), 256 * reuse_misses(tiles, c / 256));
-  free(lines);
-  free(tiles);
-}
-
 TEST(one_block_too_many_is_refused) {
   ReuseState *reuse = make(3);
   assert_int_equal(reuse_use_range(reuse, 10, 3), STATUS_OK);
@@ -162,17 +118,3 @@ TEST(one_block_too_many_is_refused) {
   assert_int_equal(reuse_state_bytes(0), 0);
 }
 
-TEST(a_copy_goes_on_as_the_original_does) {
-  const size_t bytes = reuse_state_bytes(200);
-  ReuseState *reuse = make(200), *bookmark = malloc(bytes);
-  Rand r = {8};
-  for (int i = 0; i < 2000; i++) {
-    if (i == 700) memcpy(bookmark, reuse, bytes);
-    const uint64_t block = (uint64_t)rand_in(&r, 0, 199);
-    reuse_use_range(reuse, block, 1);
-    if (i >= 700) reuse_use_range(bookmark, block, 1);
-  }
-  assert_memory_equal(reuse, bookmark, bytes);
-  free(reuse);
-  free(bookmark);
-}

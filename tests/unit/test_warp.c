@@ -6,33 +6,6 @@
 
 /* --- global memory --- */
 
-TEST(neighbouring_words_are_four_sectors) {
-  const WarpAccess access = warp_strided(4096, 4, 4);
-  const WarpGlobal g = warp_global(&access);
-  assert_int_equal(g.sectors, 4);
-  assert_int_equal(g.lines, 1);
-  assert_int_equal(g.used_bytes, 128);
-  assert_int_equal(g.moved_bytes, 128);
-  assert_true(g.overfetch == 1);
-}
-
-TEST(words_a_line_apart_move_eight_times_the_bytes) {
-  const WarpAccess access = warp_strided(0, 128, 4);
-  const WarpGlobal g = warp_global(&access);
-  assert_int_equal(g.sectors, 32);
-  assert_int_equal(g.lines, 32);
-  assert_int_equal(g.moved_bytes, 1024);
-  assert_int_equal(g.used_bytes, 128);
-  assert_true(g.overfetch == 8); /* not 32: a sector is 32 bytes, not a line */
-}
-
-TEST(a_run_off_its_alignment_touches_one_sector_more) {
-  const WarpAccess access = warp_strided(4, 4, 4);
-  const WarpGlobal g = warp_global(&access);
-  assert_int_equal(g.sectors, 5);
-  assert_int_equal(g.lines, 2);
-}
-
 TEST(lanes_that_want_the_same_share) {
   WarpAccess access = warp_strided(64, 0, 8);
   WarpGlobal g = warp_global(&access);
@@ -80,37 +53,6 @@ TEST(random_patterns_count_as_their_bytes_do) {
 
 /* --- shared memory --- */
 
-static WarpShared column(uint64_t pad_bytes, WarpSwizzle swizzle) {
-  const WarpTile tile = {.row_bytes = 128, .pad_bytes = pad_bytes, .swizzle = swizzle};
-  const WarpAccess access = warp_column(&tile, 5, 4);
-  return warp_shared(&access);
-}
-
-TEST(a_column_of_a_32_by_32_tile) {
-  WarpShared s = column(0, WARP_SWIZZLE_NONE);
-  assert_int_equal(s.ways, 32);
-  assert_int_equal(s.wavefronts, 32);
-  assert_int_equal(s.conflicts, 31);
-  assert_int_equal(s.worst_bank, 5);
-  s = column(4, WARP_SWIZZLE_NONE); /* +1 word */
-  assert_int_equal(s.ways, 1);
-  assert_int_equal(s.conflicts, 0);
-  /* A swizzle moves 16-byte chunks: 8, 4 or 2 places in a row of 128 bytes for 32 rows. */
-  assert_int_equal(column(0, WARP_SWIZZLE_128B).ways, 4);
-  assert_int_equal(column(0, WARP_SWIZZLE_64B).ways, 8);
-  assert_int_equal(column(0, WARP_SWIZZLE_32B).ways, 16);
-}
-
-TEST(rows_never_conflict) {
-  for (int swizzle = WARP_SWIZZLE_NONE; swizzle <= WARP_SWIZZLE_128B; swizzle++)
-    for (uint64_t row = 0; row < 32; row++)
-      for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
-        const WarpTile tile = {.row_bytes = 512, .swizzle = (WarpSwizzle)swizzle};
-        const WarpAccess access = warp_row(&tile, row, bytes);
-        assert_int_equal(warp_shared(&access).conflicts, 0);
-      }
-}
-
 /* The k-th 16-byte chunk of 8 rows, as a matrix fragment is read: 8-way without a swizzle, none
  * with it. */
 TEST(a_swizzle_spreads_the_chunks_of_a_fragment) {
@@ -123,31 +65,6 @@ TEST(a_swizzle_spreads_the_chunks_of_a_fragment) {
       assert_int_equal(s.ways, swizzled ? 1 : 8);
       assert_int_equal(s.wavefronts, swizzled ? 4 : 32);
     }
-}
-
-TEST(the_same_word_is_read_once_for_all) {
-  WarpAccess access = warp_strided(12, 0, 4);
-  WarpShared s = warp_shared(&access);
-  assert_int_equal(s.wavefronts, 1);
-  assert_int_equal(s.conflicts, 0);
-  access = warp_strided(0, 1, 1); /* four lanes to a word */
-  assert_int_equal(warp_shared(&access).wavefronts, 1);
-  access.active = 0;
-  s = warp_shared(&access);
-  assert_int_equal(s.wavefronts + s.parts + s.ways + s.conflicts, 0);
-}
-
-TEST(wide_loads_of_equal_pairs_take_half_the_parts) {
-  WarpAccess access = {.active = UINT32_MAX, .element_bytes = 16};
-  for (uint32_t lane = 0; lane < WARP_LANES; lane++) access.address[lane] = lane / 2 * 16;
-  assert_int_equal(warp_shared(&access).parts, 2);
-  access.is_store = true;
-  assert_int_equal(warp_shared(&access).parts, 4);
-  access.is_store = false;
-  access.address[31] = 0;
-  assert_int_equal(warp_shared(&access).parts, 4);
-  access.active = 0x7fffffff; /* the lane that differs is off */
-  assert_int_equal(warp_shared(&access).parts, 2);
 }
 
 /* --- swizzles --- */
