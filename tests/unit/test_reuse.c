@@ -117,4 +117,3 @@ TEST(one_block_too_many_is_refused) {
   assert_non_null(strstr(error.message, "larger blocks"));
   assert_int_equal(reuse_state_bytes(0), 0);
 }
-
