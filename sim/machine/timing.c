@@ -7,7 +7,7 @@ static const char *const TERMS[TIME_TERM_COUNT][2] = {{"hbm", "HBM"},
                                                       {"sram", "SRAM"},
                                                       {"math", "products"},
                                                       {"exp", "exponentials"},
-                                                      [TIME_TERM_BUSIEST] = {"busiest-sm", "load imbalance"},
+                                                      [TIME_TERM_BUSIEST] = {"busiest-sm", "busiest SM"},
                                                       [TIME_TERM_PORT] = {"l2-port", "SM port"},
                                                       [TIME_TERM_KERNELS] = {"kernels", "kernels"}};
 

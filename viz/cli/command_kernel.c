@@ -38,7 +38,8 @@ static Status print_report(const KernelReport *r, const KernelCommand *c, bool *
   *bad = kernel_report_is_bad(r);
   if (c->shard.parts) return kernel_print_counts(r, io->out, error);
   if (c->launch.ncu[0]) return kernel_print_beside(r, &c->output, c->launch.ncu, bad, io, error);
-  return c->output.json ? kernel_print_json(r, io->out, error) : kernel_print(r, c->output.csv, io, error);
+  return c->output.json ? kernel_print_json(r, io->out, error)
+                        : kernel_print(r, c->output.csv, c->output.details, io, error);
 }
 
 static void show_progress(void *progress, int64_t begun, int64_t blocks) {

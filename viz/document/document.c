@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "viz/chart/plot.h"
 #include "viz/text/print.h"
@@ -252,19 +253,21 @@ static Status print_parts(const Document *d, FILE *out, const TextStyle *style, 
   return status;
 }
 
-/* The part that can best be shorter: the table with the most rows; with few rows in all of them, the last part. */
+/* The part that can best be shorter: a chart beside a table, then the table with the most rows; with few rows in all of
+ * them, the last part. */
 static struct DocumentPart *longest_part(const Document *d) {
-  struct DocumentPart *longest = NULL, *last = NULL, *first = NULL;
+  struct DocumentPart *longest = NULL, *last = NULL, *first = NULL, *chart = NULL;
   size_t most = SCREEN_ROWS_LEAST;
   for (struct DocumentPart *part = d->first; part; part = part->next) {
     if (part->is_hidden || part->table.is_muted) continue;
+    if (part->kind == PART_CHART || part->kind == PART_BARS) chart = part;
     if (first) last = part;
     first = part;
     if (part->kind != PART_TABLE || table_rows_shown(&part->table) <= most) continue;
     most = table_rows_shown(&part->table);
     longest = part;
   }
-  return longest ? longest : last;
+  return chart && last ? chart : longest ? longest : last;
 }
 
 /* Prints it again and again to memory, each time less of it, until it is a screen. */
@@ -286,7 +289,8 @@ static Status print_screen(const Document *d, FILE *out, const TextStyle *style,
     for (size_t k = 0; k < n && !status; k++) lines += text[k] == '\n';
     struct DocumentPart *part = longest_part(d);
     if (status || lines <= most || !part) {
-      if (!status) fwrite(text, 1, n, out);
+      const size_t from = status ? 0 : strspn(text, "\n"); /* a gap below a chart that is hidden */
+      if (!status) fwrite(text + from, 1, n - from, out);
       free(text);
       return status;
     }

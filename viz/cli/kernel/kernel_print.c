@@ -9,7 +9,7 @@
 #include "viz/text/number.h"
 #include "viz/text/print.h"
 
-enum { LINES_SHOWN = 12, SECTOR_BYTES = 32 };
+enum { LINES_SHOWN = 12, LINES_ON_SCREEN = 5, SECTOR_BYTES = 32 };
 
 /* --- the table of memories --- */
 
@@ -229,8 +229,9 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   table_text(t, ROLE_DIM, k->text);
 }
 
-static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, bool csv, Io *io, Error *error) {
-  const int64_t most = r->launch->request->lines ? r->launch->request->lines : LINES_SHOWN;
+static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, bool csv, bool details, Io *io,
+                          Error *error) {
+  const int64_t most = r->launch->request->lines ? r->launch->request->lines : details ? LINES_SHOWN : LINES_ON_SCREEN;
   Table t = table_new((TableColumn[]){{.heading = "line", .right = true},
                                       {.heading = "bytes", .right = true},
                                       {.heading = "sectors /\nrequest", .csv = "sectors_a_request", .right = true},
@@ -247,9 +248,11 @@ static Status print_lines(const KernelReport *r, const KernelLine *lines, int n,
     line_row(&t, r->launch, &lines[k]);
     shown++;
   }
-  if (!csv)
-    table_note(&t, "Dear: sectors / 4 + wavefronts, the passes through L1. Bytes are sectors x 32 of global memory; "
+  if (!csv && details)
+    table_note(&t, "Cost: sectors / 4 + wavefronts, the passes through L1. Bytes are sectors x 32 of global memory; "
                    "used: of them, those that lanes asked for; lanes: active ones.");
+  else if (!csv)
+    table_note(&t, "--details: occupancy, L1, L2, HBM, output, all lines.");
   const Status status = !shown ? STATUS_OK
                         : csv  ? table_csv(&t, io->out, error)
                                : table_print(&t, io->out, &io->style, error);
@@ -257,7 +260,7 @@ static Status print_lines(const KernelReport *r, const KernelLine *lines, int n,
   return status;
 }
 
-/* What to look at in the dearest line that wastes something. */
+/* What to look at in the line of most cost that wastes something. */
 static void print_advice(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
   for (int k = 0; k < n && k < LINES_SHOWN; k++) {
     const KernelLine *l = &lines[k];
@@ -285,7 +288,7 @@ static void print_advice(const KernelReport *r, const KernelLine *lines, int n, 
   }
 }
 
-Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
+Status kernel_print(const KernelReport *r, bool csv, bool details, Io *io, Error *error) {
   int n;
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
@@ -294,20 +297,22 @@ Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
     char verdict[KERNEL_VERDICT_BYTES];
     kernel_report_verdict(r, lines, n, verdict);
     line(io, kernel_report_is_bad(r) ? ROLE_BAD : ROLE_GOOD, "%s", verdict);
+    print_advice(r, lines, n, io);
     fputc('\n', io->out);
     status = print_memories(r, io, error);
-    fputc('\n', io->out);
-    print_occupancy(r, io);
-    print_traffic(r, io);
-    print_divergence(r, lines, n, io);
-    print_output(r, io);
+    if (details) {
+      fputc('\n', io->out);
+      print_occupancy(r, io);
+      print_traffic(r, io);
+      print_divergence(r, lines, n, io);
+      print_output(r, io);
+    }
     print_faults(r, io);
     if (r->launch->launch.faults) print_unreached(r, io);
     for (int k = 0; k < r->launch->n_notes; k++) line(io, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
     fputc('\n', io->out);
   }
-  if (status == STATUS_OK) status = print_lines(r, lines, n, csv, io, error);
-  if (status == STATUS_OK && !csv) print_advice(r, lines, n, io);
+  if (status == STATUS_OK) status = print_lines(r, lines, n, csv, details, io, error);
   free(lines);
   return status;
 }

@@ -5,7 +5,7 @@
 #include "viz/cli/io.h"
 #include "viz/kernel/kernel_report.h"
 
-Status kernel_print(const KernelReport *report, bool csv, Io *io, Error *error);
+Status kernel_print(const KernelReport *report, bool csv, bool details, Io *io, Error *error);
 
 /* CSV of what is counted of each line, in the order of the lines, those that nobody ran too: counts of parts add up. */
 Status kernel_print_counts(const KernelReport *report, FILE *out, Error *error);
