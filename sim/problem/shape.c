@@ -27,8 +27,8 @@ static Status check_range(const char *what, int64_t value, int64_t max, Error *e
   return STATUS_OK;
 }
 
-/* A window, or a side of one, that reaches as far as there are tokens hides nothing, and is none: FlashAttention takes it
- * as none, too. */
+/* A window, or a side of one, that reaches as far as there are tokens hides nothing, and is none, as FlashAttention has
+ * it. */
 static void drop_idle_window(Shape *s) {
   const int64_t queries = s->N_q / s->group, tokens = queries > s->N_k ? queries : s->N_k;
   if (s->window >= tokens) s->window = 0;

@@ -137,40 +137,29 @@ static TimePart binds(const Answer *a) {
 
 /* ---- What is shown ----------------------------------------------------------------------------------------- */
 
-typedef struct {
-  const char *key, *name;
-  Wide bytes;
-} HeldBytes;
-
-static int held(const Ranks *k, HeldBytes rows[8]) {
-  const Wide all = k->weights_bytes + k->cache_bytes, away = (Wide)(k->away * (double)all);
-  const HeldBytes every[] = {
-      {"q_bytes", "Q", k->q_bytes},
-      {"k_bytes", "K", k->k_bytes},
-      {"v_bytes", "V", k->v_bytes},
-      {"o_bytes", "O", k->o_bytes},
-      {"second_bytes", scheme_is_ring(k->scheme) ? "second place for K, V" : "second places", k->second_bytes},
-      {"carried_bytes", "O, m, l between steps, fp32", k->carried_bytes},
-      {"weights_bytes", "weights", k->weights_bytes},
-      {"cache_bytes", "KV cache", k->cache_bytes}};
-  int n = 0;
-  for (size_t i = 0; i < sizeof every / sizeof *every; i++)
-    if (every[i].bytes > 0) rows[n++] = every[i];
-  if (away > 0) rows[n++] = (HeldBytes){"away_bytes", "behind the link", away};
-  return n;
-}
-
 static void add_held(Document *d, const Ranks *k) {
   static const TableColumn COLUMNS[] = {{.heading = "a rank holds"}, {.heading = "bytes", .right = true}};
-  HeldBytes rows[9];
-  const int n = held(k, rows);
+  const Wide all = k->weights_bytes + k->cache_bytes;
+  const struct {
+    const char *key, *name;
+    Wide bytes;
+  } ROWS[] = {{"q_bytes", "Q", k->q_bytes},
+              {"k_bytes", "K", k->k_bytes},
+              {"v_bytes", "V", k->v_bytes},
+              {"o_bytes", "O", k->o_bytes},
+              {"second_bytes", scheme_is_ring(k->scheme) ? "second place for K, V" : "second places", k->second_bytes},
+              {"carried_bytes", "O, m, l between steps, fp32", k->carried_bytes},
+              {"weights_bytes", "weights", k->weights_bytes},
+              {"cache_bytes", "KV cache", k->cache_bytes},
+              {"away_bytes", "behind the link", (Wide)(k->away * (double)all)}};
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
-  for (int i = 0; i < n; i++) {
-    table_text(t, ROLE_PLAIN, rows[i].name);
-    table_bytes(t, ROLE_PLAIN, rows[i].bytes);
-  }
   put_object(d, "holds");
-  for (int i = 0; i < n; i++) put_whole(d, rows[i].key, rows[i].bytes);
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+    if (ROWS[i].bytes == 0) continue;
+    table_text(t, ROLE_PLAIN, ROWS[i].name);
+    table_bytes(t, ROLE_PLAIN, ROWS[i].bytes);
+    put_whole(d, ROWS[i].key, ROWS[i].bytes);
+  }
   put_end(d);
 }
 
