@@ -86,57 +86,6 @@ static void name_at(const char *p, char name[NAME_BYTES]) {
   snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(p, "("), p);
 }
 
-TEST(the_broken_are_named) {
-  if (no_clang()) skip();
-  char *text = source_of(FOLDER "broken.cu");
-  PtxModule *module = module_of(FOLDER "broken.cu", text);
-  int n = 0, missed = 0;
-  for (const char *p = text; (p = strstr(p, "// fault: ")) != NULL; n++) {
-    char kind[32], name[NAME_BYTES], wanted[96];
-    p += 10;
-    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(p, "\n"), p);
-    name_at(p, name);
-    const char *end = strstr(p, "\n}\n"), *a = strstr(p, "/*A*/"), *b = strstr(p, "/*B*/");
-    const int line = line_of(text, a), other = b && b < end ? line_of(text, b) : 0;
-    float in[128], out[128];
-    PtxKernel *kernel;
-    PtxResult result;
-    run(module, name, in, out, &kernel, &result);
-    snprintf(wanted, sizeof wanted, "%s at %d, %d", kind, line, other);
-    /* what happens at one place is told by whoever comes later */
-    if (!found(kernel, &result, kind, line, other) && !(other && found(kernel, &result, kind, other, line)))
-      fail_with(name, wanted, &result), missed++;
-    ptx_result_free(&result);
-    ptx_kernel_free(kernel);
-  }
-  assert_in_range(n, 20, 100);
-  assert_int_equal(missed, 0);
-  ptx_module_free(module);
-  free(text);
-}
-
-TEST(the_sound_are_silent) {
-  if (no_clang()) skip();
-  char *text = source_of(FOLDER "sound.cu");
-  PtxModule *module = module_of(FOLDER "sound.cu", text);
-  int n = 0, noisy = 0;
-  for (const char *p = text; (p = strstr(p, "__global__ void ")) != NULL; n++, p++) {
-    char name[NAME_BYTES];
-    float in[128], out[128];
-    PtxKernel *kernel;
-    PtxResult result;
-    name_at(p, name);
-    run(module, name, in, out, &kernel, &result);
-    if (result.n_faults) fail_with(name, "silence", &result), noisy++;
-    ptx_result_free(&result);
-    ptx_kernel_free(kernel);
-  }
-  assert_in_range(n, 20, 100);
-  assert_int_equal(noisy, 0);
-  ptx_module_free(module);
-  free(text);
-}
-
 /* --- compute-sanitizer --- */
 
 typedef struct {
@@ -179,27 +128,39 @@ static bool is_newer(const char *kernel) {
   return strstr("register_without_a_value value_in_some_lanes value_in_time", kernel) != NULL;
 }
 
-/* Each fault that it found is found here, at one of its lines; it and we are silent on the sound kernels. */
-TEST(beside_compute_sanitizer) {
+/* What broken.cu says of a kernel: "// fault: KIND" before it, and the marks of one or two lines inside. */
+static bool is_named(const char *text, const char *before, const char *at, const PtxKernel *kernel,
+                     const PtxResult *result) {
+  char kind[32];
+  const char *fault = strstr(before, "// fault: "), *a = strstr(at, "/*A*/"), *b = strstr(at, "/*B*/");
+  assert_true(fault && fault < at && a);
+  snprintf(kind, sizeof kind, "%.*s", (int)strcspn(fault + 10, "\n"), fault + 10);
+  const int line = line_of(text, a), other = b && b < strstr(at, "\n}\n") ? line_of(text, b) : 0;
+  /* what happens at one place is told by whoever comes later */
+  return found(kernel, result, kind, line, other) || (other && found(kernel, result, kind, other, line));
+}
+
+/* The broken are named, the sound are silent; and where compute-sanitizer found a fault, one of its lines is named. */
+TEST(the_broken_are_named_and_the_sound_are_silent) {
   if (no_clang()) skip();
-  int n_theirs = 0, n_ours = 0, missed = 0;
+  int n_theirs = 0, n[2] = {0}, missed = 0;
   for (int sound = 0; sound < 2; sound++) {
     const char *path = sound ? FOLDER "sound.cu" : FOLDER "broken.cu";
-    char *text = source_of(path);
+    char *text = source_of(path), *before = text;
     PtxModule *module = module_of(path, text);
-    for (const char *p = text; (p = strstr(p, "__global__ void ")) != NULL; p++) {
+    for (char *p = text; (p = strstr(p, "__global__ void ")) != NULL; before = p++) {
       char name[NAME_BYTES], recorded[NAME_BYTES + 8];
       float in[128], out[128];
       PtxKernel *kernel;
       PtxResult result;
       name_at(p, name);
-      if (is_newer(name)) continue;
       snprintf(recorded, sizeof recorded, "%s_%s", sound ? "sound" : "broken", name);
-      const Verdict v = recorded_verdict(recorded);
       run(module, name, in, out, &kernel, &result);
-      n_theirs += v.errors > 0, n_ours += result.n_faults > 0;
-      if (sound) assert_int_equal(v.errors, 0);
-      if (v.errors > 0 && !names_one_of(kernel, &result, v.lines)) fail_with(name, "its line", &result), missed++;
+      const Verdict v = is_newer(name) ? (Verdict){0} : recorded_verdict(recorded);
+      n_theirs += v.errors > 0, n[sound]++;
+      const bool right = sound ? !result.n_faults && !v.errors : is_named(text, before, p, kernel, &result);
+      if (!right || (v.errors > 0 && !names_one_of(kernel, &result, v.lines)))
+        fail_with(name, sound ? "silence" : "its lines", &result), missed++;
       ptx_result_free(&result);
       ptx_kernel_free(kernel);
     }
@@ -208,98 +169,5 @@ TEST(beside_compute_sanitizer) {
   }
   assert_int_equal(missed, 0);
   assert_int_equal(n_theirs, 19); /* of 26: it sees no races of blocks, no shared memory that nobody wrote */
-  assert_int_equal(n_ours, 26);
-}
-
-/* --- the student's kernel --- */
-
-typedef struct {
-  const char *mistake;
-  const char *mark, *from, *to; /* in the line with the mark */
-  int less_shared, more_blocks; /* of the launch */
-  const char *kind, *at, *with; /* what must be reported, at the lines of these marks */
-} Mistake;
-
-static char *changed(const char *text, const Mistake *m) {
-  const char *mark = strstr(text, m->mark), *line = mark;
-  assert_non_null(mark);
-  while (line > text && line[-1] != '\n') line--;
-  const char *at = strstr(line, m->from);
-  assert_true(at && at < mark);
-  char *copy = calloc(strlen(text) + strlen(m->to) + 1, 1);
-  memcpy(copy, text, (size_t)(at - text));
-  strcat(copy, m->to);
-  return strcat(copy, at + strlen(m->from));
-}
-
-enum { N = 128, D = 32, B_C = 32, BLOCK = 64 };
-
-static void run_student(const PtxModule *module, const Mistake *m, PtxKernel **kernel, PtxResult *result) {
-  static float x[4][N * D];
-  int32_t n = N, d = D, b_c = B_C;
-  float scale = 1 / sqrtf(D);
-  Error error = {0};
-  for (int a = 0; a < 3; a++) {
-    char text[64];
-    Spec spec = {0};
-    snprintf(text, sizeof text, "f32[%d]:normal:%d", N * D, a + 1);
-    assert_int_equal(spec_parse(text, &spec, &error), STATUS_OK);
-    spec_fill(&spec, x[a]);
-  }
-  memset(x[3], 0, sizeof x[3]);
-  const PtxArgument arguments[] = {
-      {.kind = PTX_SCALAR, .bytes = &n, .n_bytes = 4},
-      {.kind = PTX_SCALAR, .bytes = &d, .n_bytes = 4},
-      {.kind = PTX_SCALAR, .bytes = &b_c, .n_bytes = 4},
-      {.kind = PTX_SCALAR, .bytes = &scale, .n_bytes = 4},
-      {.kind = PTX_BUFFER, .bytes = x[0], .n_bytes = sizeof x[0], .name = "Q"},
-      {.kind = PTX_BUFFER, .bytes = x[1], .n_bytes = sizeof x[1], .name = "K"},
-      {.kind = PTX_BUFFER, .bytes = x[2], .n_bytes = sizeof x[2], .name = "V"},
-      {.kind = PTX_BUFFER, .bytes = x[3], .n_bytes = sizeof x[3], .name = "O", .uninitialised = true}};
-  const PtxLaunch launch = {.grid = {N / BLOCK + m->more_blocks, 1, 1},
-                            .block = {BLOCK, 1, 1},
-                            .dynamic_shared_bytes = (2 * B_C + 2 * BLOCK) * D * 4 - m->less_shared,
-                            .arguments = arguments,
-                            .n_arguments = 8,
-                            .faults = true};
-  if (ptx_kernel_new(module, 0, kernel, &error)) fail_msg("%s: %s", m->mistake, error.message);
-  if (ptx_run(*kernel, &launch, result, &error)) fail_msg("%s: %s", m->mistake, error.message);
-}
-
-TEST(the_students_mistakes) {
-  if (no_clang()) skip();
-  static const Mistake MISTAKES[] = {
-      {"none", "/*zero o*/", "", "", 0, 0, NULL, NULL, NULL},
-      {"first barrier missing", "/*first barrier*/", "__syncthreads();", "", 0, 0, "race", "/*load*/", "/*sums*/"},
-      {"second barrier missing", "/*second barrier*/", "__syncthreads();", "", 0, 0, "race", "/*scores*/", "/*load*/"},
-      {"O not set to 0", "/*zero o*/", "o[e] = 0;", "", 0, 0, "uninitialised", "/*sums*/", NULL},
-      {"one turn too many", "/*loop*/", "e < Bc", "e <= Bc", 0, 0, "out of bounds", "/*load*/", NULL},
-      {"shared memory 256 bytes too short", "/*zero o*/", "", "", 256, 0, "out of bounds", "/*zero o*/", NULL},
-      {"barrier of some", "/*second barrier*/", "__syncthreads();", "if (t < 40) __syncthreads();", 0, 0, "barrier",
-       "/*first barrier*/", "/*second barrier*/"},
-      {"row without blockIdx", "/*store*/", "+ i)", "+ t)", 0, 0, "race", "/*store*/", "/*store*/"},
-      {"one block too many", "/*zero o*/", "", "", 0, 1, "out of bounds", "/*load q*/", NULL},
-  };
-  char *text = source_of(FOLDER "student.cu");
-  int missed = 0;
-  for (size_t i = 0; i < sizeof MISTAKES / sizeof *MISTAKES; i++) {
-    const Mistake *m = &MISTAKES[i];
-    char *source = changed(text, m);
-    PtxModule *module = module_of(FOLDER "student.cu", source);
-    PtxKernel *kernel;
-    PtxResult result;
-    run_student(module, m, &kernel, &result);
-    const int line = m->at ? line_of(source, strstr(source, m->at)) : 0,
-              other = m->with ? line_of(source, strstr(source, m->with)) : 0;
-    if (m->kind
-            ? !found(kernel, &result, m->kind, line, other) && !(other && found(kernel, &result, m->kind, other, line))
-            : result.n_faults > 0)
-      fail_with(m->mistake, m->kind ? m->kind : "silence", &result), missed++;
-    ptx_result_free(&result);
-    ptx_kernel_free(kernel);
-    ptx_module_free(module);
-    free(source);
-  }
-  free(text);
-  assert_int_equal(missed, 0);
+  assert_true(n[0] >= 26 && n[1] >= 20);
 }
