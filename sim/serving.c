@@ -147,7 +147,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Decodes of unequal lengths are one launch (sim/batch.h). */
+/* Decodes of unequal lengths are one launch (sim/time/batch.h). */
 static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPart *parts, int64_t n, ServingStep *step,
                             Error *error) {
   Problem problem = {.machine = machine_of_gpu(s->gpu), .kernel = s->kernel};

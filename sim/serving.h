@@ -16,7 +16,7 @@
 #ifndef TILEWALK_SIM_SERVING_H
 #define TILEWALK_SIM_SERVING_H
 
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "sim/machine/kvmodel.h"
 
 /* What of a sequence's cache is dropped while it decodes. */

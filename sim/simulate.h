@@ -9,7 +9,7 @@
 #include "sim/l2/overheads.h"
 #include "sim/l2/chiplets.h"
 #include "sim/l2/l2_run.h"
-#include "sim/l2/makespan.h"
+#include "sim/time/makespan.h"
 #include "sim/planner.h"
 #include "sim/machine/timing.h"
 

@@ -131,7 +131,7 @@ const char *timing_term_title(int term);
  * launches would not turn round. */
 bool timing_comparable(const Timing *a, const Timing *b);
 
-/* The kernel's costs. What a kernel's CTAs cost (sim/l2/makespan.h), fitted to recorded times. Zeros: not timed. */
+/* The kernel's costs. What a kernel's CTAs cost (sim/time/makespan.h), fitted to recorded times. Zeros: not timed. */
 typedef struct {
   int64_t start_ns;        /* of each kernel, launch and latency, besides */
   int64_t tile_ns;         /* from the end of one tile to the next on an SM full of CTAs */

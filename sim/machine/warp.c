@@ -6,13 +6,6 @@ static bool is_active(const WarpAccess *access, uint32_t lane) { return access->
 
 /* --- patterns --- */
 
-WarpSwizzle warp_swizzle_for(uint64_t row_bytes) {
-  return row_bytes >= 128  ? WARP_SWIZZLE_128B
-         : row_bytes >= 64 ? WARP_SWIZZLE_64B
-         : row_bytes >= 32 ? WARP_SWIZZLE_32B
-                           : WARP_SWIZZLE_NONE;
-}
-
 uint64_t warp_swizzle(uint64_t offset, WarpSwizzle swizzle) {
   static const uint64_t low_bits[] = {0, 1, 3, 7};
   return offset ^ (offset >> 7 & low_bits[swizzle]) << 4;

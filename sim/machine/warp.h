@@ -66,9 +66,6 @@ typedef struct {
 typedef enum { WARP_SWIZZLE_NONE, WARP_SWIZZLE_32B, WARP_SWIZZLE_64B, WARP_SWIZZLE_128B } WarpSwizzle;
 uint64_t warp_swizzle(uint64_t offset, WarpSwizzle swizzle);
 
-/* The swizzle that fits a row: its pattern is as wide as the row, or as the banks. */
-WarpSwizzle warp_swizzle_for(uint64_t row_bytes);
-
 /* How a tile lies in shared memory: rows `row_bytes` + `pad_bytes` apart, then swizzled. */
 typedef struct {
   uint64_t base; /* of the tile; with a swizzle a multiple of 1024 */

@@ -10,7 +10,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "sim/serving.h"
 
 const char *const LAYER_KINDS[] = {"any", "full", "window", "chunk", NULL};

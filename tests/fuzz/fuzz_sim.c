@@ -1,7 +1,7 @@
 /* Fuzz targets of sim: descriptions, traces, masks. */
 #include "tests/fuzz/fuzz.h"
 #include "sim/base/keyfile.h"
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "sim/cache/din.h"
 #include "sim/l2/kernel_profile.h"
 #include "sim/machine/gpu.h"

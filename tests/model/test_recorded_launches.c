@@ -3,7 +3,7 @@
  * h100/spills, h100/packed-times), chunks of a prompt and prompts (h100/serve), FlexAttention by its masks (h100/flex,
  * h100/flex-times). With TILEWALK_DEPTH=2 every launch is predicted, and the table printed with what was reached. */
 #include "tests/support/test.h"
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/recorded_rows.h"

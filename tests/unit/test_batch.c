@@ -2,7 +2,7 @@
  * H100: tests/model/test_recorded_launches.c. */
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"

@@ -1,7 +1,7 @@
 /* Serving on an H100: what PyTorch's FlashAttention-2 read for chunks of a prompt whose keys are split, and for batches
  * of decodes (assets/counters/h100/serve/first.csv), against the planner's tiles and what its builds spill. */
 #include "tests/support/test.h"
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "tests/support/recorded_rows.h"
 #include "viz/request/description.h"
 

@@ -2,7 +2,7 @@
  *
  * Candidates are the described kernels that run there, with their predicted times, and every B_r x B_c of a usual set.
  * A kernel that does not exist yet costs what its matrix instructions, registers and shared memory cost
- * (sim/machine/tile_cost.h), and its CTAs are dealt out to SMs as any kernel's (sim/l2/makespan.h). Of few queries the
+ * (sim/machine/tile_cost.h), and its CTAs are dealt out to SMs (sim/time/makespan.h). Of few queries the
  * keys are split, too. */
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/l2/makespan.h"
+#include "sim/time/makespan.h"
 #include "sim/machine/tile_cost.h"
 #include "sim/answer/report.h"
 #include "viz/request/description.h"

@@ -8,7 +8,7 @@
 #include "viz/scene/bank_draw.h"
 #include "viz/text/number.h"
 
-enum { LANES = 32, WORDS = 32, LINE_BYTES = 128, SHOWN_LINES = 12, SHOWN_ROWS = 32 };
+enum { LANES = 32 };
 
 static Pen pen_on(cairo_t *cr, double width, double height, const Theme *theme) {
   static const SceneView view;
@@ -122,76 +122,12 @@ static void draw_source(const Pen *pen, const KernelScene *s, Box box) {
 
 /* ---- one request ---- */
 
-static Colour lane_colour(const Theme *t, int lane) {
-  return theme_mix(theme_mix(t->panel, t->series[INK_BLUE], 0.3), t->series[INK_BLUE], (double)lane / (LANES - 1));
-}
-
-/* The lane that asks for a word of memory, or -1. */
-static int lane_of(const KernelSceneRequest *r, uint64_t word) {
-  for (int l = 0; l < LANES; l++)
-    if (r->mask >> l & 1 && word * 4 + 3 >= r->address[l] && word * 4 < r->address[l] + (uint64_t)r->bytes) return l;
-  return -1;
-}
-
-static int add_once(uint64_t *list, int n, int most, uint64_t value) {
-  for (int k = 0; k < n; k++)
-    if (list[k] == value) return n;
-  if (n < most) list[n] = value;
-  return n + 1;
-}
-
-static void cell(const Pen *pen, Box at, int lane, bool waste) {
-  const Theme *t = pen->theme;
-  char text[12];
-  if (lane < 0) {
-    pen_fill(pen, at, waste ? theme_mix(t->panel, t->series[INK_ORANGE], 0.45) : t->background, 1);
-    return;
-  }
-  const Colour fill = lane_colour(t, lane);
-  pen_fill(pen, at, fill, 1);
-  snprintf(text, sizeof text, "%d", lane);
-  const double size = pen_size(pen, TYPE_SMALL);
-  if (at.height >= 1.1 * size && pen_text_width(pen, TYPE_SMALL, false, text) <= at.width)
-    pen_text(pen, TYPE_SMALL, theme_on(fill), false, ANCHOR_MIDDLE, at.x + at.width / 2,
-             at.y + at.height / 2 + 0.36 * size, 0, text);
-}
-
-/* Lines of 128 bytes across; a sector that moves is framed, and what of it nobody asked for is orange. */
-static void draw_sectors(const Pen *pen, const KernelSceneRequest *r, Box in) {
-  uint64_t lines[2 * LANES];
-  int n = 0;
-  for (int l = 0; l < LANES; l++)
-    for (uint64_t at = r->address[l] / LINE_BYTES;
-         r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / LINE_BYTES; at++)
-      n = add_once(lines, n, 2 * LANES, at);
-  if (n > 2 * LANES) n = 2 * LANES;
-  const int shown = n < SHOWN_LINES ? n : SHOWN_LINES;
-  const double u = pen->unit, most = 34 * u, row = fmin(most, in.height / (shown + (shown < n ? 1 : 0))),
-               w = in.width / WORDS;
-  for (int k = 0; k < shown; k++) {
-    for (int s = 0; s < 4; s++) {
-      bool moves = false;
-      for (int x = 8 * s; x < 8 * s + 8; x++) moves |= lane_of(r, lines[k] * WORDS + (uint64_t)x) >= 0;
-      for (int x = 8 * s; x < 8 * s + 8; x++)
-        cell(pen, box_at(in.x + w * x, in.y + row * k, w - 1, row - 4 * u), lane_of(r, lines[k] * WORDS + (uint64_t)x),
-             moves);
-      if (moves)
-        pen_frame(pen, box_at(in.x + w * 8 * s - 1, in.y + row * k - 1, 8 * w, row - 4 * u + 2), pen->theme->ink, 1.2);
-    }
-  }
-  if (shown < n) {
-    char words[64];
-    snprintf(words, sizeof words, "and %d lines more", n - shown);
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, in.x,
-             in.y + row * shown + pen_size(pen, TYPE_SMALL), in.width, words);
-  }
-}
-
-/* The words on shared memory, a column a bank: blue where no lane waits for another. */
-static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
+/* The words where they lie: of shared memory a column is a bank, and blue where no lane waits for another; of global
+ * memory what comes besides with a sector is coloured. */
+static void draw_words(const Pen *pen, const KernelSceneRequest *r, Box in) {
   BankWords words;
-  bank_words(r->address, r->mask, r->bytes, r->lanes_at_once, &words);
-  draw_bank_words(pen, in, &words, r->conflicts ? 0 : words.n_passes + 1, 0, 0);
+  bank_words(r->address, r->mask, r->bytes, r->shared ? r->lanes_at_once : LANES, &words);
+  draw_bank_words(pen, in, &words, r->shared && r->conflicts ? 0 : words.n_passes + 1, 0, 0, !r->shared);
 }
 
 static void passes_words(const KernelScene *s, const KernelSceneRequest *r, char *words, size_t size) {
@@ -216,14 +152,13 @@ static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
   }
   snprintf(heading, sizeof heading, "Line %d %s %s", s->lines[s->chosen].number, r->store ? "stores to" : "reads",
            r->shared ? "shared memory" : "global memory");
-  Box in = pen_panel(pen, box, heading, r->shared ? "a column a bank" : "128 bytes, by lane");
+  Box in = pen_panel(pen, box, heading, r->shared ? "a column a bank" : "by lines");
   const Box foot = box_cut_bottom(&in, 1.7 * body, 4 * u);
   const int lanes = __builtin_popcount(r->mask);
+  draw_words(pen, r, in);
   if (r->shared) {
-    draw_banks(pen, r, in);
     passes_words(s, r, words, sizeof words);
   } else {
-    draw_sectors(pen, r, in);
     const double used = r->sectors ? (double)(lanes * r->bytes) / (32 * r->sectors) : 1;
     snprintf(words, sizeof words, "%d lanes of %d bytes: %u %s, %s used", lanes, r->bytes, r->sectors,
              r->sectors == 1 ? "sector" : "sectors", used >= 1 ? "all" : number_percent(used).text);

@@ -44,7 +44,8 @@ static Colour colour_of(const Theme *t, const BankWord *word, int passes) {
                                     : t->waste;
 }
 
-void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, uint64_t row_words, uint64_t pad_words) {
+void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, uint64_t row_words, uint64_t pad_words,
+                     bool by_sectors) {
   const Theme *t = pen->theme;
   const Lines all = lines_of(w);
   if (all.n == 0 || pen->hit) return;
@@ -58,7 +59,10 @@ void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, ui
       const uint64_t word = all.lines[k] * BANK_COUNT + bank;
       Colour fill = theme_mix(t->background, t->axis, 0.25);
       for (int n = 0; n < w->n; n++)
-        if (w->words[n].word == word) fill = colour_of(t, &w->words[n], passes);
+        if (w->words[n].word == word)
+          fill = colour_of(t, &w->words[n], passes), n = w->n;
+        else if (by_sectors && w->words[n].word / 8 == word / 8)
+          fill = theme_mix(t->background, t->waste, 0.45);
       pen_fill(pen, cell, fill, 1);
       if (!pad_words || word % (row_words + pad_words) < row_words) continue;
       cairo_rectangle(pen->cr, cell.x, cell.y, cell.width, cell.height);
@@ -132,7 +136,7 @@ static void draw_panel(const Pen *pen, Box panel, const Column *c, int padded) {
                        .number = number,
                        .unit = unit};
   draw_bank_words(pen, pen_sheet(pen, panel, &sheet), w, c->done > w->n_passes ? w->n_passes + 1 : c->done,
-                  c->row_words, (uint64_t)padded);
+                  c->row_words, (uint64_t)padded, false);
 }
 
 static void draw(const Pen *pen) {

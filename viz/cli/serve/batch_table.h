@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_CLI_SERVE_BATCH_TABLE_H
 #define TILEWALK_VIZ_CLI_SERVE_BATCH_TABLE_H
 
-#include "sim/batch.h"
+#include "sim/time/batch.h"
 #include "viz/document/document.h"
 #include "viz/request/request.h"
 

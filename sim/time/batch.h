@@ -9,9 +9,9 @@
  * to do. Bytes are sums of what simulate() says of one length.
  * HBM: each length goes through L2 as often as all tokens have room for it, and has its share of what such a launch
  * reads beyond what it needs. Time: the makespan of the CTAs as they are, in the order of the launch
- * (sim/l2/makespan.h). Not modelled: neighbours of other lengths in L2. */
-#ifndef TILEWALK_SIM_BATCH_H
-#define TILEWALK_SIM_BATCH_H
+ * (sim/time/makespan.h). Not modelled: neighbours of other lengths in L2. */
+#ifndef TILEWALK_SIM_TIME_BATCH_H
+#define TILEWALK_SIM_TIME_BATCH_H
 
 #include "sim/simulate.h"
 

@@ -9,8 +9,8 @@
  * The costs are fitted to recorded times (TimeLaw, sim/machine/timing.h). Beside it, not in it: the walk through L2
  * (l2_run.h), whose clock decides which bytes are found there and was made for nothing else.
  * Not modelled: that CTAs of an SM wait for each other's data, clocks of GPCs. */
-#ifndef TILEWALK_SIM_L2_MAKESPAN_H
-#define TILEWALK_SIM_L2_MAKESPAN_H
+#ifndef TILEWALK_SIM_TIME_MAKESPAN_H
+#define TILEWALK_SIM_TIME_MAKESPAN_H
 
 #include "sim/l2/launch.h"
 

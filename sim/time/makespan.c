@@ -1,4 +1,4 @@
-#include "sim/l2/makespan.h"
+#include "sim/time/makespan.h"
 
 #include <math.h>
 #include <stdlib.h>
