@@ -26,11 +26,10 @@ static void press(Picture *p, SideKey key) {
   side.event(side.data, &p->player, &event, (Box){0});
 }
 
-/* The first question answered, on to the second page, the wrong prediction, and its show. */
+/* The wrong prediction, and its show. */
 static void walk(Picture *p) {
   const SidePanel side = lesson_panel_side(&p->panel);
-  type(p, "16");
-  for (int n = 0; n < 3; n++) press(p, SIDE_KEY_RETURN);
+  for (int n = 0; n < 3 && lesson_session_ask(&p->panel.session) < 0; n++) press(p, SIDE_KEY_RETURN);
   type(p, "b");
   for (int n = 0; n < 1000 && p->panel.session.plays != LESSON_NO_BLOCK; n++) {
     player_tick(&p->player, 0.1);
@@ -60,8 +59,8 @@ int main(int argc, char **argv) {
   if (argc != 2 || !p) return 2;
   unsetenv("HOME"); /* nobody's progress is touched */
   unsetenv("XDG_STATE_HOME");
-  int failed =
-      player_open(&p->player, &request, false, &error) || lesson_panel_open(&p->panel, "tiles", &fresh, stderr, &error);
+  int failed = player_open(&p->player, &request, false, &error) ||
+               lesson_panel_open(&p->panel, "03-the-loop", &fresh, stderr, &error);
   if (!failed) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     cairo_t *cr = cairo_create(surface);
