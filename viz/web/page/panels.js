@@ -127,12 +127,6 @@ function keys() {
     element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
 }
 
-function more(viewer, page) {
-  const rail = new Set(page.rail)
-  return [element('div', { className: 'stack' }, ...viewer.menu().scenes.filter(scene => !rail.has(scene.name)).map(scene =>
-    button(scene.title, () => viewer.input(scene.input), { ariaPressed: String(Boolean(scene.on)), data: { scene: scene.name } })))]
-}
-
 // Where the head has no room for the rooms.
 function rooms() {
   const theme = document.getElementById('theme')
@@ -146,6 +140,5 @@ export const PANELS = {
   numbers: { title: 'Numbers', make: numbers, key: 'n', follows: 'step' },
   share: { title: 'Share', make: share, key: 's', follows: 'state' },
   help: { title: 'Keys and help', make: keys, key: '?' },
-  more: { title: 'More scenes', make: more, follows: 'state' },
 }
 export { hashOf }

@@ -36,8 +36,8 @@ const { engine } = viewer
 
 // ---- panels: one at a time; opening one is a place to come back from
 
-const page = { rail: rail.map(tab => tab.dataset.scene), isOpen: '' }
-const from = { rooms: 'rooms', chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' } // buttons
+const page = { isOpen: '' }
+const from = { rooms: 'rooms', chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help' } // buttons
 let open = '', opener = null
 
 function fill() {
@@ -156,7 +156,6 @@ viewer.moved.push(words => {
     tab.setAttribute('aria-selected', String(on))
     tab.tabIndex = on ? 0 : -1
   })
-  if (rail.length && !page.rail.includes(words.scene)) rail[0].tabIndex = 0
   if (!$('chip')) return
   const heads = words.heads === 1 ? '1 head' : `${words.heads} heads`
   $('chip-title').textContent = isNarrow.matches ? words.name : words.title
