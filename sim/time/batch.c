@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/algorithms/walk/place.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
@@ -84,6 +83,17 @@ Wide lengths_sum(const Lengths *lengths) {
 
 const char *batch_layout_name(BatchLayout layout) { return layout == BATCH_PADDED ? "padded" : "packed"; }
 
+/* CTAs of one head in the first kernel: iterations of its loops that are CTAs. */
+static Wide ctas_of(const Schedule *s, const Plan *plan) {
+  Wide ctas = 1;
+  for (int k = s->kernels[0].first_op; k < s->kernels[0].end_op; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (op->kind != OP_LOOP || !op->every) continue;
+    ctas *= wide(op->dim == DIM_I ? plan->T_r : op->dim == DIM_J ? plan->T_c : plan->tiling.n_splits);
+  }
+  return ctas;
+}
+
 typedef struct {
   const Problem *problem; /* of the kernel as it runs over unequal lengths */
   const Lengths *lengths;
@@ -133,7 +143,7 @@ static Status add_length(BatchRun *run, const Batch *b, int64_t length, int64_t 
   if (status) return status;
   const Wide heads = wide(one->plan.shape.heads);
   run->tokens += wide(length) * wide(count);
-  run->ctas += heads * wide(place_n_ctas(one->schedule, &one->plan, 0)) * wide(count);
+  run->ctas += heads * ctas_of(one->schedule, &one->plan) * wide(count);
   for (int t = 0; t < TENSORS_MAX; t++) {
     run->traffic.read[t] = checked_add(run->traffic.read[t], one->traffic.read[t], &overflow);
     run->traffic.write[t] = checked_add(run->traffic.write[t], one->traffic.write[t], &overflow);
@@ -335,7 +345,7 @@ static Status run_packed(BatchRun *run, Batch *b, Error *error) {
     if (b->plans) b->plans[b->n_plans++] = one.plan;
   }
   /* `one` is of the longest now, the grid's */
-  run->idle = wide(one.plan.shape.heads) * wide(place_n_ctas(one.schedule, &one.plan, 0)) * wide(n) - run->ctas;
+  run->idle = wide(one.plan.shape.heads) * ctas_of(one.schedule, &one.plan) * wide(n) - run->ctas;
   if (!b->gpu) return STATUS_OK;
   LaunchConfig config = simulation_launch(&one);
   Shape grid = one.plan.shape;
