@@ -248,12 +248,10 @@ const Command COMMAND_CHECK = {
     .summary = "the articles' numbers and questions, each judged by computing it",
     .usage = "[OPTION...]",
     .description =
-        "Computes the statements of five articles and of some papers that can be checked, and the 13 questions of "
-        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one in the last digit "
-        "or right in another unit than the one it means; is true only in a 'limit'; or is 'wrong', with the right "
-        "value and why. Verdicts are not written down: each follows from an expression, in lessons/course/claims.md "
-        "and lessons/course/questions.md. The titles of the articles, and where they stand, are at the head of the "
-        "first. The exit status is 0 when everything could be computed; a wrong article is no failure.",
+        "Computes 82 statements of five articles and of papers, and 13 questions. A claim 'holds' to the digits "
+        "that are printed, 'rounds' when it is off by one in the last digit, is true only in a 'limit', or is "
+        "'wrong'. Each verdict follows from an expression in lessons/course/claims.md. A wrong article is no "
+        "failure: exit status 0.",
     .examples = "  # how many of each article are wrong\n"
                 "  tilewalk lesson claims\n\n"
                 "  # one claim, with the expression that computes it\n"

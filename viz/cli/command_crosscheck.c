@@ -358,15 +358,11 @@ const Command COMMAND_CROSSCHECK = {
     .summary = "the model beside a GPU's counters, recorded or yours",
     .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
     .description =
-        "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 (what the "
-        "papers call HBM accesses), tensor instructions, sectors in L2, bytes of HBM. The first three must be equal; a "
-        "range is given for the rest, because caches and the coalescer decide it. Exit status 1 when something that "
-        "must be equal is not. For kernels that are described (assets/kernels, --kernel), the model of L2 then "
-        "predicts bytes of HBM, fabric, sectors, hit rate and the least time, with the error of each; a prediction "
-        "outside its band is shown and is no failure. With --ncu the file's kernel names, grid and compute capability "
-        "choose what options leave open, launches of one attention are added up, and where a count differs likely "
-        "causes are computed. The counters that it uses, all or some, are those of the example; ncu --import "
-        "FILE.ncu-rep --csv --page raw exports a report.",
+        "Compares the model with real kernels. Bytes across the SRAM boundary, tensor instructions and some sectors must be "
+        "equal (exit status 1 when they are not); other counters have a range. For described kernels (--kernel) the L2 "
+        "model predicts HBM, fabric, sectors, hit rate and least time, each with its error; a prediction outside its band "
+        "is no failure. With --ncu the file chooses kernel, grid and GPU, and likely causes of a difference are computed. "
+        "ncu --import FILE.ncu-rep --csv --page raw exports a report.",
     .examples = "  # counters recorded on an H200\n"
                 "  tilewalk crosscheck\n\n"
                 "  # the same kernels on this computer's processor\n"

@@ -432,14 +432,9 @@ const Command COMMAND_REPLAY = {
     .summary = "an address trace (Dinero, lackey, CSV) through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
     .description =
-        "Reads a trace of addresses, one access a line, in one of four formats: Dinero's din (label 0 read, 1 write, 2 "
-        "fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its extended xdin (r w i "
-        "m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known as decimal), valgrind's "
-        "lackey and CSV (operation, address, size). The first line tells which, or --format. Blank lines and what "
-        "follows a # are skipped, and FILE may be - for the standard input. din's addresses are aligned to words of 4 "
-        "bytes. The cache is sectored and writes back; a store that covers a sector fetches nothing. The trace is read "
-        "piece by piece and may be of any length: memory does not grow with it. A terminal shows how far it is; an "
-        "interrupt stops it and prints nothing.",
+        "Reads a trace of addresses, one access a line: Dinero's din or xdin, valgrind's lackey, or CSV (operation, "
+        "address, size); the first line tells which. Text behind a # is skipped, and FILE may be -. The cache is "
+        "sectored and writes back; a store that covers a sector fetches nothing. A trace may be of any length.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
                 "  printf 'r 1000 20\\nw 1020 20\\nr 1000 20\\n' | tilewalk trace -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"

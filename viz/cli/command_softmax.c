@@ -481,11 +481,8 @@ const Command COMMAND_SOFTMAX = {
     .group = "ask",
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --normal COUNT | --example | --errors N [OPTION...]",
-    .description =
-        "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales "
-        "what was summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is "
-        "what a value is multiplied by on its way into O: P as stored, rescaled, over l. In JSON a number that is not "
-        "finite is the string inf, -inf or nan.",
+    .description = "Takes one row of scores block by block as a kernel does, with the running maximum m and sum l, and "
+                   "compares the weights with one pass in fp64. Scores may be listed, drawn or those of an example.",
     .examples = "  # a second block with a larger maximum: watch the factor\n"
                 "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"
                 "  # with keys and values, worked through\n"

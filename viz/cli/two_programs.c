@@ -84,15 +84,17 @@ static void print_overview(const Command *const *commands, Io *io) {
   fputs("\ntilewalk COMMAND --help: its options. tilewalk --doctor: what is missing.\n", io->out);
 }
 
+#define DRAWN "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"
+
 /* Words that other programs have, and where theirs is done here. */
 static const struct {
   const char *word, *here;
 } ELSEWHERE[] = {
     {"version", "'tilewalk --version' says which this is, and '--doctor' what it was built with"},
-    {"plot", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
-    {"chart", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
-    {"graph", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
-    {"draw", "scenes are drawn by 'render', charts by 'sweep' and 'sim --roofline'"},
+    {"plot", DRAWN},
+    {"chart", DRAWN},
+    {"graph", DRAWN},
+    {"draw", DRAWN},
     {"export", "pictures come from 'render' and 'sweep' with -o FILE, events from 'trace'"},
     {"compare", "'sim' compares: --algorithm fa1,fa2 or --gpu a100-80gb,h200"},
     {"decode", "decode is 'sim -N 1 --seq-len-k 32K', or 'kvcache --model NAME' for a model"},

@@ -59,11 +59,6 @@ void put_json(Document *d, const char *key, json_t *value) {
   json_decref(value);
 }
 
-void put_members(Document *d, json_t *object) {
-  if (d->form == DOCUMENT_JSON && (!object || !d->depth || json_object_update(d->open[d->depth - 1], object))) fail(d);
-  json_decref(object);
-}
-
 static void open_container(Document *d, const char *key, json_t *container) {
   json_incref(container);
   put_json(d, key, container);

@@ -89,7 +89,6 @@ void put_flag(Document *document, const char *key, bool value);
 void put_null(Document *document, const char *key);
 void put_json(Document *document, const char *key, json_t *value); /* taken over; NULL: no memory */
 void put_at(Document *document, const char *path, json_t *value);  /* "paged.bytes": makes what it lies in */
-void put_members(Document *document, json_t *object);              /* each by itself; likewise */
 
 /* A sink of sim/answer/report.h that fills the innermost container; of another form, one that does nothing. */
 ReportSink document_sink(Document *document);
