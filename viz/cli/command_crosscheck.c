@@ -358,11 +358,12 @@ const Command COMMAND_CROSSCHECK = {
     .summary = "the model beside a GPU's counters, recorded or yours",
     .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
     .description =
-        "Compares the model with real kernels. Bytes across the SRAM boundary, tensor instructions and some sectors must be "
-        "equal (exit status 1 when they are not); other counters have a range. For described kernels (--kernel) the L2 "
-        "model predicts HBM, fabric, sectors, hit rate and least time, each with its error; a prediction outside its band "
-        "is no failure. With --ncu the file chooses kernel, grid and GPU, and likely causes of a difference are computed. "
-        "ncu --import FILE.ncu-rep --csv --page raw exports a report.",
+        "Compares the model with real kernels. Bytes across the SRAM boundary, tensor instructions and some "
+        "sectors must be equal (exit status 1 when they are not); other counters have a range. For described "
+        "kernels (--kernel) the L2 model predicts HBM, fabric, sectors, hit rate and least time, each with its "
+        "error; a prediction outside its band is no failure. With --ncu the file chooses kernel, grid and GPU, "
+        "and likely causes of a difference are computed. ncu --import FILE.ncu-rep --csv --page raw exports a "
+        "report.",
     .examples = "  # counters recorded on an H200\n"
                 "  tilewalk crosscheck\n\n"
                 "  # the same kernels on this computer's processor\n"
