@@ -58,29 +58,12 @@ TEST(test_eighths) {
   bars_free(&bars);
 }
 
-/* From 1 to 10,000 on 27 columns: 100 is half of the way, 13.5 columns. */
-TEST(test_logarithmic) {
-  Bars bars = bars_new(&(BarsConfig){.kind = VALUE_COUNT, .log_from = 1});
-  bars_row(&bars, "a", (double[]){10000}, NULL);
-  bars_row(&bars, "b", (double[]){100}, NULL);
-  bars_row(&bars, "c", (double[]){0.5}, "below the start");
-  TextStyle style = {.utf8 = true, .width = 49};
-  expect(&bars, &style,
-         "  a ███████████████████████████ 10,000\n"
-         "  b █████████████▌ 100\n"
-         "  c ▏ below the start\n"
-         "    logarithmic, from 1\n");
-  bars_free(&bars);
-}
-
 /* Whatever the values are: lines stay in the width, and stacked segments add up to the bar of the
  * sum within a column. */
 TEST(test_random_bars_fit) {
   Rand rand = {5};
   for (int round = 0; round < 500; round++) {
-    BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6),
-                         .layout = (BarsLayout)rand_in(&rand, 0, 1),
-                         .kind = (ValueKind)rand_in(&rand, 0, 9)};
+    BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6), .kind = (ValueKind)rand_in(&rand, 0, 9)};
     for (int i = 0; i < config.n_series; i++) config.series[i] = "s";
     Bars bars = bars_new(&config);
     for (int64_t r = rand_in(&rand, 0, 5); r > 0; r--) {

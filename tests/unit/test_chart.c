@@ -186,8 +186,7 @@ static Chart traffic_chart(bool log) {
   for (double n = 256; n <= 65536; n *= 2) chart_point(&chart, n, fa2_bytes(n, 128, 128));
   chart_series(&chart, "lower bound", INK_NEUTRAL, SERIES_REFERENCE);
   for (double n = 256; n <= 65536; n *= 2) chart_point(&chart, n, standard_bytes(n, 128) / 40);
-  chart_mark(&chart, 4096, standard_bytes(4096, 128), "132 MiB");
-  chart_vertical(&chart, 8192, "8K tokens");
+  chart_horizontal(&chart, standard_bytes(4096, 128), "132 MiB");
   return chart;
 }
 
@@ -205,7 +204,6 @@ TEST(test_says_everything) {
                                           "FA-2",
                                           "lower bound",
                                           "132 MiB",
-                                          "8K tokens",
                                           "algorithm=standard,fa2 N=256..64K d=128 block=128",
                                           "64K"};
       for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -215,7 +213,7 @@ TEST(test_says_everything) {
     }
 }
 
-/* A point lies where the scale says: the mark's place is found again from the plane. */
+/* A point lies where the scale says: a marker's place is found again from the plane. */
 TEST(test_plane) {
   Chart chart = traffic_chart(true);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
@@ -225,11 +223,11 @@ TEST(test_plane) {
   assert_true(plane.width > 700 && plane.height > 350); /* most of the page is chart */
   chart_draw(&chart, cr, 1280, 720, &theme_light);
   double x = plane.x + plane.width * scale_position(&plane.x_scale, 4096);
-  double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, standard_bytes(4096, 128)));
+  double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, fa2_bytes(4096, 128, 128)));
   cairo_surface_flush(surface);
   const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(surface);
   int stride = cairo_image_surface_get_stride(surface) / 4;
-  Colour mark = theme_light.tile[TILE_COLOUR_CURRENT];
+  Colour mark = theme_light.series[INK_BLUE];
   uint32_t expected = (uint32_t)mark.red << 16 | (uint32_t)mark.green << 8 | mark.blue;
   assert_int_equal(pixels[(int)y * stride + (int)x] & 0xffffff, expected);
   cairo_destroy(cr);
@@ -272,8 +270,7 @@ TEST(test_random_charts_are_legible) {
       for (int64_t p = rand_in(&rand, 0, 12); p > 0; p--)
         chart_point(&chart, random_value(&rand, config.x.log), random_value(&rand, config.y.log));
     }
-    if (rand_in(&rand, 0, 1)) chart_mark(&chart, 1000, 1000, "here");
-    if (rand_in(&rand, 0, 1)) chart_vertical(&chart, 5000, "limit");
+    if (rand_in(&rand, 0, 1)) chart_horizontal(&chart, 1000, "limit");
     if (rand_in(&rand, 0, 3) == 0) chart_horizontal(&chart, 2000, "level");
     if (rand_in(&rand, 0, 3) == 0) chart_shade(&chart, 10000, 1e7, "does not fit");
     const double *size = sizes[rand_in(&rand, 0, 4)];
@@ -287,11 +284,8 @@ TEST(test_random_bars_are_legible) {
   static DrawnTexts drawn;
   Rand rand = {19};
   for (int round = 0; round < 100; round++) {
-    BarsConfig config = {.title = "Random", .footer = "seed=19", .n_series = (int)rand_in(&rand, 1, 4)};
-    config.layout = (BarsLayout)rand_in(&rand, 0, 1);
+    BarsConfig config = {.title = "Random", .footer = "seed=19", .n_series = 1};
     config.kind = (ValueKind)rand_in(&rand, 0, 9);
-    for (int s = 0; s < config.n_series; s++) config.series[s] = "series";
-    if (config.n_series == 1 && rand_in(&rand, 0, 1)) config.log_from = 10;
     Bars bars = bars_new(&config);
     int n = (int)rand_in(&rand, 0, 60);
     for (int r = 0; r < n; r++) {

@@ -15,7 +15,6 @@ Bars bars_new(const BarsConfig *config) {
   Bars bars = {.config = *config};
   if (bars.config.n_series == 0) bars.config.n_series = 1;
   assert(bars.config.n_series > 0 && bars.config.n_series <= BARS_SERIES_MAX);
-  assert(!(config->log_from > 0 && bars.config.n_series > 1 && config->layout == BARS_STACKED));
   bars.title = text_store_add(&bars.text, config->title);
   bars.subtitle = text_store_add(&bars.text, config->subtitle);
   bars.footer = text_store_add(&bars.text, config->footer);
@@ -63,42 +62,21 @@ typedef struct {
 
 const char *bars_text(const Bars *bars, size_t offset) { return text_store_get(&bars->text, offset); }
 
-bool bars_stacked(const Bars *bars) { return bars->config.layout == BARS_STACKED && bars->config.n_series > 1; }
-
-static double sum_of(const Bars *bars, const BarsRow *row) {
+double bars_sum(const Bars *bars, const BarsRow *row) {
   double sum = 0;
   for (int i = 0; i < bars->config.n_series; i++) sum += row->values[i];
   return sum;
 }
 
-/* Bars drawn per row, and the value of each. */
-static int n_bars(const Bars *bars) { return bars_stacked(bars) ? 1 : bars->config.n_series; }
-
-static double bar_value(const Bars *bars, const BarsRow *row, int series) {
-  return bars_stacked(bars) ? sum_of(bars, row) : row->values[series];
-}
-
 double bars_largest(const Bars *bars) {
-  double largest = bars->config.largest;
-  if (largest > 0) return largest;
-  for (size_t r = 0; r < bars->n_rows; r++)
-    for (int i = 0; i < n_bars(bars); i++)
-      if (!bars->rows[r].is_group && bar_value(bars, &bars->rows[r], i) > largest)
-        largest = bar_value(bars, &bars->rows[r], i);
+  double largest = 0;
+  for (size_t r = 0; r < bars->n_rows; r++) largest = fmax(largest, bars_sum(bars, &bars->rows[r]));
   return largest;
 }
 
-double bars_part(const Bars *bars, double largest, double value) {
-  double from = bars->config.log_from;
-  if (!(value > 0) || !(largest > 0)) return 0;
-  if (!(from > 0)) return value < largest ? value / largest : 1;
-  if (largest <= from || value >= largest) return 1;
-  return value <= from ? 0 : log(value / from) / log(largest / from);
-}
-
-Number bars_words(const Bars *bars, const BarsRow *row, int series) {
+Number bars_words(const Bars *bars, const BarsRow *row) {
   const char *shown = bars_text(bars, row->shown);
-  if (!*shown || series > 0) return value_text(bars->config.kind, bar_value(bars, row, series));
+  if (!*shown) return value_text(bars->config.kind, bars_sum(bars, row));
   Number number;
   snprintf(number.text, sizeof number.text, "%s", shown);
   return number;
@@ -112,10 +90,8 @@ static Frame frame_of(const Bars *bars, const TextStyle *style) {
     if (row->is_group) continue;
     int label = text_columns(style, bars_text(bars, row->label));
     if (label > frame.label_columns) frame.label_columns = label;
-    for (int i = 0; i < n_bars(bars); i++) {
-      int columns = text_columns(style, bars_words(bars, row, i).text);
-      if (columns > value_columns) value_columns = columns;
-    }
+    int columns = text_columns(style, bars_words(bars, row).text);
+    if (columns > value_columns) value_columns = columns;
   }
   int half = style->width / 2 - INDENT;
   if (frame.label_columns > half) frame.label_columns = half;
@@ -126,7 +102,7 @@ static Frame frame_of(const Bars *bars, const TextStyle *style) {
 
 /* The length of a bar in eighths of a column. A value above zero has at least one. */
 static int eighths(const Frame *frame, double value) {
-  int length = (int)lround(bars_part(frame->bars, frame->largest, value) * 8 * frame->bar_columns);
+  int length = (int)lround((value > 0 ? value / frame->largest : 0) * 8 * frame->bar_columns);
   return length < 1 && value > 0 ? 1 : length;
 }
 
@@ -144,7 +120,7 @@ static const char *fill_of(const TextStyle *style, int series) {
 
 /* A bar of one series, its end to the eighth of a column where the fill allows it. Returns the
  * columns used. */
-static int put_plain_bar(FILE *out, const Frame *frame, int series, double value) {
+static int put_plain_bar(FILE *out, const Frame *frame, double value) {
   static const char *const ends[] = {"",
                                      "\xe2\x96\x8f",
                                      "\xe2\x96\x8e",
@@ -154,15 +130,14 @@ static int put_plain_bar(FILE *out, const Frame *frame, int series, double value
                                      "\xe2\x96\x8a",
                                      "\xe2\x96\x89"};
   int length = eighths(frame, value), whole = length / 8, rest = length % 8;
-  bool fine = frame->style->utf8 && series == 0;
-  if (!fine) {
+  if (!frame->style->utf8) {
     whole = length > 0 && length < 8 ? 1 : (length + 4) / 8;
     rest = 0;
   }
-  fputs(text_role_begin(frame->style, series_role[series]), out);
-  text_repeat(out, fill_of(frame->style, series), whole);
+  fputs(text_role_begin(frame->style, series_role[0]), out);
+  text_repeat(out, fill_of(frame->style, 0), whole);
   fputs(ends[rest], out);
-  fputs(text_role_end(frame->style, series_role[series]), out);
+  fputs(text_role_end(frame->style, series_role[0]), out);
   return whole + (rest > 0);
 }
 
@@ -194,13 +169,12 @@ static void put_label(FILE *out, const Frame *frame, const char *label) {
 
 static void put_bar_row(FILE *out, const Frame *frame, const BarsRow *row) {
   const Bars *bars = frame->bars;
-  for (int i = 0; i < n_bars(bars); i++) {
-    put_label(out, frame, i == 0 ? bars_text(bars, row->label) : "");
-    int used = bars_stacked(bars) ? put_stacked_bar(out, frame, row) : put_plain_bar(out, frame, i, row->values[i]);
-    if (used > 0) fputc(' ', out);
-    text_write(out, frame->style, bars_words(bars, row, i).text);
-    fputc('\n', out);
-  }
+  put_label(out, frame, bars_text(bars, row->label));
+  const int used =
+      bars->config.n_series > 1 ? put_stacked_bar(out, frame, row) : put_plain_bar(out, frame, row->values[0]);
+  if (used > 0) fputc(' ', out);
+  text_write(out, frame->style, bars_words(bars, row).text);
+  fputc('\n', out);
 }
 
 /* Which fill is which series. */
@@ -233,8 +207,5 @@ Status bars_print(const Bars *bars, FILE *out, const TextStyle *style, Error *er
       put_bar_row(out, &frame, row);
   }
   put_key(out, &frame);
-  if (bars->config.log_from > 0)
-    text_print(out, style, ROLE_DIM, "%*slogarithmic, from %s\n", INDENT + frame.label_columns + 1, "",
-               value_text(bars->config.kind, bars->config.log_from).text);
   return STATUS_OK;
 }

@@ -87,10 +87,6 @@ static void add_note(Chart *chart, ChartNoteKind kind, double x, double y, const
   chart->notes[chart->n_notes++] = (ChartNote){kind, x, y, offset};
 }
 
-void chart_mark(Chart *chart, double x, double y, const char *text) { add_note(chart, NOTE_MARK, x, y, text); }
-
-void chart_vertical(Chart *chart, double x, const char *text) { add_note(chart, NOTE_VERTICAL, x, 0, text); }
-
 void chart_horizontal(Chart *chart, double y, const char *text) { add_note(chart, NOTE_HORIZONTAL, 0, y, text); }
 
 void chart_shade(Chart *chart, double x_from, double x_to, const char *text) {
@@ -135,9 +131,7 @@ static Scale scale_of(const Chart *chart, bool is_x, double margin) {
     if (chart_shows(chart, chart->points[i])) include(&range, is_x ? chart->points[i].x : chart->points[i].y);
   for (size_t i = 0; i < chart->n_notes; i++) {
     const ChartNote *note = &chart->notes[i];
-    bool on_x = note->kind == NOTE_MARK || note->kind == NOTE_VERTICAL;
-    bool on_y = note->kind == NOTE_MARK || note->kind == NOTE_HORIZONTAL;
-    if (is_x ? on_x : on_y) include(&range, is_x ? note->x : note->y);
+    if (!is_x && note->kind == NOTE_HORIZONTAL) include(&range, note->y);
   }
   /* A length of zero would be nothing to compare: x axes may start where the data start. */
   Scale scale = scale_over(range.axis->kind, range.axis->log, range.low, range.high, margin);

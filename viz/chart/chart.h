@@ -39,7 +39,6 @@ typedef enum {
   SERIES_LINE = 0,  /* a line with markers */
   SERIES_REFERENCE, /* a thin dashed line without markers: a bound, a model */
   SERIES_POINTS,    /* markers alone: measurements */
-  SERIES_STEPS,     /* a staircase: each value holds until the next point */
 } SeriesLook;
 
 enum { CHART_SERIES_MAX = 12, N_CUES = 6 };
@@ -57,7 +56,7 @@ typedef struct {
 } ChartPoint;
 
 /* What is noted on the plane beside the series. */
-typedef enum { NOTE_MARK, NOTE_VERTICAL, NOTE_HORIZONTAL, NOTE_SHADE } ChartNoteKind;
+typedef enum { NOTE_HORIZONTAL, NOTE_SHADE } ChartNoteKind;
 
 typedef struct {
   ChartNoteKind kind;
@@ -89,10 +88,7 @@ void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look);
  * axis, breaks the line there and is not shown. */
 void chart_point(Chart *chart, double x, double y);
 
-/* A dot with a few words beside it; a line across the plane at x or y with its name; a shaded
- * stretch of the x axis ("does not fit in SRAM"). */
-void chart_mark(Chart *chart, double x, double y, const char *text);
-void chart_vertical(Chart *chart, double x, const char *text);
+/* A line across the plane at y with its name; a shaded stretch of the x axis ("does not fit in SRAM"). */
 void chart_horizontal(Chart *chart, double y, const char *text);
 void chart_shade(Chart *chart, double x_from, double x_to, const char *text);
 

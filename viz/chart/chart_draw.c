@@ -156,7 +156,6 @@ static void trace(const ChartLayout *layout, const ChartSeries *series, PlaceMap
       continue;
     }
     double x = chart_place_x(&layout->plane, point.x), y = chart_place_y(&layout->plane, point.y);
-    if (is_open && series->look == SERIES_STEPS) cairo_line_to(cr, x, last_y);
     if (is_open)
       cairo_line_to(cr, x, y);
     else

@@ -13,11 +13,11 @@
 typedef struct {
   uint8_t dots;  /* braille pattern, as Unicode numbers the dots */
   int8_t line;   /* series that drew the dots last, -1: none */
-  int8_t marker; /* series whose point lies here, -1: none; MARK: a note */
+  int8_t marker; /* series whose point lies here, -1: none */
   bool rule;     /* a reference line of the notes passes */
 } Cell;
 
-enum { MARK = 100, MARGIN = 2, PLANE_MIN = 12 };
+enum { MARGIN = 2, PLANE_MIN = 12 };
 
 typedef struct {
   const Chart *chart;
@@ -73,10 +73,7 @@ static void put_series(const Plot *plot, int index) {
     bool shows = chart_shows(plot->chart, point);
     if (shows) {
       int x = dot_x(plot, point.x), y = dot_y(plot, point.y);
-      bool is_step = series->look == SERIES_STEPS;
-      if (is_open && has_line && is_step) put_line(plot, last_x, last_y, x, last_y, index, false);
-      if (is_open && has_line)
-        put_line(plot, is_step ? x : last_x, last_y, x, y, index, series->look == SERIES_REFERENCE);
+      if (is_open && has_line) put_line(plot, last_x, last_y, x, y, index, series->look == SERIES_REFERENCE);
       last_x = x;
       last_y = y;
     }
@@ -100,12 +97,9 @@ static void put_markers(const Plot *plot, int index) {
 static void put_notes(const Plot *plot) {
   for (size_t i = 0; i < plot->chart->n_notes; i++) {
     const ChartNote *note = &plot->chart->notes[i];
-    int column = dot_x(plot, note->x) / 2, row = dot_y(plot, note->y) / 4;
-    for (int r = 0; note->kind == NOTE_VERTICAL && r < plot->rows; r++)
-      if (cell_at(plot, column, r)) cell_at(plot, column, r)->rule = true;
+    int row = dot_y(plot, note->y) / 4;
     for (int c = 0; note->kind == NOTE_HORIZONTAL && c < plot->columns; c++)
       if (cell_at(plot, c, row)) cell_at(plot, c, row)->rule = true;
-    if (note->kind == NOTE_MARK && cell_at(plot, column, row)) cell_at(plot, column, row)->marker = MARK;
   }
 }
 
@@ -115,7 +109,6 @@ static const char *marker_of(const TextStyle *style, int cue) {
   static const char *const unicode[] = {"\xe2\x97\x8f", "\xe2\x96\xa0", "\xe2\x96\xb2",
                                         "\xe2\x97\x86", "\xe2\x96\xbc", "\xe2\x97\x8b"};
   static const char *const ascii[] = {"*", "#", "^", "o", "v", "x"};
-  if (cue == MARK) return style->utf8 ? "\xe2\x97\x89" : "@";
   return (style->utf8 ? unicode : ascii)[cue % N_CUES];
 }
 
@@ -141,10 +134,7 @@ static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
   char braille[4] = {(char)0xe2, (char)(0xa0 | cell->dots >> 6), (char)(0x80 | (cell->dots & 0x3f)), 0};
   TextRole role = ROLE_PLAIN;
   const char *text = " ";
-  if (cell->marker == MARK) {
-    role = ROLE_HEADING;
-    text = marker_of(style, MARK);
-  } else if (cell->marker >= 0) {
+  if (cell->marker >= 0) {
     role = role_of(plot->chart, cell->marker);
     text = marker_of(style, plot->chart->series[cell->marker].cue);
   } else if (cell->dots) {
@@ -288,9 +278,6 @@ static void put_below(const Plot *plot, FILE *out) {
     Number x = value_text(plot->x.kind, note->x), y = value_text(plot->y.kind, note->y);
     char line[512];
     const char *text = chart_text(chart, note->text);
-    if (note->kind == NOTE_MARK)
-      snprintf(line, sizeof line, "%s %.90s, %.90s: %.250s", marker_of(style, MARK), x.text, y.text, text);
-    if (note->kind == NOTE_VERTICAL) snprintf(line, sizeof line, "x = %.90s: %.250s", x.text, text);
     if (note->kind == NOTE_HORIZONTAL) snprintf(line, sizeof line, "y = %.90s: %.250s", y.text, text);
     if (note->kind == NOTE_SHADE)
       snprintf(line, sizeof line, "x from %.90s to %.90s: %.250s", x.text, value_text(plot->x.kind, note->y).text,
