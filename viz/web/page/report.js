@@ -72,4 +72,4 @@ export function reports(room, files, go) {
 }
 
 // The report that a file is for.
-export const reportOf = ({ kind, name }) => kind === 'model' ? `kvcache --model ${quoted(name)} -N 8192` : `crosscheck --ncu ${quoted(name)} --details`
+export const reportOf = ({ kind, name }) => kind === 'model' ? `kvcache --model ${quoted(name)} -N 8192` : `crosscheck --ncu ${quoted(name)}`
