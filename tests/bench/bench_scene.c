@@ -40,7 +40,7 @@ typedef enum { LEAPS = 0, MOTION } Pace;
 static void play(const char *what, const Stage *stage, SceneKind scene, Pace pace, int width, int height) {
   double draw[FRAMES], fold[FRAMES], cpu[FRAMES];
   Snapshot now;
-  SceneView view = {.footer = "N=64 d=16 block=8 causal=1", .memo = memo_new()};
+  SceneView view = {.memo = memo_new()};
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   for (int k = 0; k < FRAMES; k++) {
     const double start = 1e3 * now_s(), cpu_start = 1e3 * cpu_s();

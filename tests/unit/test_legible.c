@@ -174,7 +174,7 @@ TEST(test_every_page) {
       for (int scene = 0; scene < SCENE_COUNT; scene++)
         for (int mode = 0; mode < 4; mode++) {
           const Theme *theme = mode % 2 ? &theme_dark : &theme_light;
-          const SceneView view = {.presentation = mode / 2 == 1, .footer = "N=64 d=16"};
+          const SceneView view = {.presentation = mode / 2 == 1};
           char where[160];
           snprintf(where, sizeof where, "%s of %s N %d, step %d, %s%s", scene_name((SceneKind)scene),
                    CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, theme->name,

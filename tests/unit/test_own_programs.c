@@ -88,7 +88,7 @@ TEST(a_forgotten_rescale_is_seen) {
   for (uint64_t step = 1; step < stage.n_steps; step++) {
     Snapshot now;
     DrawnTexts *drawn = calloc(1, sizeof *drawn);
-    const SceneView view = {.footer = ""};
+    const SceneView view = {0};
     stage_snapshot(&stage, step, &now);
     if (now.row.phase == ROW_FINISHED) {
       assert_true(letter_set_tap(surface, drawn_text_tap, drawn));

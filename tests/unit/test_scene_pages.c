@@ -16,7 +16,7 @@ TEST(test_smallest_text) {
     for (int k = 0; k < 2; k++)
       for (int scene = 0; scene < SCENE_COUNT; scene++)
         for (int presentation = 0; presentation < 2; presentation++) {
-          const SceneView view = {.presentation = presentation, .footer = "N=64"};
+          const SceneView view = {.presentation = presentation};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1]);
           assert_true(all->n > 1);
           for (int n = 0; n < all->n; n++)
@@ -64,7 +64,7 @@ TEST(test_words_keep_apart) {
       const uint64_t step = k * stage.n_steps / N_STEPS;
       stage_snapshot(&stage, step, &now);
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
-        const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
+        const SceneView view = {.presentation = k % 2 == 1};
         Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
         check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
         check_uncut(all, (SceneKind)scene, &CASES[c], step);
@@ -193,7 +193,7 @@ typedef struct {
 
 static void draw(cairo_t *cr, double width, double height, const void *data) {
   const Drawing *d = data;
-  const SceneView view = {.footer = "state"};
+  const SceneView view = {0};
   scene_draw(d->scene, d->now, &view, cr, width, height, &theme_light);
 }
 
@@ -236,7 +236,7 @@ TEST(test_odd_sizes) {
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
         cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
         cairo_t *cr = cairo_create(surface);
-        const SceneView view = {.footer = "state"};
+        const SceneView view = {0};
         scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
         assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
         hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);

@@ -45,9 +45,7 @@ static void walk(const char *algorithm, Shape shape, int64_t block, int width, i
   uint64_t step = 0;
   for (int k = 0; k < n; k++) {
     const SceneKind scene = (SceneKind)below(seed, &drawn, SCENE_COUNT);
-    SceneView view = {.presentation = below(seed, &drawn, 4) == 0,
-                      .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0,
-                      .footer = below(seed, &drawn, 2) != 0 ? "N=64 d=16 block=8" : NULL};
+    SceneView view = {.presentation = below(seed, &drawn, 4) == 0, .phase = below(seed, &drawn, 3) == 0 ? 0.4 : 0};
     const Theme *theme = below(seed, &drawn, 3) ? &theme_light : &theme_dark;
     step = below(seed, &drawn, 3) ? (step + 1) % (stage.n_steps + 1) : below(seed, &drawn, stage.n_steps + 1);
     stage_snapshot(&stage, step, &now);

@@ -230,10 +230,8 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
   if (check_options(o, error)) return error->status;
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
-  r->view = (SceneView){.presentation = o->presentation,
-                        .title = *o->picture.title ? o->picture.title : NULL,
-                        .footer = r->footer,
-                        .memo = memo_new()};
+  r->view = (SceneView){
+      .presentation = o->presentation, .title = *o->picture.title ? o->picture.title : NULL, .memo = memo_new()};
   if (o->request.n_algorithms > 1) r->scene = SCENE_PILES; /* several are to be seen beside each other */
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
   return request_stage(&o->request, o->request.without_max, 0, &r->stage, error);

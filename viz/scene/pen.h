@@ -112,8 +112,6 @@ Box pen_scrub(const Pen *pen);
 Box scene_scrub(const SceneView *view, double width, double height);
 /* Ground and progress alone; returns what is left. */
 Box pen_page_bare(const Pen *pen);
-/* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
-Box pen_page_told(const Pen *pen, const char *title, const Narration *said);
 
 /* ---- The scenes ---- */
 

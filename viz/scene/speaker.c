@@ -94,7 +94,6 @@ static double draw_preview(const SpeakerPage *page, cairo_t *cr, Box box, const 
   view.hover = (SceneHit){.kind = HIT_NONE, .i = -1, .j = -1};
   view.memo = NULL; /* what is kept there is of another size */
   view.bodies = NULL;
-  view.footer = NULL;
   cairo_save(cr);
   cairo_translate(cr, box.x, box.y);
   cairo_scale(cr, scale, scale);

@@ -73,7 +73,6 @@ typedef struct {
   bool bare;             /* without heading, narration and the way through the run: someone else tells what happens */
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
   const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
-  const char *footer;    /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
 #endif

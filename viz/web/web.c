@@ -173,12 +173,9 @@ EXPORT bool web_frame(double seconds) {
 
 EXPORT bool web_is_moving(void) { return viewer_is_moving(&viewer); }
 
-/* The scene as a file has it: without the bar, with the state at its foot. Not whole: as the page frames it. */
+/* The scene as a file has it: without the bar. Not whole: as the page frames it. */
 EXPORT bool web_picture(int width, int height, bool is_whole) {
-  char state[REQUEST_STATE_BYTES];
-  const SceneView view = {.presentation = player.presentation,
-                          .framed = viewer.is_framed && !is_whole,
-                          .footer = is_whole ? player_state(&player, state) : NULL};
+  const SceneView view = {.presentation = player.presentation, .framed = viewer.is_framed && !is_whole};
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);
   cairo_t *cr = cairo_create(surface);

@@ -64,7 +64,6 @@ char *window_clipboard(void *window);
 typedef struct {
   const Player *player;
   const Snapshot *now;
-  const char *state;
   SceneMemo *memo; /* or NULL */
   double phase;    /* as SceneView's */
 } WindowPicture;

@@ -51,12 +51,11 @@ typedef struct {
 static void draw_step(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
   Run *run = data;
   const Player *p = run->player;
-  char state[REQUEST_STATE_BYTES];
   const uint64_t step = frame / run->each * run->stride, end = p->stage.n_steps;
   const double part = step < end ? (double)(frame % run->each) / (double)run->each : 0;
   const SceneMoment at = scene_moment(step < end ? step : end, part);
   stage_snapshot(&p->stage, at.step, &run->now);
-  const WindowPicture picture = {p, &run->now, player_state_at(p, at.step, state), run->memo, at.phase};
+  const WindowPicture picture = {p, &run->now, run->memo, at.phase};
   window_draw_picture(cr, width, height, &picture);
 }
 

@@ -46,8 +46,7 @@ void window_say_saved(Window *w, const char *name, const char *more) {
 void window_draw_picture(cairo_t *cr, double width, double height, const void *data) {
   const WindowPicture *picture = data;
   const Player *p = picture->player;
-  const SceneView view = {
-      .presentation = p->presentation, .memo = picture->memo, .phase = picture->phase, .footer = picture->state};
+  const SceneView view = {.presentation = p->presentation, .memo = picture->memo, .phase = picture->phase};
   scene_draw(p->scene, picture->now, &view, cr, width, height, theme_of(p));
 }
 
@@ -55,13 +54,13 @@ static void save_still(Window *w, const char *suffix) {
   Player *p = w->viewer.player;
   char name[WINDOW_NAME_BYTES], step[24], title[96], state[REQUEST_STATE_BYTES];
   Error error = {0};
-  const WindowPicture picture = {p, &p->now, player_state(p, state), NULL, 0};
+  const WindowPicture picture = {p, &p->now, NULL, 0};
   snprintf(step, sizeof step, "%" PRIu64, p->now.step);
   window_free_name(p, step, suffix, name, sizeof name);
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(p->scene));
   const Status status =
       surface_save(name, fmax(w->viewer.width, VIEWER_LEAST_WIDTH), fmax(w->viewer.height, VIEWER_LEAST_HEIGHT),
-                   window_draw_picture, &picture, &(SurfaceMetadata){title, state}, &error);
+                   window_draw_picture, &picture, &(SurfaceMetadata){title, player_state(p, state)}, &error);
   if (status)
     player_say(p, true, "Not saved: %s", error.message);
   else
