@@ -15,9 +15,9 @@ done
 # Steps 10, 14, 18 and 20.
 render --scene code --size 480x270 --frames 10:20:4 -o "$work/frame-%03d.png"
 [ "$(find "$work" -name 'frame-*' | wc -l)" = 4 ] || fail "a sequence has other frames"
-# From step 121 to 122 V is loaded: three pictures on the way, each another.
+# From step 121 to 122 V is loaded: both ends and three pictures on the way, each another.
 render --scene hierarchy --size 320x180 --frames 121:122 --sub-frames 4 -o "$work/move-%d.png"
-[ "$(cksum "$work"/move-*.png | cut -d' ' -f1 | sort -u | wc -l)" = 4 ] || fail "nothing moves between steps"
+[ "$(cksum "$work"/move-*.png | cut -d' ' -f1 | sort -u | wc -l)" = 5 ] || fail "nothing moves between steps"
 render --scene hierarchy --size 320x180 --step 121.25 -o "$work/between.png"
 grep -aq 'step=121.25' "$work/between.png" || fail "a step between is not carried"
 frames() { render --scene "$2" --size 480x270 ${3:+--frames "$3"} -o "$work/run.$1"; }
