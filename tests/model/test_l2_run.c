@@ -95,6 +95,21 @@ TEST(rounds_are_parts_of_tiles) {
   assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
 }
 
+/* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is
+ * counted elsewhere. */
+TEST(reloaded_q_takes_room) {
+  const L2RunConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
+                          .l2_partitions = 2};
+  L2Run r[2];
+  for (int reloads = 0; reloads < 2; reloads++) {
+    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
+                        (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
+    r[reloads] = run(&c, l2);
+  }
+  assert_true(r[1].read_bytes == r[0].read_bytes && r[1].hbm_read_bytes > 1.05 * r[0].hbm_read_bytes &&
+              r[1].fabric_bytes > 1.05 * r[0].fabric_bytes);
+}
+
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that
  * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
  * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
