@@ -38,8 +38,8 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem, const 
   if (simulation_answer(s, problem, s->schedule, gpu, &error)) sandbox_refuse(lua, "sim", &error);
 }
 
-/* sim{...}, or ask"N=8192 d=128" of a state line: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
- * algorithm goes over the problem from start to end: one kernel launch each. */
+/* sim{...}, or ask"N=8192 d=128" of a state line: one run, with the keys of `sim --json`, and its shape. `passes` is
+ * how often the algorithm goes over the problem from start to end: one kernel launch each. */
 static int model_sim(lua_State *lua) {
   Problem problem;
   const Gpu *gpu;

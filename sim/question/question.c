@@ -299,10 +299,10 @@ const Option QUESTION_SHAPE_OPTIONS[] = {
      OPTION_TEXT(Question, model, "the name of the model"),
      .choices = "@models",
      .thing = THING_MODEL,
-     .help =
-         "Heads, KV heads, head dimension, causal mask, window or chunk, latent and data type of a model: a name from 'tilewalk "
-         "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
-         "beside it win."},
+     .help = "Heads, KV heads, head dimension, causal mask, window or chunk, latent and data type of a model: a "
+             "name from 'tilewalk "
+             "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
+             "beside it win."},
     {.name = "layer",
      .argument = "KIND",
      OPTION_CHOICE(Question, layer, "is no kind of layers"),

@@ -1,7 +1,5 @@
 #include "sim/time/recorded.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,29 +84,53 @@ static Status refuse(const char *name, int line, const char *what, Error *error)
   return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(name).text, line, what);
 }
 
+/* `before`, and a number behind it; *at is then what follows. */
+static bool take_number(const char **at, const char *before, int64_t *value) {
+  const size_t length = strlen(before);
+  const char *from = *at + length;
+  if (strncmp(*at, before, length) || *from < '0' || *from > '9') return false;
+  char *end;
+  *value = strtoll(from, &end, 10);
+  *at = end;
+  return true;
+}
+
+static void take_head(Pipeline *p, const char *line) {
+  for (const char *at = strstr(line, "kernel "); at; at = strstr(at + 1, "kernel ")) {
+    char kernel[32] = "";
+    const size_t length = strcspn(at + 7, " ");
+    const char *rest = at + 7 + length;
+    int64_t heads, N, d, causal;
+    if (length >= sizeof kernel || !take_number(&rest, " heads ", &heads) || !take_number(&rest, " N ", &N) ||
+        !take_number(&rest, " d ", &d) || !take_number(&rest, " causal ", &causal) || heads > INT32_MAX ||
+        N > INT32_MAX || d > INT32_MAX)
+      continue;
+    memcpy(kernel, at + 7, length);
+    p->kernel = pipeline_kernel(kernel);
+    p->heads = (int)heads;
+    p->N = (int)N;
+    p->d = (int)d;
+    p->causal = causal != 0;
+  }
+}
+
 static Status take_line(Pipeline *p, const char *line, const char *name, int number, Error *error) {
-  int role, tile, id, end = 0;
-  int64_t cycles;
+  int64_t role, tile, id, cycles;
+  const char *at = line;
   if (*line == '#') {
-    for (const char *at = strstr(line, "kernel "); at; at = strstr(at + 1, "kernel ")) {
-      char kernel[32];
-      int causal;
-      if (sscanf(at, "kernel %31s heads %9d N %9d d %9d causal %1d", kernel, &p->heads, &p->N, &p->d, &causal) != 5)
-        continue;
-      p->kernel = pipeline_kernel(kernel);
-      p->causal = causal != 0;
-    }
+    take_head(p, line);
     return STATUS_OK;
   }
   if (!*line || strcmp(line, "role,tile,id,cycles") == 0) return STATUS_OK;
-  if (sscanf(line, "%4d,%6d,%4d,%12" SCNd64 "%n", &role, &tile, &id, &cycles, &end) != 4 || line[end])
+  if (!take_number(&at, "", &role) || !take_number(&at, ",", &tile) || !take_number(&at, ",", &id) ||
+      !take_number(&at, ",", &cycles) || *at)
     return refuse(name, number, "a stamp is four whole numbers: role,tile,id,cycles", error);
-  if (role < 0 || role >= PIPELINE_ROLES_MAX || tile < 0 || tile >= PIPELINE_TILES_MAX || id < 0 ||
-      id >= PIPELINE_IDS || cycles < 0)
-    return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 14, and cycles not below 0", error);
+  if (role >= PIPELINE_ROLES_MAX || tile >= PIPELINE_TILES_MAX || id >= PIPELINE_IDS || cycles > 999999999999)
+    return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 14, and cycles have at most 12 digits",
+                  error);
   if (p->stamps[role][tile][id] >= 0) return refuse(name, number, "this stamp is there twice", error);
   p->stamps[role][tile][id] = cycles;
-  if (tile >= p->n_tiles[role]) p->n_tiles[role] = tile + 1;
+  if (tile >= p->n_tiles[role]) p->n_tiles[role] = (int)tile + 1;
   if (cycles > p->end) p->end = cycles;
   return STATUS_OK;
 }

@@ -147,7 +147,8 @@ TEST(what_does_not_compile_is_left_out) {
        2,
        {".entry _Z1kPf", ".loc\t1 4"},
        NULL},
-      {"#include <torch/all.h>\nusing namespace torch::indexing;\n#define HD __host__ __device__\n#define CHECK(x) do { "
+      {"#include <torch/all.h>\nusing namespace torch::indexing;\n#define HD __host__ __device__\n#define "
+       "CHECK(x) do { "
        "host(x); } while (0)\n"
        "namespace ns {\nHD float twice(float x) { return 2 * x; }\n"
        "template <typename T> __global__ void k(T *p) { if (p) { p[0] = twice(\"}\"[0]); } }\n"

@@ -280,7 +280,7 @@ TEST(bad_requests_are_explained) {
   error = (Error){0};
   config = steady(0, 4);
   assert_int_equal(clock_run(&config, walk, &w, &r, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "0 granules"));
+  assert_non_null(strstr(error.message, "0 parts of lines"));
 }
 
 static Status run_small(void *context, Error *error) {

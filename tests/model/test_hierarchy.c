@@ -150,15 +150,15 @@ TEST(bad_configs_are_explained) {
     HierarchyConfig config;
     const char *says;
   } cases[] = {
-      {{.kinds = {{0, 0}}}, "0 granules"},
+      {{.kinds = {{0, 0}}}, "0 parts of lines"},
       {{.kinds = {{(uint64_t)1 << 40, 1024}}}, "too many"},
       {{.kinds = {{UINT64_MAX, 1024}, {1, 1024}}}, "too many"},
       {{.kinds = {{1, 0}}}, "0 bytes"},
       {{.kinds = {{1, NAN}}}, "nan bytes"},
       {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "a side of -1 bytes"},
       {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "a side of nan bytes"},
-      {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half granules in a set"},
-      {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half granules in a set"},
+      {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half parts"},
+      {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half parts"},
       {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
       {{.kinds = {{1, 1024, 2, HIERARCHY_TILES_MAX + 1}}}, "17 tiles"},
       {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},

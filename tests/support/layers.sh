@@ -7,7 +7,7 @@
 #
 #   viz -> lessons -> sim      viz -> kernels -> kernels/counters -> sim
 #
-# Inside sim, each floor uses those that it points to, directly or through others; simulate uses all, and
+# Inside sim, each floor uses those that it points to, directly or through others; simulate and sim/time use all, and
 # sim/question and sim/answer, over them, use those too:
 #
 #   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine, cache      machine -> problem      cache -> base
@@ -37,6 +37,7 @@ function may_use(from, to) {
 function floor_of(path,  parts) {
   if (split(path, parts, "/") < 3 || parts[1] != "sim") return ""
   if (path ~ /^sim\/algorithms\/event\./) return "problem"
+  if (parts[2] == "time") return "" # stands on all, as simulate does
   return parts[2]
 }
 function stands_on(from, to) {
@@ -95,7 +96,7 @@ strike='
 circles=$(awk '
   function stem_of(path) { sub(/\.[a-z]+$/, "", path); return path }
   function family_of(stem) { sub(/_[^\/]*$/, "", stem); return stem }
-  function room_at(path,  parts) { return split(path, parts, "/") < 3 ? parts[1] : parts[1] "/" parts[2] }
+  function room_at(path,  parts) { return split(path, parts, "/") < 3 || path ~ /^sim\/time\// ? parts[1] : parts[1] "/" parts[2] }
   function edge(kind, from, to) { if (from != to) print kind, from, to }
   BEGIN {
     for (i = 1; i < ARGC; i++) if (ARGV[i] !~ /h$/) has_code[stem_of(ARGV[i])] = 1
@@ -192,7 +193,7 @@ data=$(nm -A -f sysv $(cat layers.objects) | awk -F'|' "$rooms"'
 
 # shellcheck disable=SC2046
 linked=$(nm -A -P $(cat layers.objects) | awk '
-  function room_at(path,  parts) { return split(path, parts, "/") < 3 ? parts[1] : parts[1] "/" parts[2] }
+  function room_at(path,  parts) { return split(path, parts, "/") < 3 || path ~ /^sim\/time\// ? parts[1] : parts[1] "/" parts[2] }
   { object = $1; sub(/:$/, "", object) }
   $3 == "U" { n++; user[n] = object; used[n] = $2 }
   $3 ~ /^[TDRB]$/ { home[$2] = object }

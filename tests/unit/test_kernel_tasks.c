@@ -425,8 +425,8 @@ static int specs_of(const ProgramTask *task, int state, Spec specs[ARGUMENTS], i
   return n;
 }
 
-/* What stands in a wrong kernel: $s a size, $L the largest that is shown, $K one beyond it, $S "it is one that is shown",
- * $a a factor, $l and $h the least and the largest shown, $b an input. */
+/* What stands in a wrong kernel: $s a size, $L the largest that is shown, $K one beyond it, $S "it is one that is
+ * shown", $a a factor, $l and $h the least and the largest shown, $b an input. */
 static const struct {
   const char *at_begin, *at_end;
   bool is_odd; /* nothing that is a multiple of 64 shows it */

@@ -362,8 +362,8 @@ static const struct {
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: the [bottleneck](glossary.md#bottleneck).\n```\n",
      "has a link"},
-    {GOOD
-     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nallow: 1.21\nexplain: So 1 / 0.82 = 1.21 us.\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nallow: 1.21\nexplain: So 1 / 0.82 = 1.21 "
+          "us.\n```\n",
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      "'1 / 0.82 = 1.21', and that"},

@@ -58,7 +58,7 @@ static const char *const TRUE[][2] = {
     {"view.block == 0 and view.block_q == 16 and view.block_k == 4", "block-q=16 block-k=4"},
     {"view.block == 32", "block=32"},
     {"view.heads == 4 and view.batch == 2", "heads=4 batch=2"},
-    {"view.scene == 'tiles'", ""},
+    {"view.scene == 'walk'", ""},
     {"view.scene == 'piles' and view.step == 3", "scene=charts step=3"},
     {"view.step == 0 and view.event.kind == 'none' and view.event.i == -1", ""},
     {"view.moved_bytes == 0 and view.tiles_done == 0", ""},

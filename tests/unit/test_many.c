@@ -59,8 +59,8 @@ TEST(test_no_counter_falls) {
   }
 }
 
-/* 34 + 12 + 21 + 5 pages of 16 tokens; 64 tokens are 4 pages of each, kept once. 32 heads of 8 KV heads: fa2-split packs
- * four as rows of a tile, and in 4 parts 8 CTAs become 32. */
+/* 34 + 12 + 21 + 5 pages of 16 tokens; 64 tokens are 4 pages of each, kept once. 32 heads of 8 KV heads: fa2-split
+ * packs four as rows of a tile, and in 4 parts 8 CTAs become 32. */
 TEST(test_by_hand) {
   static const struct {
     const char *line;

@@ -68,8 +68,8 @@ static int64_t pairs_of(Scheme scheme, int64_t n, bool causal, int64_t r, int64_
   return pairs;
 }
 
-/* In beat t the keys of rank k lie in the row of rank k + t; after most of it they are nearest to the next one; bytes are those
- * of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
+/* In beat t the keys of rank k lie in the row of rank k + t; after most of it they are nearest to the next one; bytes
+ * are those of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
 static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   const Stage stage = open_ring(algorithm, scheme, n, causal);
   int64_t idle_ranks[8] = {0};

@@ -34,8 +34,8 @@ extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
  * name. */
 const Command *command_find(const Command *const *commands, int *argc, char **argv, bool *by_old);
 
-/* Prints `tilewalk NAME --help=TOPIC`: "" is a screen of eight options and three examples at most, "all" everything, and
- * another topic the options under the heading of that name. */
+/* Prints `tilewalk NAME --help=TOPIC`: "" is a screen of eight options and three examples at most, "all" everything,
+ * and another topic the options under the heading of that name. */
 Status command_help(const Command *command, const char *topic, Io *io, Error *error);
 
 /* Prints `tilewalk help options`: the shared options in full, once. */

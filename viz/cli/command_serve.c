@@ -1,5 +1,5 @@
-/* tilewalk kvcache and serve: how large a model's KV cache is and how it grows; what fits the GPUs that serve the model,
- * and how long prompt and token take at least. */
+/* tilewalk kvcache and serve: how large a model's KV cache is and how it grows; what fits the GPUs that serve the
+ * model, and how long prompt and token take at least. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

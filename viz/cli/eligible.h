@@ -14,7 +14,8 @@ typedef struct {
   double bound_s;      /* bound */
 } EligibleCost;
 
-/* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a program: "fa2-sm90", "standard". */
+/* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a
+ * program: "fa2-sm90", "standard". */
 Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *runs, const Gpu *gpu, EligibleCost *cost,
                      Error *error);
 

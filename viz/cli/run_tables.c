@@ -131,7 +131,8 @@ static const FigureNote NOTES[] = {
      "{sram.max_block} fit.",
      NOTE_DETAILS},
     {"!sram.fits !sram.max_block",
-     "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; at this d not even one "
+     "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; at this d not "
+     "even one "
      "row a block fits.",
      NOTE_BOTH},
     {"storage.capacity_bytes !storage.fits",
@@ -139,7 +140,8 @@ static const FigureNote NOTES[] = {
      "{storage.capacity_bytes}; fewer heads at once, or an algorithm that keeps no S and P, would.",
      NOTE_BOTH},
     {"queries_without_keys",
-     "{queries_without_keys} of {shape.seq_q} queries see no key: their rows of O are whatever the kernel leaves there, "
+     "{queries_without_keys} of {shape.seq_q} queries see no key: their rows of O are whatever the kernel "
+     "leaves there, "
      "0 or NaN.",
      NOTE_BOTH},
     {"hbm_is_upper_bound launch.ctas !chiplets.read_bytes",
@@ -157,7 +159,8 @@ static const FigureNote NOTES[] = {
      NOTE_DETAILS},
     {"overheads.reread_bytes",
      "Across the SRAM boundary what a program loads 'once' counts once a kernel, on any machine: the least that its "
-     "products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of what is read from L2.",
+     "products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of what is read "
+     "from L2.",
      NOTE_DETAILS},
     {"overheads.spilled_bytes",
      "Spilled registers are of the build that the kernel's description measures, for compute capability 9.0; another "
@@ -174,7 +177,8 @@ static const FigureNote NOTES[] = {
      "{machine.name} has no {shape.dtype} products: {shape.dtype} is storage only, computed in {time.computes_in}.",
      NOTE_BOTH},
     {"time.kind",
-     "At peak rates: the bytes, products and exponentials above, all of it overlapping, from cold caches. Bound: no run "
+     "At peak rates: the bytes, products and exponentials above, all of it overlapping, from cold caches. "
+     "Bound: no run "
      "of the algorithm is faster, with what L2 could hold and, without given tiles, any tiles.",
      NOTE_DETAILS},
     {"time.floor.bound=exp",
@@ -194,7 +198,8 @@ static const FigureNote NOTES[] = {
      NOTE_DETAILS},
     {"time.kind=predicted time.error.fitted_runs",
      "{algorithm}: predicted. Of {time.error.fitted_runs} runs, to which it was fitted, of its sort "
-     "({time.error.regime}) half are within {time.error.median}, nine in ten within {time.error.nine_tenths}. Cards and "
+     "({time.error.regime}) half are within {time.error.median}, nine in ten within {time.error.nine_tenths}. "
+     "Cards and "
      "days differ by up to a tenth.",
      NOTE_DETAILS},
     {"!l2.read_bytes !time.kind", "Exact. Next: --gpu h100 adds L2 and time; --details prints every row.", NOTE_FIRST},
@@ -212,7 +217,8 @@ static const FigureNote NOTES[] = {
     {0},
 };
 
-/* ---- The first screen ---------------------------------------------------------------------------------------------- */
+/* ---- The first screen ----------------------------------------------------------------------------------------------
+ * */
 
 static const char *name_of(const Simulation *run, bool one, char text[224]) {
   snprintf(text, 224, "%s%s%s", run->schedule->title, one ? "" : " on ", one ? "" : run->machine.name);
@@ -303,7 +309,8 @@ static void add_run_lines(Table *t, const Simulation *runs, int n, const char *c
   if (n > FIRST_ROWS) table_note(t, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
 }
 
-/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+/* ---- Tables --------------------------------------------------------------------------------------------------------
+ * */
 
 static void add_tables(Document *d, const Simulation *runs, int n, bool details) {
   static const char *const PATHS[] = {"block_q",      "block_k",          "traffic.total_bytes", "hbm.total_bytes",

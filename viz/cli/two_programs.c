@@ -76,7 +76,7 @@ static void print_overview(const Command *const *commands, Io *io) {
   fputs(" shows where the bytes of attention go: HBM, L2, SRAM.\n\n", io->out);
   for (const Command *const *c = commands; *c; c++) {
     if (!(*c)->group) continue;
-    fprintf(io->out, "%-8s", strcmp(group, (*c)->group) ? (*c)->group : "");
+    text_print(io->out, &io->style, ROLE_PLAIN, "%-8s", strcmp(group, (*c)->group) ? (*c)->group : "");
     text_print(io->out, &io->style, ROLE_ACCENT, "%-12s", (*c)->name);
     text_hanging(io->out, &io->style, 20, (*c)->summary, strlen((*c)->summary));
     group = (*c)->group;

@@ -285,7 +285,7 @@ static Status print_screen(const Document *d, FILE *out, const TextStyle *style,
     struct DocumentPart *part = longest_part(d);
     if (status || lines <= most || !part) {
       const size_t from = status ? 0 : strspn(text, "\n"); /* a gap below a chart that is hidden */
-      if (!status) fwrite(text + from, 1, n - from, out);
+      if (!status) fwrite(text + from, 1, n - from, out);  /* clean: the parts' printers wrote it */
       free(text);
       return status;
     }

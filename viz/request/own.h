@@ -1,5 +1,5 @@
-/* Kernels, masks and programs by name or file: problems point to them. A thread has its own, so that questions of several
- * threads do not meet. */
+/* Kernels, masks and programs by name or file: problems point to them. A thread has its own, so that questions of
+ * several threads do not meet. */
 #ifndef TILEWALK_VIZ_REQUEST_OWN_H
 #define TILEWALK_VIZ_REQUEST_OWN_H
 

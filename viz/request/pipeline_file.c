@@ -7,7 +7,7 @@
 #include "viz/request/assets.h"
 
 const char *pipeline_kernel_of(const char *kernel, const Schedule *schedule) {
-  return *kernel ? kernel : strcmp(schedule->name, "fa3") == 0 ? "fa3_overlap" : "";
+  return *kernel ? kernel : schedule->launches[0].consumers > 1 ? "fa3_overlap" : "";
 }
 
 Pipeline *pipeline_for(const char *kernel, const Shape *s, Error *error) {

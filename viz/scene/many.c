@@ -36,7 +36,7 @@ static int64_t queries_of(const Snapshot *now) {
   return now->launched.N_q / (now->problem.shape.group > 1 ? now->problem.shape.group : 1);
 }
 
-/* ---- What a row has read ------------------------------------------------------------------------------------------ */
+/* ---- What a row has read ----------------------------------------------------------------------------------------- */
 
 /* The part of the loads of K that has happened. */
 static double part_loaded(const Snapshot *now) {

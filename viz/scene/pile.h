@@ -61,8 +61,8 @@ typedef struct {
   Pile piles[SNAPSHOT_RUNS_MAX];
 } Piles;
 
-/* Of all runs, or of one alone, without squares: then the other piles are empty. Of the snapshot only what does not depend
- * on its step. Free it after use. */
+/* Of all runs, or of one alone, without squares: then the other piles are empty. Of the snapshot only what does not
+ * depend on its step. Free it after use. */
 enum { PILES_ALL = -1 };
 void piles_make(Piles *piles, const Snapshot *now, int only);
 void piles_free(Piles *piles);

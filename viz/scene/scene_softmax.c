@@ -5,8 +5,8 @@
  *       4  5          O   sum      outlines: before
  *     a larger score shrinks all before it      × 0.37
  *
- * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through the
- * top. */
+ * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through
+ * the top. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,13 +136,13 @@ static void draw_outputs(const Pen *pen, Box box, const Row *row, double size) {
              is_scaled ? r->l_old / most : 0, t->series[INK_BLUE]);
   draw_base(pen, box, box.x, box.x + box.width);
   const double base = box.y + box.height + 1.2 * size;
-  pen_words(pen, size, t->ink_soft, true, ANCHOR_MIDDLE, box.x + n * pitch / 2, base, is_over ? "O / sum" : "O");
+  pen_words(pen, size, t->ink_soft, true, ANCHOR_MIDDLE, box.x + n * pitch / 2, base, is_over ? "O / sum" : "row of O");
   if (!is_over) pen_words(pen, size, t->ink_soft, true, ANCHOR_END, box.x + box.width, base, "sum");
   pen_part(pen, "output", box_at(box.x, box.y, n * pitch, box.height + 1.6 * size));
   pen_part(pen, "sum", box_at(sum_x, box.y, box.x + box.width - sum_x, box.height + 1.6 * size));
 }
 
-/* ---- Together ------------------------------------------------------------------------------------------------------ */
+/* ---- Together ---------------------------------------------------------------------------------------------------- */
 
 /* More ulps than roundings alone can explain. O may be rounded once a tile, and roundings add up as a random walk;
  * larger scores, stored rounded, move their exponentials more; in fp32 the sums over keys and over d show too. */

@@ -222,7 +222,7 @@ static void draw_slot(const Walk *w, int k, bool is_away) {
     pen_edge(pen, s->tensor, held, true, pen_happened(pen), pen_passing(pen));
 }
 
-/* ---- Between ------------------------------------------------------------------------------------------------------ */
+/* ---- Between ----------------------------------------------------------------------------------------------------- */
 
 static int cell_of(int64_t block, int cells, int64_t blocks) { return (int)(block * cells / blocks); }
 static int64_t first_of(int cell, int cells, int64_t blocks) { return (cell * blocks + cells - 1) / cells; }
@@ -284,7 +284,7 @@ static void draw_beam(const Walk *w) {
   cairo_fill(cr);
 }
 
-/* ---- The table ------------------------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 /* Tiles that can be pointed at: each by itself, or where a cell holds several the one under the pointer. */
 static void announce_tile(const Walk *w, int64_t i, int64_t j) {
@@ -348,7 +348,7 @@ static void say_never(const Walk *w) {
   pen_words(w->pen, size, w->pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle, base, WHAT);
 }
 
-/* ---- Together ------------------------------------------------------------------------------------------------------- */
+/* ---- Together ---------------------------------------------------------------------------------------------------- */
 
 /* Parts of the page: edges of the table and of the chip, and the base line of the program's. */
 typedef struct {
