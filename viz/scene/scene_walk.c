@@ -422,8 +422,10 @@ static void draw(const Pen *pen) {
   take_table(&w);
   const double end = pen->is_tall ? page.width - margin : p->table_right * page.width,
                left = pen->is_tall ? margin : p->chip_left * page.width;
-  const Box table = {page.x + margin, page.y + p->table * page.height, end - margin,
-                     (p->table_end - p->table) * page.height},
+  /* Below the title, which on a tall page goes by its width (pen_sheet). */
+  const double title = pen->is_tall ? 0.02 * page.height + 0.08 * page.width + 0.9 * w.table.letters : 0,
+               top = fmax(p->table * page.height, title);
+  const Box table = {page.x + margin, page.y + top, end - margin, p->table_end * page.height - top},
             chip = {page.x + left, page.y + p->chip * page.height, page.width - margin - left,
                     (p->chip_end - p->chip) * page.height};
   w.grid = draw_table(pen, table, &w.table);

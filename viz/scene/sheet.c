@@ -10,9 +10,13 @@ double sheet_letters(const Pen *pen, Box page) {
   return fmax(LEAST, pen->is_tall ? 0.045 * page.width : 0.041 * page.height);
 }
 
-static double draw_number(const Pen *pen, double size, double letters, double x, double y, const Sheet *s) {
-  const double number = pen_words_width(pen, size, true, s->number), gap = 0.3 * size,
-               unit = s->unit ? pen_words_width(pen, letters, true, s->unit) + gap : 0;
+/* Number and unit, smaller where they would not fit. */
+static double draw_number(const Pen *pen, double size, double letters, double x, double y, double width,
+                          const Sheet *s) {
+  double number = pen_words_width(pen, size, true, s->number), gap = 0.3 * size,
+         unit = s->unit ? pen_words_width(pen, letters, true, s->unit) + gap : 0;
+  const double fits = fmin(1, width / fmax(1, number + unit));
+  size *= fits, letters = fmax(LEAST, letters * fits), number *= fits, gap *= fits, unit *= fits;
   if (!pen->is_tall) x -= number + unit;
   pen_words(pen, size, pen->theme->ink, true, ANCHOR_START, x, y, s->number);
   if (s->unit) pen_words(pen, letters, pen->theme->ink, true, ANCHOR_START, x + number + gap, y, s->unit);
@@ -37,7 +41,7 @@ Box pen_sheet(const Pen *pen, Box page, const Sheet *s) {
   else if (s->note && note + pen_words_width(pen, title, true, s->title) + letters <= width)
     pen_words(pen, letters, t->ink_soft, false, ANCHOR_END, right, name, s->note);
   double end = right;
-  if (s->number) end = draw_number(pen, number, caption, tall ? left : right, foot, s) - letters;
+  if (s->number) end = draw_number(pen, number, caption, tall ? left : right, foot, width, s) - letters;
   if (tall) end = right;
   for (int k = 0; k < 2 && s->caption[k]; k++) {
     if (left + pen_words_width(pen, caption, true, s->caption[k]) > end) continue;
