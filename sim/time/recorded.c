@@ -124,7 +124,7 @@ static Status take_line(Pipeline *p, const char *line, const char *name, int num
   if (!*line || strcmp(line, "role,tile,id,cycles") == 0) return STATUS_OK;
   if (!take_number(&at, "", &role) || !take_number(&at, ",", &tile) || !take_number(&at, ",", &id) ||
       !take_number(&at, ",", &cycles) || *at)
-    return refuse(name, number, "a stamp is four whole numbers: role,tile,id,cycles", error);
+    return refuse(name, number, "a stamp is four whole numbers from 0 on: role,tile,id,cycles", error);
   if (role >= PIPELINE_ROLES_MAX || tile >= PIPELINE_TILES_MAX || id >= PIPELINE_IDS || cycles > 999999999999)
     return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 14, and cycles have at most 12 digits",
                   error);

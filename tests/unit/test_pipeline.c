@@ -237,7 +237,7 @@ TEST(test_what_is_no_record) {
              {"1,0,1,5 6\n", "x.csv:1: a stamp is four whole numbers"},
              {"4,0,1,5\n", "x.csv:1: roles are 0 to 3"},
              {"1,256,1,5\n", "roles are 0 to 3"},
-             {"1,0,1,-5\n", "not below 0"},
+             {"1,0,1,-5\n", "from 0 on"},
              {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     Error error = {0};
