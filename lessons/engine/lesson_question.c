@@ -99,7 +99,7 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   ExpressionValue v;
   const Status status = eval(run, ask->answer, &v, error);
   if (status) return status;
-  int order[ANSWER_CHOICES_MAX];
+  int order[ANSWER_CHOICES_MAX] = {0};
   if (v.kind == EXPRESSION_TEXT) {
     if (!order_of_keys(run, q, v.text, order))
       return REFUSE(ask->answer, "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,

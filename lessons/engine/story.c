@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "lessons/engine/story.h"
 
 #include <inttypes.h>

@@ -57,7 +57,7 @@ bool figure_meets(const Simulation *run, const char *when) {
     n = strcspn(when, " ");
     const size_t negated = *when == '!', path = strcspn(when + negated, "=~ ");
     const Figure f = at(run, when + negated, path);
-    const char *other = when + negated + path + 1, sign = when[negated + path];
+    const char sign = when[negated + path], *other = when + negated + path + (sign == '=' || sign == '~');
     const size_t length = strcspn(other, " ");
     bool holds = is_there(&f) != negated;
     if (sign == '=')
