@@ -148,8 +148,10 @@ void source_blank(char *text, size_t length, const SourcePart *part) {
   bool fresh = false;
   for (size_t i = part->begin; i < part->end;) {
     size_t after = skip(&c, i, fresh);
-    const char *word = text + i + 1 + strspn(text + i + 1, " \t");
-    const bool stays = text[i] == '#' && fresh && strncmp(word, "pragma", 6) != 0;
+    size_t word = i + 1;
+    while (word < length && (text[word] == ' ' || text[word] == '\t')) word++;
+    const bool is_pragma = word + 6 <= length && memcmp(text + word, "pragma", 6) == 0;
+    const bool stays = text[i] == '#' && fresh && !is_pragma;
     if (after <= i) after = i + 1;
     fresh = text[i] == '\n' || (fresh && ascii_is_space(text[i]));
     for (; i < after && i < part->end; i++)
