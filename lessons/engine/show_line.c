@@ -76,7 +76,7 @@ static const Option ROWS[] = {
 
 static Status check(const Keys *k, LessonShow *s, Error *error) {
   static const WarpKeys NONE;
-  if (!k->has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=tiles");
+  if (!k->has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=walk");
   if ((s->n_scores || s->block) && s->scene != SCENE_SOFTMAX)
     return error_set(error, STATUS_BAD_REQUEST,
                      "scores and block belong to scene=softmax; %s shows the run of the state", SCENE_NAMES[s->scene]);

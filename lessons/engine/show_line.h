@@ -1,6 +1,6 @@
 /* The line of a `show` block: which picture of the run, and which part of it.
  *
- *     scene=tiles steps=0-40
+ *     scene=walk steps=0-40
  *     scene=softmax scores=1,2,4,2,5,1,3,1 block=4
  *     scene=bank column=0 row_bytes=128 pad_bytes=4 */
 #ifndef TILEWALK_LESSONS_ENGINE_SHOW_LINE_H

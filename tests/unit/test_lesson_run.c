@@ -273,7 +273,7 @@ static int lint(const char *text) {
 
 #define GOOD_HEAD HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
 #define GOOD_PREDICTION                                                                                                \
-  "```ask guess\nkind: predict\nprompt: p\nanswer: abs(12)\nhint: h h h\n```\n```show\nscene=tiles\n```\n"
+  "```ask guess\nkind: predict\nprompt: p\nanswer: abs(12)\nhint: h h h\n```\n```show\nscene=walk\n```\n"
 #define GOOD_ASK(id) "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n"
 #define SAME_ASK(id, more)                                                                                             \
   "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n" more "```\n"
@@ -334,11 +334,11 @@ static const struct {
           "fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n",
      "word for word"},
     {GOOD "```show\nscene=wark\n```\n", "did you mean 'walk'"},
-    {GOOD "```show\nscene=tiles steps=9-2\n```\n", "are no steps"},
-    {GOOD "```show\nscene=tiles steps=0-1000000000000000\n```\n", "are no steps"},
-    {GOOD "```show\nscene=tiles steps=0-100000000000000\n```\n", NULL},
+    {GOOD "```show\nscene=walk steps=9-2\n```\n", "are no steps"},
+    {GOOD "```show\nscene=walk steps=0-1000000000000000\n```\n", "are no steps"},
+    {GOOD "```show\nscene=walk steps=0-100000000000000\n```\n", NULL},
     {GOOD "```show\nsteps=1-2\n```\n", "names no scene"},
-    {GOOD "```show\nscene=tiles scores=1,2\n```\n", "belong to scene=softmax"},
+    {GOOD "```show\nscene=walk scores=1,2\n```\n", "belong to scene=softmax"},
     {GOOD "```show\nscene=bank column=0 row_bytes=128 pad_bytes=4 swizzle=none\n```\n", NULL},
     {GOOD "```show\nscene=warp stride=12\n```\n", NULL},
     {GOOD "```show\nscene=decode\n```\n", NULL},
@@ -350,7 +350,7 @@ static const struct {
     {GOOD "```show\nscene=bank stride=9999999\n```\n", "between 0 and 1048576"},
     {GOOD "```show\nscene=bank column=0 swizzle=256B\n```\n", "is no swizzle"},
     {GOOD "```show\nscene=bank stride=4 steps=0-3\n```\n", "leave out steps"},
-    {GOOD "```show\nscene=tiles stride=4\n```\n", "belong to scene=bank"},
+    {GOOD "```show\nscene=walk stride=4\n```\n", "belong to scene=bank"},
     /* the faults that lessons have had: each is found */
     {GOOD "```ask three\nfixed: f\nprompt: And with d = 96?\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
      "cannot stand alone"},
@@ -394,8 +394,8 @@ static const struct {
     /* an answer that an earlier question, or a caption, has printed with its unit */
     {GOOD SAME_ASK("three", "") SAME_ASK("four", ""), "the answer to 'four' is printed before it: 37"},
     {GOOD SAME_ASK("three", "") SAME_ASK("four", "allow: 37\n"), NULL},
-    {GOOD "```show\nscene=tiles\nAll 37 tiles.\n```\n" SAME_ASK("three", ""), "the answer to 'three' is printed"},
-    {GOOD "```show\nscene=tiles\nAll 37 rows.\n```\n" SAME_ASK("three", ""), NULL},
+    {GOOD "```show\nscene=walk\nAll 37 tiles.\n```\n" SAME_ASK("three", ""), "the answer to 'three' is printed"},
+    {GOOD "```show\nscene=walk\nAll 37 rows.\n```\n" SAME_ASK("three", ""), NULL},
     {GOOD "```ask three\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
      "12 learners have 1 answer to 'three'"},
     {"# T\n- idea: x\n- minutes: 50\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")

@@ -103,12 +103,12 @@ async function change(name, line, parameter, values, limit) {
   await page.close()
 }
 for (const [name, problem] of [['', SMALL], [', N = 4,096 on H200', LARGE]])
-  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax'] : SCENES)
+  for (const scene of name ? ['walk', 'softmax'] : SCENES)
     await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, 'N', name ? ['8192', '4096'] : ['128', '64'], LIMITS.change)
 
 // L2 in the Worker, from the change to its figures.
 for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
-  const page = await open(`N=${N} d=128 heads=4 causal=1 block=128 gpu=h200 scene=hierarchy`)
+  const page = await open(`N=${N} d=128 heads=4 causal=1 block=128 gpu=h200 scene=walk`)
   const known = `!tilewalk.engine.calls.web_l2_is_awaited()`
   await page.until(known)
   const taken = []
@@ -121,7 +121,7 @@ for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
 }
 
 // Motion: what a frame costs, and how many come.
-for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'piles']) {
+for (const scene of ['walk', 'softmax', 'piles']) {
   const page = await open(`${SMALL} scene=${scene} step=0`) // a link without a step plays by itself
   const events = await traced(page, async () => {
     await page.type(' ')
