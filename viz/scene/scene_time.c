@@ -20,7 +20,8 @@ static void say_why(const TimeLanes *l, const char *words[3]) {
       {"nothing to multiply", "nothing to multiply", "Most of that time nothing is ready to be multiplied."},
       {"both in softmax: nothing to multiply", "both in softmax", "Most of that time both groups are in softmax."},
       {"all in softmax: nothing to multiply", "all in softmax", "Most of that time all groups are in softmax."},
-      {"no times without rates: steps", "steps, not times", "This machine lacks a rate: an event takes one step."}};
+      {"no rates here: an event is a step", "steps, not times",
+       "This machine has no rates: each event is drawn as one step."}};
   const int groups = l->n_groups > 3 ? 3 : l->n_groups, which = l->idle < 0 ? 8
                                                                 : l->why == IDLE_ALL_SOFTMAX && groups > 1
                                                                     ? 4 + groups

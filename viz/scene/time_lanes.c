@@ -177,7 +177,7 @@ static void take_modelled(const Snapshot *now, int tiles, double happened, TimeL
   }
   if (l->n_groups < 1) l->n_groups = 1;
   name_lanes(l, true);
-  snprintf(l->name, sizeof l->name, "%.40s", run.kernel ? run.kernel->name : now->schedule->name);
+  snprintf(l->name, sizeof l->name, "%.40s", run.kernel ? run.kernel->name : now->schedule->title);
   snprintf(l->note, sizeof l->note,
            model.ctas_per_sm > 1 && !*model.why_steps ? "modelled: one of %" PRId64 " CTAs" : "modelled",
            model.ctas_per_sm);
