@@ -335,8 +335,8 @@ static Status take_names(Class *c, Error *error) {
   return status;
 }
 
-/* A file whose name is a student's, of whom it has a row, speaks for that student alone. Rows of a file lie together.
- * */
+/* A file whose name is a student's, of whom it has a row, speaks for that student alone. Rows of a
+ * file lie together. */
 static Status mark_foreign(Class *c, Error *error) {
   void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
   Status status = STATUS_OK;

@@ -121,8 +121,8 @@ typedef struct {
   const char *why;    /* why it is extrapolated, or no time is predicted; NULL: predicted */
 } Timing;
 
-/* The term that a bound is of: a TimePart, TIME_TERM_... or TIME_NONE. Its key, "l2-port", and its name, "busiest SM".
- * */
+/* The term that a bound is of: a TimePart, TIME_TERM_... or TIME_NONE. Its key, "l2-port", and its
+ * name, "busiest SM". */
 int timing_term(const TimeBound *bound);
 const char *timing_term_key(int term);
 const char *timing_term_title(int term);

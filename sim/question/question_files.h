@@ -22,8 +22,8 @@ typedef struct QuestionFiles {
   Status (*program)(const char *path, const Schedule **schedule, Error *error); /* NULL: there are no files */
   /* Refuses a file of the user's own: what a stranger wrote names what comes with Tilewalk alone. */
   Status (*shipped)(Thing thing, const char *value, Error *error);
-  /* A word that begins a kernel's name, as "cudnn" does: says whose algorithm it runs. False: none does. May be NULL.
-   * */
+  /* A word that begins a kernel's name, as "cudnn" does: says whose algorithm it runs. False: none does.
+   * May be NULL. */
   bool (*kernel_called)(const char *word, const char *shown, Error *error);
 } QuestionFiles;
 

@@ -1,5 +1,5 @@
-/* From a question to the problem and its algorithms: what was asked for is completed, and refused where it cannot be.
- * */
+/* From a question to the problem and its algorithms: what was asked for is completed, and refused where
+ * it cannot be. */
 #include "sim/question/question.h"
 
 #include <inttypes.h>

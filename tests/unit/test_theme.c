@@ -188,8 +188,8 @@ TEST(test_heat) {
     }
 }
 
-/* What bytes are: needed once, again, between, at work. Amber and vermillion are 15 apart: they also differ in place.
- * */
+/* What bytes are: needed once, again, between, at work. Amber and vermillion are 15 apart: they also
+ * differ in place. */
 TEST(test_kinds_of_bytes_stay_apart) {
   for (int t = 0; t < 2; t++) {
     const Theme *theme = themes[t];

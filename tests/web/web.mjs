@@ -940,7 +940,7 @@ async function files(world) {
     ['mine.csv', readFileSync('assets/counters/h200/kernels/first.csv', 'utf8').split('\n').slice(0, 14).join('\n') + '\n', 'kernel.html', `document.querySelectorAll('#table tbody tr').length > 12`],
     ['progress.json', '{"tilewalk-lessons": 1, "lessons": {}}', 'lessons.html', `localStorage.getItem('tilewalk' + new URL('.', location.href).pathname + 'lessons.json')?.includes('tilewalk-lessons')`],
     ['handed.csv', `student,lesson,id,answer\nAda,${LESSON},score,0.15\n`, 'lessons.html', `document.querySelector('#list h2')?.textContent === 'handed.csv: 1 of 1 right'`],
-    ['handed.json', JSON.stringify({ 'tilewalk-answers': 1, student: 'Ada', lesson: LESSON, answers: [] }), 'lessons.html', `document.querySelector('#list h2')?.textContent.startsWith('handed.json') || !document.getElementById('problem').hidden`],
+    ['handed.json', JSON.stringify({ student: 'Ada', lesson: LESSON, answers: { score: '0.15' } }), 'lessons.html', `document.querySelector('#list h2')?.textContent === 'handed.json: 1 of 1 right'`],
     ['photo.png', '\u0089PNG\u0000', '', `document.body.innerText.includes('photo.png is none of what is read here')`],
   ]
   await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) {

@@ -1,5 +1,5 @@
-/* tilewalk advise --library: which attention kernel a library runs for a call, why not the others, and what that costs.
- * */
+/* tilewalk advise --library: which attention kernel a library runs for a call, why not the others, and
+ * what that costs. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

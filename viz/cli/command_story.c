@@ -1,5 +1,5 @@
-/* tilewalk tour --story: somebody leads you through a run, and asks first. As text, as a picture of a beat, as a film.
- * */
+/* tilewalk tour --story: somebody leads you through a run, and asks first. As text, as a picture of a beat,
+ * as a film. */
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>

@@ -217,8 +217,7 @@ static const FigureNote NOTES[] = {
     {0},
 };
 
-/* ---- The first screen ----------------------------------------------------------------------------------------------
- * */
+/* ---- The first screen -------------------------------------------------------------------------------------------- */
 
 static const char *name_of(const Simulation *run, bool one, char text[224]) {
   snprintf(text, 224, "%s%s%s", run->schedule->title, one ? "" : " on ", one ? "" : run->machine.name);
@@ -309,8 +308,7 @@ static void add_run_lines(Table *t, const Simulation *runs, int n, const char *c
   if (n > FIRST_ROWS) table_note(t, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------
- * */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 static void add_tables(Document *d, const Simulation *runs, int n, bool details) {
   static const char *const PATHS[] = {"block_q",      "block_k",          "traffic.total_bytes", "hbm.total_bytes",

@@ -26,8 +26,8 @@ Status task_draw(ProgramTask *task, uint64_t seed, const char *text, size_t leng
 Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
                   TaskJudgement *judgement, Error *error);
 
-/* What a task asks, what its start does, what is right and what the bar is, and the start: one text that is a program.
- * */
+/* What a task asks, what its start does, what is right and what the bar is, and the start: one text that
+ * is a program. */
 Status task_start(const char *name, const ProgramTask *task, char *text, size_t size, Error *error);
 
 /* Names alone, never paths: a lesson may come from anybody. */
