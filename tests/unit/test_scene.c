@@ -63,13 +63,13 @@ TEST(test_area_on_chip_is_bytes) {
 }
 
 /* Bars are e^(s - m): of the scores so far, with the m that l and O refer
- * to: a bar that is above the top is of a larger score that has just come. */
+ * to: a bar that is above the top is of a larger score that has just come. O's are scaled beside them. */
 TEST(test_bars_are_exponentials) {
   enum { W = 2560, H = 1440 };
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
-  int n_checked = 0, n_above = 0;
+  int n_checked = 0, n_above = 0, n_shrunk = 0;
   for (int c = 0; c < 3; c += ONE_OF) {
     Stage stage = open_case(&CASES[c]);
     static Snapshot now;
@@ -91,10 +91,19 @@ TEST(test_bars_are_exponentials) {
         n_checked++;
         n_above += part > 1;
       }
+      /* What a larger score shrinks: O as it was, times e^(m - m'). */
+      double largest = 0;
+      for (int k = 0; k < r->n_O; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
+      for (int k = 0; k < r->n_O && r->phase == ROW_RESCALED && largest > 0; k++, n_shrunk++) {
+        const double part = fabs(r->O_old[k]) * exp(r->m_old - r->m_new) / largest,
+                     drawn = bodies->bodies[n + k].height / top;
+        if (fabs(part - drawn) > 2 / top)
+          fail_msg("%s, step %d: O[%d] is drawn as %g, not %g", CASES[c].algorithm, (int)step, k, drawn, part);
+      }
     }
     stage_free(&stage);
   }
-  assert_true(n_checked > 1000 / ONE_OF && n_above > 0);
+  assert_true(n_checked > 1000 / ONE_OF && n_above > 0 && n_shrunk > 0);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   free(bodies);
