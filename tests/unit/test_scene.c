@@ -69,7 +69,7 @@ TEST(test_bars_are_exponentials) {
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
-  int n_checked = 0, n_above = 0, n_shrunk = 0;
+  int n_checked = 0, n_above = 0, n_shrunk = 0, n_said = 0;
   for (int c = 0; c < 3; c += ONE_OF) {
     Stage stage = open_case(&CASES[c]);
     static Snapshot now;
@@ -100,10 +100,20 @@ TEST(test_bars_are_exponentials) {
         if (fabs(part - drawn) > 2 / top)
           fail_msg("%s, step %d: O[%d] is drawn as %g, not %g", CASES[c].algorithm, (int)step, k, drawn, part);
       }
+      if (r->phase != ROW_RESCALED || r->m_new == r->m_old || n_said == 5) continue;
+      Pieces *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
+      double said = 0;
+      for (int k = 0; k < all->n; k++)
+        if (strncmp(all->pieces[k].text, "× ", strlen("× ")) == 0)
+          said = strtod(all->pieces[k].text + strlen("× "), NULL);
+      free(all);
+      if (fabs(said - exp(r->m_old - r->m_new)) > 0.05 * said) /* two digits */
+        fail_msg("%s, step %d: the factor is said to be %g", CASES[c].algorithm, (int)step, said);
+      n_said++;
     }
     stage_free(&stage);
   }
-  assert_true(n_checked > 1000 / ONE_OF && n_above > 0 && n_shrunk > 0);
+  assert_true(n_checked > 1000 / ONE_OF && n_above > 0 && n_shrunk > 0 && n_said > 0);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   free(bodies);
