@@ -211,9 +211,10 @@ void sandbox_set_number(lua_State *lua, const char *key, double value) {
   lua_setfield(lua, -2, key);
 }
 
-void sandbox_set_wide(lua_State *lua, const char *key, Wide value) {
-  sandbox_push_wide(lua, value);
-  lua_setfield(lua, -2, key);
+void sandbox_push_numbers(lua_State *lua, const char *what, const SandboxNumber *rows) {
+  lua_newtable(lua);
+  for (; rows->key; rows++) sandbox_set_number(lua, rows->key, rows->value);
+  sandbox_seal(lua, what);
 }
 
 void sandbox_set_text(lua_State *lua, const char *key, const char *value) {

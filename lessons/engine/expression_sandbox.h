@@ -57,9 +57,15 @@ void sandbox_seal(lua_State *lua, const char *what);
  */
 void sandbox_push_wide(lua_State *lua, Wide value);
 
+/* Pushes a table of numbers, up to a row without a key, sealed as `what` says. */
+typedef struct {
+  const char *key;
+  double value;
+} SandboxNumber;
+void sandbox_push_numbers(lua_State *lua, const char *what, const SandboxNumber *rows);
+
 /* Sets field `key` of the table on top. */
 void sandbox_set_number(lua_State *lua, const char *key, double value);
-void sandbox_set_wide(lua_State *lua, const char *key, Wide value);
 void sandbox_set_text(lua_State *lua, const char *key, const char *value);
 void sandbox_set_flag(lua_State *lua, const char *key, bool value);
 

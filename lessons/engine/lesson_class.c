@@ -10,7 +10,7 @@
 
 /* What became of a row; texts lie in the class's pool. */
 typedef struct {
-  size_t lesson, remark, who; /* who: the student's name as it is compared */
+  size_t lesson, remark, who, letters; /* who: the student's name as it is compared; letters: its, in order */
   const char *verdict;
   uint64_t seed;
   bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
@@ -24,7 +24,6 @@ typedef struct {
   const ClassRules *rules;
   Pool pool;
   Result *results; /* one a row */
-  size_t *order;   /* rows, those of one lesson and seed together */
   /* The lesson at hand, and its run. */
   Lesson loaded;
   const Lesson *lesson; /* &loaded, or the teacher's */
@@ -36,46 +35,72 @@ typedef struct {
   LessonGrade grade;
 } Class;
 
-static const char *name_of(const Class *c, const SubmissionRow *row) { return pool_text(&c->s->pool, row->lesson); }
+/* ---- Groups: rows that have the same texts, however they are mixed */
 
-/* ---- Order: a lesson is opened once, and a run once for each seed, however the rows are mixed */
+static const char *given(const Class *c, size_t text) { return pool_text(&c->s->pool, text); }
+static const char *made(const Class *c, size_t text) { return pool_text(&c->pool, text); }
+
+static const char *name_of(const Class *c, size_t row) { return given(c, c->s->rows[row].lesson); }
+static const char *id_of(const Class *c, size_t row) { return given(c, c->s->rows[row].id); }
+static const char *answer_of(const Class *c, size_t row) { return given(c, c->s->rows[row].answer); }
+static const char *lesson_of(const Class *c, size_t row) { return made(c, c->results[row].lesson); }
+static const char *who_of(const Class *c, size_t row) { return made(c, c->results[row].who); }
+static const char *letters_of(const Class *c, size_t row) { return made(c, c->results[row].letters); }
+
+typedef struct {
+  const char *(*texts[3])(const Class *c, size_t row);
+  bool right_first; /* within a group; else rows come as in the file */
+  bool (*takes)(const Class *c, size_t row);
+  Status (*use)(Class *c, const size_t *rows, size_t n, Error *error);
+} Grouping;
 
 typedef struct {
   const Class *class;
+  const Grouping *by;
   size_t row;
 } Place;
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
-static int by_lesson(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  const Class *c = x->class;
-  const int names = strcmp(name_of(c, &c->s->rows[x->row]), name_of(c, &c->s->rows[y->row]));
-  if (names) return names;
-  const int seeds = compare(c->results[x->row].seed, c->results[y->row].seed);
-  return seeds ? seeds : compare(x->row, y->row);
+static int by_texts(const Place *x, const Place *y) {
+  int order = 0;
+  for (int k = 0; k < 3 && x->by->texts[k] && !order; k++)
+    order = strcmp(x->by->texts[k](x->class, x->row), x->by->texts[k](y->class, y->row));
+  return order;
 }
 
-static Status sort_rows(Class *c, Error *error) {
-  const size_t n = c->s->n_rows;
-  Place *places = malloc((n + 1) * sizeof *places);
-  c->order = calloc(n + 1, sizeof *c->order);
-  if (!places || !c->order) {
-    free(places);
-    return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+static int by_place(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  const Result *results = x->class->results;
+  const int order = by_texts(x, y);
+  if (order) return order;
+  if (x->by->right_first && results[x->row].is_right != results[y->row].is_right)
+    return results[x->row].is_right ? -1 : 1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class"); }
+
+/* Gives each group of the rows that it takes to by->use. */
+static Status use_groups(Class *c, const Grouping *by, Error *error) {
+  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
+  size_t *rows = malloc((c->s->n_rows + 1) * sizeof *rows), n = 0;
+  Status status = places && rows ? STATUS_OK : no_memory(error);
+  for (size_t k = 0; k < c->s->n_rows && !status; k++)
+    if (by->takes(c, k)) places[n++] = (Place){c, by, k};
+  if (!status) qsort(places, n, sizeof *places, by_place);
+  for (size_t k = 0, next; k < n && !status; k = next) {
+    for (next = k; next < n && by_texts(&places[k], &places[next]) == 0; next++) rows[next] = places[next].row;
+    status = by->use(c, rows + k, next - k, error);
   }
-  for (size_t k = 0; k < n; k++) places[k] = (Place){c, k};
-  qsort(places, n, sizeof *places, by_lesson);
-  for (size_t k = 0; k < n; k++) c->order[k] = places[k].row;
   free(places);
-  return STATUS_OK;
+  free(rows);
+  return status;
 }
 
 /* ---- One row */
 
 static Status note(Class *c, const char *text, size_t *offset, Error *error) {
   if (!*text || pool_add(&c->pool, text, strlen(text), offset)) return STATUS_OK;
-  return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  return no_memory(error);
 }
 
 static Status refuse(Class *c, Result *result, const char *why, Error *error) {
@@ -99,9 +124,9 @@ static void close_lesson(Class *c) {
 
 /* Makes c->lesson the lesson of the row; else c->lesson_error says why not. */
 static void open_lesson(Class *c, size_t row) {
-  const char *name = name_of(c, &c->s->rows[row]);
+  const char *name = name_of(c, row);
   const Lesson *named = c->rules->lesson;
-  if (c->has_lesson && strcmp(name, name_of(c, &c->s->rows[c->lesson_row])) == 0) return;
+  if (c->has_lesson && strcmp(name, name_of(c, c->lesson_row)) == 0) return;
   close_lesson(c);
   c->has_lesson = true;
   c->lesson_row = row;
@@ -132,8 +157,7 @@ static Status no_question(const Class *c, const char *id, Error *error) {
 
 /* c->question and c->grade, from the lesson at hand. */
 static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
-  const char *id = pool_text(&c->s->pool, row->id),
-             *answer = pool_text(&c->s->pool, row->program ? row->program : row->answer);
+  const char *id = given(c, row->id), *answer = given(c, row->program ? row->program : row->answer);
   const int ask = lesson_find_ask(c->lesson, id);
   if (ask < 0) return no_question(c, id, error);
   Status status = open_run(c, seed, error);
@@ -148,7 +172,7 @@ static bool is_empty(const SubmissionRow *row) { return !row->answer && !row->pr
 /* The seed that a row is graded with. */
 static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
   const ClassRules *rules = c->rules;
-  if (rules->key) return class_seed(rules->key, pool_text(&c->pool, c->results[row - c->s->rows].who));
+  if (rules->key) return class_seed(rules->key, made(c, c->results[row - c->s->rows].who));
   return rules->trust_seeds && row->seed != UINT64_MAX ? row->seed : rules->seed;
 }
 
@@ -165,7 +189,7 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   const SubmissionRow *row = &c->s->rows[k];
   Result *result = &c->results[k];
   Error why = {0};
-  if (row->problem) return refuse(c, result, pool_text(&c->s->pool, row->problem), error);
+  if (row->problem) return refuse(c, result, given(c, row->problem), error);
   open_lesson(c, k);
   if (c->lesson_error.status == STATUS_NO_MEMORY)
     return error_set(error, STATUS_NO_MEMORY, "%s", c->lesson_error.message);
@@ -189,23 +213,18 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   return right ? STATUS_OK : note(c, c->grade.message, &result->remark, error);
 }
 
+/* A lesson is opened once, and a run once for each of its students. */
+static bool is_graded(const Class *c, size_t row) { return !c->results[row].is_skipped; }
+
+static Status grade_rows(Class *c, const size_t *rows, size_t n, Error *error) {
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < n && !status; k++) status = grade_row(c, rows[k], error);
+  return status;
+}
+
+static const Grouping OF_A_STUDENT = {{name_of, who_of}, false, is_graded, grade_rows};
+
 /* ---- Answers given twice */
-
-/* By student, lesson and question, and then by the place in the file. */
-static int by_question(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  const Class *c = x->class;
-  const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
-  const Result *s = &c->results[x->row], *t = &c->results[y->row];
-  int order = strcmp(pool_text(&c->pool, s->who), pool_text(&c->pool, t->who));
-  if (!order) order = strcmp(pool_text(&c->s->pool, r->id), pool_text(&c->s->pool, q->id));
-  return order ? order : strcmp(pool_text(&c->pool, s->lesson), pool_text(&c->pool, t->lesson));
-}
-
-static int by_question_and_row(const void *a, const void *b) {
-  const int order = by_question(a, b);
-  return order ? order : compare(((const Place *)a)->row, ((const Place *)b)->row);
-}
 
 static Status no_mark(Class *c, size_t row, const char *verdict, const char *why, Error *error) {
   Result *result = &c->results[row];
@@ -215,100 +234,62 @@ static Status no_mark(Class *c, size_t row, const char *verdict, const char *why
 }
 
 /* The first of these rows of one question that another file answers otherwise; n: none does, or it is a prediction. */
-static size_t find_conflict(const Class *c, const Place *places, size_t n) {
-  const SubmissionRow *first = &c->s->rows[places[0].row];
-  if (!c->results[places[0].row].counts) return n;
-  for (size_t k = 1; k < n; k++) {
-    const SubmissionRow *row = &c->s->rows[places[k].row];
-    if (row->file != first->file &&
-        strcmp(pool_text(&c->s->pool, row->answer), pool_text(&c->s->pool, first->answer)) != 0)
+static size_t find_conflict(const Class *c, const size_t *rows, size_t n) {
+  if (!c->results[rows[0]].counts) return n;
+  for (size_t k = 1; k < n; k++)
+    if (c->s->rows[rows[k]].file != c->s->rows[rows[0]].file &&
+        strcmp(answer_of(c, rows[k]), answer_of(c, rows[0])) != 0)
       return k;
-  }
   return n;
 }
 
 /* Of several answers of one student to one question the first of a file counts; of files that differ none. */
-static Status mark_question(Class *c, const Place *places, size_t n, Error *error) {
-  const size_t other = find_conflict(c, places, n);
+static Status mark_question(Class *c, const size_t *rows, size_t n, Error *error) {
+  const size_t other = find_conflict(c, rows, n);
   char why[160];
   Status status = STATUS_OK;
   for (size_t k = 0; k < n && !status; k++) {
-    const SubmissionRow *against = &c->s->rows[places[other == n || k == other ? 0 : other].row];
-    const char *file = pool_text(&c->s->pool, against->file);
+    const SubmissionRow *against = &c->s->rows[rows[other == n || k == other ? 0 : other]];
+    const char *file = given(c, against->file);
     if (other < n)
       snprintf(why, sizeof why, "line %d of %s has another answer of this student; neither counts", against->line,
                file);
-    else if (c->s->rows[places[k].row].file != against->file)
+    else if (c->s->rows[rows[k]].file != against->file)
       snprintf(why, sizeof why, "answered before, in line %d of %s; the first answer counts", against->line, file);
     else
       snprintf(why, sizeof why, "answered before, in line %d; the first answer counts", against->line);
-    if (other < n || k > 0) status = no_mark(c, places[k].row, other < n ? "conflict" : "again", why, error);
+    if (other < n || k > 0) status = no_mark(c, rows[k], other < n ? "conflict" : "again", why, error);
   }
   return status;
 }
 
-static Status mark_again(Class *c, Error *error) {
-  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
-  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  size_t n = 0, next;
-  for (size_t k = 0; k < c->s->n_rows; k++)
-    if (!c->results[k].is_error && !c->results[k].is_skipped && !c->results[k].is_foreign && c->results[k].is_known &&
-        c->s->rows[k].student && !is_empty(&c->s->rows[k]))
-      places[n++] = (Place){c, k};
-  qsort(places, n, sizeof *places, by_question_and_row);
-  Status status = STATUS_OK;
-  for (size_t k = 0; k < n && !status; k = next) {
-    for (next = k + 1; next < n && by_question(&places[k], &places[next]) == 0;) next++;
-    status = mark_question(c, places + k, next - k, error);
-  }
-  free(places);
-  return status;
+static bool is_an_answer(const Class *c, size_t row) {
+  const Result *r = &c->results[row];
+  return !r->is_error && !r->is_skipped && !r->is_foreign && r->is_known && c->s->rows[row].student &&
+         !is_empty(&c->s->rows[row]);
 }
+
+static const Grouping OF_A_QUESTION = {{who_of, id_of, lesson_of}, false, is_an_answer, mark_question};
 
 /* ---- Copied numbers */
 
-/* By question and answer; those that are right first. */
-static int by_answer(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  const Class *c = x->class;
-  const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
-  int order = strcmp(pool_text(&c->s->pool, r->answer), pool_text(&c->s->pool, q->answer));
-  if (!order) order = strcmp(pool_text(&c->s->pool, r->id), pool_text(&c->s->pool, q->id));
-  if (!order)
-    order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
-  return order;
-}
-
-static int by_answer_and_right(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  const int order = by_answer(a, b), right = x->class->results[y->row].is_right - x->class->results[x->row].is_right;
-  return order ? order : right ? right : compare(x->row, y->row);
-}
+static bool is_a_number(const Class *c, size_t row) { return c->results[row].is_number && c->results[row].counts; }
 
 /* A number that is wrong, and right for another seed that is handed in: it was not computed, or not from one's own. */
-static Status mark_copied(Class *c, Error *error) {
-  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
-  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  size_t n = 0, next;
+static Status mark_copies(Class *c, const size_t *rows, size_t n, Error *error) {
+  const SubmissionRow *right = &c->s->rows[rows[0]];
+  char why[2 * CLASS_NAME_BYTES];
   Status status = STATUS_OK;
-  for (size_t k = 0; k < c->s->n_rows; k++)
-    if (c->results[k].is_number && c->results[k].counts) places[n++] = (Place){c, k};
-  qsort(places, n, sizeof *places, by_answer_and_right);
-  for (size_t k = 0; k < n; k = next) {
-    const Result *first = &c->results[places[k].row];
-    for (next = k + 1; next < n && by_answer(&places[k], &places[next]) == 0; next++) {
-      Result *result = &c->results[places[next].row];
-      char why[2 * CLASS_NAME_BYTES];
-      if (!first->is_right || result->is_right || status) continue;
-      snprintf(why, sizeof why, "these are another student's numbers: right for %s, in line %d of %s",
-               quote_text(pool_text(&c->s->pool, c->s->rows[places[k].row].student)).text,
-               c->s->rows[places[k].row].line, pool_text(&c->s->pool, c->s->rows[places[k].row].file));
-      status = note(c, why, &result->remark, error);
-    }
+  for (size_t k = 1; k < n && c->results[rows[0]].is_right && !status; k++) {
+    if (c->results[rows[k]].is_right) continue;
+    snprintf(why, sizeof why, "these are another student's numbers: right for %s, in line %d of %s",
+             quote_text(given(c, right->student)).text, right->line, given(c, right->file));
+    status = note(c, why, &c->results[rows[k]].remark, error);
   }
-  free(places);
   return status;
 }
+
+static const Grouping OF_AN_ANSWER = {{answer_of, id_of, lesson_of}, true, is_a_number, mark_copies};
 
 /* ---- Names */
 
@@ -316,55 +297,11 @@ typedef char Folded[CLASS_NAME_BYTES];
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
-/* Makes `who` and `is_known` of every row. */
-static Status take_names(Class *c, Error *error) {
-  const ClassRoster *roster = c->rules->roster;
-  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
-  const size_t n = roster ? roster->n : 0;
-  Folded who, *known = calloc(n + 1, sizeof *known);
-  if (!known) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  Status status = STATUS_OK;
-  for (size_t k = 0; k < n; k++) fold(roster->names[k], known[k]);
-  qsort(known, n, sizeof *known, by_name);
-  for (size_t k = 0; k < c->s->n_rows && !status; k++) {
-    fold(pool_text(&c->s->pool, c->s->rows[k].student), who);
-    c->results[k].is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);
-    status = note(c, who, &c->results[k].who, error);
-  }
-  free(known);
-  return status;
-}
-
-/* A file whose name is a student's, of whom it has a row, speaks for that student alone. Rows of a
- * file lie together. */
-static Status mark_foreign(Class *c, Error *error) {
-  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
-  Status status = STATUS_OK;
-  for (size_t k = 0, next; k < c->s->n_rows && !status; k = next) {
-    const char *file = pool_text(&c->s->pool, c->s->rows[k].file), *slash = strrchr(file, '/');
-    const char *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
-    char stem[CLASS_NAME_BYTES], why[CLASS_NAME_BYTES + 80];
-    Folded owner;
-    bool is_owned = false;
-    snprintf(stem, sizeof stem, "%.*s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
-    fold(stem, owner);
-    for (next = k; next < c->s->n_rows && c->s->rows[next].file == c->s->rows[k].file; next++)
-      is_owned = is_owned || strcmp(pool_text(&c->pool, c->results[next].who), owner) == 0;
-    snprintf(why, sizeof why, "'%s' is named for one student, and speaks for no other", quote_text(base).text);
-    for (size_t i = k; i < next && is_owned && *owner && !status; i++) {
-      if (c->results[i].is_error || strcmp(pool_text(&c->pool, c->results[i].who), owner) == 0) continue;
-      c->results[i].is_foreign = true;
-      status = no_mark(c, i, "ignored", why, error);
-    }
-  }
-  return status;
-}
-
 static int by_byte(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
 
 /* The letters of a name in the order of the alphabet: the same however its words are ordered and parted, and in
  * whatever script they are drawn. */
-static void letters_of(const char *who, Folded letters) {
+static void sort_letters(const char *who, Folded letters) {
   static const char *const ALIKE[][2] = {{"\u0430", "a"}, {"\u0435", "e"}, {"\u043e", "o"}, {"\u0440", "p"},
                                          {"\u0441", "c"}, {"\u0445", "x"}, {"\u0443", "y"}, {"\u0456", "i"},
                                          {"\u03bf", "o"}, {"\u03b1", "a"}, {"\u00a0", ""},  {"\u2010", ""},
@@ -385,49 +322,78 @@ static void letters_of(const char *who, Folded letters) {
   qsort(letters, used, 1, by_byte);
 }
 
-static int by_letters(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  Folded l, m;
-  letters_of(pool_text(&x->class->pool, x->class->results[x->row].who), l);
-  letters_of(pool_text(&y->class->pool, y->class->results[y->row].who), m);
-  const int order = strcmp(l, m);
-  return order ? order : compare(x->row, y->row);
+/* Makes `who` and `is_known` of every row. */
+static Status take_names(Class *c, Error *error) {
+  const ClassRoster *roster = c->rules->roster;
+  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
+  const size_t n = roster ? roster->n : 0;
+  Folded who, letters, *known = calloc(n + 1, sizeof *known);
+  if (!known) return no_memory(error);
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < n; k++) fold(roster->names[k], known[k]);
+  qsort(known, n, sizeof *known, by_name);
+  for (size_t k = 0; k < c->s->n_rows && !status; k++) {
+    fold(given(c, c->s->rows[k].student), who);
+    c->results[k].is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);
+    sort_letters(who, letters);
+    status = note(c, who, &c->results[k].who, error);
+    if (!status) status = note(c, letters, &c->results[k].letters, error);
+  }
+  free(known);
+  return status;
+}
+
+/* A file whose name is a student's, of whom it has a row, speaks for that student alone. Rows of a
+ * file lie together. */
+static Status mark_foreign(Class *c, Error *error) {
+  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
+  Status status = STATUS_OK;
+  for (size_t k = 0, next; k < c->s->n_rows && !status; k = next) {
+    const char *file = given(c, c->s->rows[k].file), *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    char stem[CLASS_NAME_BYTES], why[CLASS_NAME_BYTES + 80];
+    Folded owner;
+    bool is_owned = false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
+    fold(stem, owner);
+    for (next = k; next < c->s->n_rows && c->s->rows[next].file == c->s->rows[k].file; next++)
+      is_owned = is_owned || strcmp(made(c, c->results[next].who), owner) == 0;
+    snprintf(why, sizeof why, "'%s' is named for one student, and speaks for no other", quote_text(base).text);
+    for (size_t i = k; i < next && is_owned && *owner && !status; i++) {
+      if (c->results[i].is_error || strcmp(made(c, c->results[i].who), owner) == 0) continue;
+      c->results[i].is_foreign = true;
+      status = no_mark(c, i, "ignored", why, error);
+    }
+  }
+  return status;
+}
+
+static bool begins_a_name(const Class *c, size_t row) {
+  return c->s->rows[row].student && (row == 0 || strcmp(who_of(c, row), who_of(c, row - 1)) != 0);
 }
 
 /* Names that may be one student's are said once each, in the first row of the later one. */
-static Status mark_alike(Class *c, Error *error) {
-  Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
-  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  size_t n = 0;
+static Status mark_alike(Class *c, const size_t *rows, size_t n, Error *error) {
+  char why[4 * CLASS_NAME_BYTES];
   Status status = STATUS_OK;
-  for (size_t k = 0; k < c->s->n_rows; k++)
-    if (c->s->rows[k].student &&
-        (k == 0 || strcmp(pool_text(&c->pool, c->results[k].who), pool_text(&c->pool, c->results[k - 1].who)) != 0))
-      places[n++] = (Place){c, k};
-  qsort(places, n, sizeof *places, by_letters);
   for (size_t k = 1; k < n && !status; k++) {
-    const size_t row = places[k].row, before = places[k - 1].row;
-    char why[4 * CLASS_NAME_BYTES], own[CLASS_NAME_BYTES], other[CLASS_NAME_BYTES];
-    letters_of(pool_text(&c->pool, c->results[row].who), own);
-    letters_of(pool_text(&c->pool, c->results[before].who), other);
-    if (strcmp(own, other) != 0 ||
-        strcmp(pool_text(&c->pool, c->results[row].who), pool_text(&c->pool, c->results[before].who)) == 0)
-      continue;
-    const char *said = pool_text(&c->pool, c->results[row].remark);
+    const SubmissionRow *before = &c->s->rows[rows[k - 1]];
+    const char *said = made(c, c->results[rows[k]].remark);
+    if (strcmp(who_of(c, rows[k]), who_of(c, rows[k - 1])) == 0) continue;
     snprintf(why, sizeof why, "%.400s%s'%.120s' (line %d of %.120s) may be the same student", said, *said ? "; " : "",
-             quote_text(pool_text(&c->s->pool, c->s->rows[before].student)).text, c->s->rows[before].line,
-             pool_text(&c->s->pool, c->s->rows[before].file));
-    status = note(c, why, &c->results[row].remark, error);
+             quote_text(given(c, before->student)).text, before->line, given(c, before->file));
+    status = note(c, why, &c->results[rows[k]].remark, error);
   }
-  free(places);
   return status;
 }
+
+static const Grouping OF_LETTERS = {{letters_of}, false, begins_a_name, mark_alike};
 
 static Status mark_unknown(Class *c, Error *error) {
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
     if (c->results[k].is_known || c->results[k].is_error || c->results[k].is_skipped) continue;
-    const char *name = pool_text(&c->s->pool, c->s->rows[k].student);
+    const char *name = given(c, c->s->rows[k].student);
     Nearest nearest = {.word = name};
     char why[4 * CLASS_NAME_BYTES];
     for (size_t n = 0; n < c->rules->roster->n; n++) nearest_offer(&nearest, c->rules->roster->names[n]);
@@ -440,33 +406,25 @@ static Status mark_unknown(Class *c, Error *error) {
 
 /* ---- A part of the rows */
 
-static int by_who(const void *a, const void *b) {
-  const Place *x = a, *y = b;
-  return strcmp(pool_text(&x->class->pool, x->class->results[x->row].who),
-                pool_text(&y->class->pool, y->class->results[y->row].who));
-}
-
 static bool is_asked(const Class *c, size_t row) {
   return !c->rules->end || (row >= c->rules->first && row < c->rules->end);
 }
 
-/* Passes over the students who have none of the rows that are asked for. */
-static Status skip_others(Class *c, Error *error) {
-  if (!c->rules->end) return STATUS_OK;
-  const size_t n = c->s->n_rows;
-  Place *places = malloc((n + 1) * sizeof *places);
-  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  for (size_t k = 0; k < n; k++) places[k] = (Place){c, k};
-  qsort(places, n, sizeof *places, by_who);
-  for (size_t k = 0, next; k < n; k = next) {
-    bool any = false;
-    for (next = k; next < n && by_who(&places[k], &places[next]) == 0; next++)
-      any = any || is_asked(c, places[next].row);
-    for (size_t i = k; i < next && !any; i++) c->results[places[i].row].is_skipped = true;
-  }
-  free(places);
+static bool is_of_a_part(const Class *c, size_t row) {
+  (void)row;
+  return c->rules->end > 0;
+}
+
+/* Passes over a student who has none of the rows that are asked for. */
+static Status skip_other(Class *c, const size_t *rows, size_t n, Error *error) {
+  bool any = false;
+  (void)error;
+  for (size_t k = 0; k < n; k++) any = any || is_asked(c, rows[k]);
+  for (size_t k = 0; k < n; k++) c->results[rows[k]].is_skipped = !any;
   return STATUS_OK;
 }
+
+static const Grouping OF_ANYBODY = {{who_of}, false, is_of_a_part, skip_other};
 
 /* ---- All of it */
 
@@ -480,11 +438,11 @@ static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *,
     const Pool *p = &c->s->pool;
     const ClassRow graded = {.file = pool_text(p, row->file),
                              .student = pool_text(p, row->student),
-                             .lesson = r->lesson ? pool_text(&c->pool, r->lesson) : pool_text(p, row->lesson),
+                             .lesson = r->lesson ? made(c, r->lesson) : pool_text(p, row->lesson),
                              .id = pool_text(p, row->id),
                              .answer = pool_text(p, row->answer),
                              .verdict = r->verdict,
-                             .remark = pool_text(&c->pool, r->remark),
+                             .remark = made(c, r->remark),
                              .seed = r->seed,
                              .line = row->line,
                              .counts = r->counts,
@@ -506,27 +464,24 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
                           Error *error) {
   Class *c = calloc(1, sizeof *c);
   *sum = (ClassSum){0};
-  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  if (!c) return no_memory(error);
   c->s = submission;
   c->rules = rules;
   c->results = calloc(submission->n_rows + 1, sizeof *c->results);
-  Status status = c->results ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  Status status = c->results ? STATUS_OK : no_memory(error);
   if (!status) status = take_names(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++) c->results[k].seed = seed_of(c, &submission->rows[k]);
-  if (!status) status = sort_rows(c, error);
-  if (!status) status = skip_others(c, error);
-  for (size_t k = 0; k < submission->n_rows && !status; k++)
-    if (!c->results[c->order[k]].is_skipped) status = grade_row(c, c->order[k], error);
-  if (!status) status = mark_copied(c, error);
+  if (!status) status = use_groups(c, &OF_ANYBODY, error);
+  if (!status) status = use_groups(c, &OF_A_STUDENT, error);
+  if (!status) status = use_groups(c, &OF_AN_ANSWER, error);
   if (!status) status = mark_foreign(c, error);
-  if (!status) status = mark_again(c, error);
+  if (!status) status = use_groups(c, &OF_A_QUESTION, error);
   if (!status) status = mark_unknown(c, error);
-  if (!status) status = mark_alike(c, error);
+  if (!status) status = use_groups(c, &OF_LETTERS, error);
   if (!status) status = hand_over(c, take, data, sum, error);
   close_lesson(c);
   pool_free(&c->pool);
   free(c->results);
-  free(c->order);
   free(c);
   return status;
 }

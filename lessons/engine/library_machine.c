@@ -92,17 +92,18 @@ static int machine_kvcache(lua_State *lua) {
   sandbox_charge(lua, 100);
   if (kvcache_size(&r.cache, r.tokens, &size, &error)) sandbox_refuse(lua, "kvcache", &error);
   const KvState state = kvcache_seek(&r.cache, r.tokens);
-  lua_createtable(lua, 0, 10);
-  sandbox_set_number(lua, "tokens", (double)r.tokens);
-  sandbox_set_number(lua, "window_tokens", (double)size.window_tokens);
-  sandbox_set_wide(lua, "bytes", size.bytes);
-  sandbox_set_wide(lua, "element_bytes", size.element_bytes);
-  sandbox_set_wide(lua, "scale_bytes", size.scale_bytes);
-  sandbox_set_wide(lua, "bytes_per_token", kvcache_bytes_per_token(&r.cache));
-  sandbox_set_number(lua, "pages", (double)state.pages);
-  sandbox_set_number(lua, "last_page_tokens", (double)state.last_page_tokens);
-  sandbox_set_wide(lua, "page_bytes", state.page_bytes);
-  sandbox_seal(lua, "kvcache gives no");
+  sandbox_push_numbers(lua, "kvcache gives no",
+                       (const SandboxNumber[]){{"tokens", (double)r.tokens},
+                                               {"window_tokens", (double)size.window_tokens},
+                                               {"bytes", (double)size.bytes},
+                                               {"element_bytes", (double)size.element_bytes},
+                                               {"scale_bytes", (double)size.scale_bytes},
+                                               {"bytes_per_token", (double)kvcache_bytes_per_token(&r.cache)},
+                                               {"pages", (double)state.pages},
+                                               {"last_page_tokens", (double)state.last_page_tokens},
+                                               {"page_bytes", (double)state.page_bytes},
+                                               {0}});
+
   return 1;
 }
 
@@ -116,14 +117,14 @@ static int machine_grow(lua_State *lua) {
   lua_createtable(lua, (int)r.tokens, 0);
   for (int64_t token = 0; token < r.tokens; token++) {
     const KvAppend append = kvcache_append(&r.cache, &state);
-    lua_createtable(lua, 0, 6);
-    sandbox_set_number(lua, "token", (double)append.token);
-    sandbox_set_number(lua, "page", (double)append.page);
-    sandbox_set_number(lua, "slot", (double)append.slot);
+    sandbox_push_numbers(lua, "an append has no",
+                         (const SandboxNumber[]){{"token", (double)append.token},
+                                                 {"page", (double)append.page},
+                                                 {"slot", (double)append.slot},
+                                                 {"written_bytes", (double)append.written_bytes},
+                                                 {"bytes", (double)state.bytes},
+                                                 {0}});
     sandbox_set_flag(lua, "new_page", append.new_page);
-    sandbox_set_wide(lua, "written_bytes", append.written_bytes);
-    sandbox_set_wide(lua, "bytes", state.bytes);
-    sandbox_seal(lua, "an append has no");
     lua_rawseti(lua, -2, token + 1);
   }
   return 1;
@@ -141,10 +142,10 @@ static int machine_blocks(lua_State *lua) {
   CacheRequest r = {.block = 128};
   arguments_read(lua, "blocks", (const OptionSet[]){{"tokens", BLOCK_ROWS, 0}, {0}}, &r, NULL);
   const KvBlocks blocks = kvcache_blocks(r.tokens, r.block);
-  lua_createtable(lua, 0, 2);
-  sandbox_set_number(lua, "n", (double)blocks.n_blocks);
-  sandbox_set_number(lua, "last_tokens", (double)blocks.last_tokens);
-  sandbox_seal(lua, "blocks gives no");
+  sandbox_push_numbers(
+      lua, "blocks gives no",
+      (const SandboxNumber[]){{"n", (double)blocks.n_blocks}, {"last_tokens", (double)blocks.last_tokens}, {0}});
+
   return 1;
 }
 

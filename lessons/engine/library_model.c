@@ -73,17 +73,17 @@ static TileKind push_tile(lua_State *lua, const Plan *plan, int64_t i, int64_t j
   if (row1 > plan->shape.N_q) row1 = plan->shape.N_q;
   if (col1 > plan->shape.N_k) col1 = plan->shape.N_k;
   const TileKind kind = band_tile(&plan->band, row0, row1, col0, col1);
-  lua_createtable(lua, 0, 9);
+  sandbox_push_numbers(lua, "a tile has no",
+                       (const SandboxNumber[]){{"i", (double)i},
+                                               {"j", (double)j},
+                                               {"row0", (double)row0},
+                                               {"row1", (double)row1},
+                                               {"col0", (double)col0},
+                                               {"col1", (double)col1},
+                                               {"pairs", (double)((row1 - row0) * (col1 - col0))},
+                                               {"allowed", (double)allowed_pairs(plan, row0, row1, col0, col1)},
+                                               {0}});
   sandbox_set_text(lua, "kind", tile_kind_name(kind));
-  sandbox_set_number(lua, "i", (double)i);
-  sandbox_set_number(lua, "j", (double)j);
-  sandbox_set_number(lua, "row0", (double)row0);
-  sandbox_set_number(lua, "row1", (double)row1);
-  sandbox_set_number(lua, "col0", (double)col0);
-  sandbox_set_number(lua, "col1", (double)col1);
-  sandbox_set_number(lua, "pairs", (double)((row1 - row0) * (col1 - col0)));
-  sandbox_set_number(lua, "allowed", (double)allowed_pairs(plan, row0, row1, col0, col1));
-  sandbox_seal(lua, "a tile has no");
   return kind;
 }
 
@@ -108,23 +108,23 @@ static int model_tiles(lua_State *lua) {
   return 1;
 }
 
-static void push_event(lua_State *lua, const Schedule *s, const Event *e) {
-  lua_createtable(lua, 0, 14);
+void model_push_event(lua_State *lua, const Schedule *s, const Event *e) {
+  sandbox_push_numbers(lua, "an event has no",
+                       (const SandboxNumber[]){{"step", (double)e->step},
+                                               {"pass", e->pass},
+                                               {"split", e->split},
+                                               {"i", (double)e->i},
+                                               {"j", (double)e->j},
+                                               {"row0", (double)e->row0},
+                                               {"row1", (double)e->row1},
+                                               {"col0", (double)e->col0},
+                                               {"col1", (double)e->col1},
+                                               {"bytes", (double)e->bytes},
+                                               {"flops", (double)e->flops},
+                                               {0}});
   sandbox_set_text(lua, "kind", event_kind_name((EventKind)e->kind));
   sandbox_set_text(lua, "tensor", s->tensors[e->tensor].text);
   sandbox_set_text(lua, "tile", tile_kind_name((TileKind)e->tile));
-  sandbox_set_number(lua, "step", (double)e->step);
-  sandbox_set_number(lua, "pass", e->pass);
-  sandbox_set_number(lua, "split", e->split);
-  sandbox_set_number(lua, "i", (double)e->i);
-  sandbox_set_number(lua, "j", (double)e->j);
-  sandbox_set_number(lua, "row0", (double)e->row0);
-  sandbox_set_number(lua, "row1", (double)e->row1);
-  sandbox_set_number(lua, "col0", (double)e->col0);
-  sandbox_set_number(lua, "col1", (double)e->col1);
-  sandbox_set_number(lua, "bytes", (double)e->bytes);
-  sandbox_set_number(lua, "flops", (double)e->flops);
-  sandbox_seal(lua, "an event has no");
 }
 
 /* events{...}: what one head does, event by event, for small problems. */
@@ -139,7 +139,7 @@ static int model_events(lua_State *lua) {
   Cursor cursor = {0};
   Event event;
   for (lua_Integer k = 1; schedule_next(s.schedule, &s.plan, &cursor, &event); k++) {
-    push_event(lua, s.schedule, &event);
+    model_push_event(lua, s.schedule, &event);
     lua_rawseti(lua, -2, k);
   }
   return 1;

@@ -12,13 +12,23 @@
 
 enum { SCORES_MAX = 4096, STEPS_PER_SCORE = 20 };
 
-/* Sets field `key` of the table on top to a list of numbers. */
-static void set_list(lua_State *lua, const char *key, const double *numbers, int64_t n) {
+static void push_list(lua_State *lua, const double *numbers, int64_t n) {
   lua_createtable(lua, (int)n, 0);
   for (int64_t k = 0; k < n; k++) {
     lua_pushnumber(lua, numbers[k]);
     lua_rawseti(lua, -2, k + 1);
   }
+}
+
+/* Sets field `key` of the table on top to a list of numbers. */
+static void set_list(lua_State *lua, const char *key, const double *numbers, int64_t n) {
+  push_list(lua, numbers, n);
+  lua_setfield(lua, -2, key);
+}
+
+/* Sets field `key` of the table on top to the value below it. */
+static void set_below(lua_State *lua, const char *key) {
+  lua_insert(lua, -2);
   lua_setfield(lua, -2, key);
 }
 
@@ -115,21 +125,21 @@ static Row read_row(lua_State *lua) {
 }
 
 static void push_step(lua_State *lua, const Row *row, const SoftmaxStep *step) {
-  lua_createtable(lua, 0, 12);
-  sandbox_set_number(lua, "block", (double)step->block);
-  sandbox_set_number(lua, "n", (double)step->n);
-  sandbox_set_number(lua, "n_overflowed", (double)step->n_overflowed);
-  sandbox_set_number(lua, "block_max", step->block_max);
-  sandbox_set_number(lua, "m_old", step->m_old);
-  sandbox_set_number(lua, "m_new", step->m_new);
-  sandbox_set_number(lua, "factor", step->factor);
-  sandbox_set_number(lua, "block_sum", step->block_sum);
-  sandbox_set_number(lua, "l_old", step->l_old);
-  sandbox_set_number(lua, "l_scaled", step->l_scaled);
-  sandbox_set_number(lua, "l_new", step->l_new);
+  sandbox_push_numbers(lua, "a step of softmax has no",
+                       (const SandboxNumber[]){{"block", (double)step->block},
+                                               {"n", (double)step->n},
+                                               {"n_overflowed", (double)step->n_overflowed},
+                                               {"block_max", step->block_max},
+                                               {"m_old", step->m_old},
+                                               {"m_new", step->m_new},
+                                               {"factor", step->factor},
+                                               {"block_sum", step->block_sum},
+                                               {"l_old", step->l_old},
+                                               {"l_scaled", step->l_scaled},
+                                               {"l_new", step->l_new},
+                                               {0}});
   set_list(lua, "exponentials", row->weights + step->first, step->n);
   if (row->O) set_list(lua, "O", row->O, row->d);
-  sandbox_seal(lua, "a step of softmax has no");
 }
 
 /* softmax{scores=..., block=...}: m, l and O of the row, every step with its block's exponentials
@@ -137,7 +147,6 @@ static void push_step(lua_State *lua, const Row *row, const SoftmaxStep *step) {
 static int numbers_softmax(lua_State *lua) {
   Row row = read_row(lua);
   SoftmaxState state = softmax_start(&row.config);
-  lua_createtable(lua, 0, 6);
   lua_createtable(lua, (int)ceil_div(row.n, row.block), 0);
   for (int64_t first = 0; first < row.n; first += row.block) {
     const int64_t n = row.n - first < row.block ? row.n - first : row.block;
@@ -147,20 +156,17 @@ static int numbers_softmax(lua_State *lua) {
     push_step(lua, &row, &step);
     lua_rawseti(lua, -2, state.n_blocks);
   }
-  lua_setfield(lua, -2, "steps");
-  sandbox_set_number(lua, "m", state.m);
-  sandbox_set_number(lua, "l", state.l);
+  sandbox_push_numbers(lua, "softmax gives no", (const SandboxNumber[]){{"m", state.m}, {"l", state.l}, {0}});
+  set_below(lua, "steps");
   if (row.O) {
     softmax_finish(&row.config, &state, row.O, row.d);
     set_list(lua, "O", row.O, row.d);
   }
-  lua_createtable(lua, 0, 2);
+  sandbox_push_numbers(lua, "the reference has no", (const SandboxNumber[]){{0}});
   softmax_reference(row.scores, row.n, row.values, row.d, row.weights, row.O);
   set_list(lua, "weights", row.weights, row.n);
   if (row.O) set_list(lua, "O", row.O, row.d);
-  sandbox_seal(lua, "the reference has no");
   lua_setfield(lua, -2, "reference");
-  sandbox_seal(lua, "softmax gives no");
   return 1;
 }
 
@@ -234,26 +240,22 @@ static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
   double *exact = scratch(lua, rows * cols);
   Accuracy accuracy = {0};
   if (!attention_reference(a, output, 0, exact)) sandbox_refuse(lua, "attention", &(Error){.status = STATUS_NO_MEMORY});
-  lua_createtable(lua, 0, 8);
   lua_createtable(lua, (int)rows, 0);
   for (int64_t row = 0; row < rows; row++) {
     accuracy_add(&accuracy, a->config.softmax.precision, O + row * cols, exact + row * cols, cols);
-    lua_createtable(lua, (int)cols, 0);
-    for (int64_t c = 0; c < cols; c++) {
-      lua_pushnumber(lua, O[row * cols + c]);
-      lua_rawseti(lua, -2, c + 1);
-    }
+    push_list(lua, O + row * cols, cols);
     lua_rawseti(lua, -2, row + 1);
   }
-  lua_setfield(lua, -2, "O");
-  sandbox_set_number(lua, "events", (double)n_events);
-  sandbox_set_number(lua, "rmse", accuracy_rmse(&accuracy));
-  sandbox_set_number(lua, "largest_error", accuracy.largest);
-  sandbox_set_number(lua, "largest_ulps", accuracy.largest_ulps);
-  sandbox_set_number(lua, "n", (double)accuracy.n);
-  sandbox_set_number(lua, "n_rounded", (double)accuracy.n_rounded);
-  sandbox_set_number(lua, "n_not_finite", (double)accuracy.n_not_finite);
-  sandbox_seal(lua, "attention gives no");
+  sandbox_push_numbers(lua, "attention gives no",
+                       (const SandboxNumber[]){{"events", (double)n_events},
+                                               {"rmse", accuracy_rmse(&accuracy)},
+                                               {"largest_error", accuracy.largest},
+                                               {"largest_ulps", accuracy.largest_ulps},
+                                               {"n", (double)accuracy.n},
+                                               {"n_rounded", (double)accuracy.n_rounded},
+                                               {"n_not_finite", (double)accuracy.n_not_finite},
+                                               {0}});
+  set_below(lua, "O");
 }
 
 /* attention{...}: one head with random inputs, computed event by event: O, and how far it is from

@@ -38,16 +38,17 @@ static int machine_warp(lua_State *lua) {
   sandbox_charge(lua, 1000);
   const WarpGlobal g = warp_global(&access);
   const WarpShared s = warp_shared(&access);
-  lua_createtable(lua, 0, 8);
-  sandbox_set_number(lua, "sectors", g.sectors);
-  sandbox_set_number(lua, "lines", g.lines);
-  sandbox_set_number(lua, "requested_bytes", (double)g.requested_bytes);
-  sandbox_set_number(lua, "moved_bytes", (double)g.moved_bytes);
-  sandbox_set_number(lua, "overfetch", g.overfetch);
-  sandbox_set_number(lua, "wavefronts", s.wavefronts);
-  sandbox_set_number(lua, "conflicts", s.conflicts);
-  sandbox_set_number(lua, "ways", s.ways);
-  sandbox_seal(lua, "warp gives no");
+  sandbox_push_numbers(lua, "warp gives no",
+                       (const SandboxNumber[]){{"sectors", g.sectors},
+                                               {"lines", g.lines},
+                                               {"requested_bytes", (double)g.requested_bytes},
+                                               {"moved_bytes", (double)g.moved_bytes},
+                                               {"overfetch", g.overfetch},
+                                               {"wavefronts", s.wavefronts},
+                                               {"conflicts", s.conflicts},
+                                               {"ways", s.ways},
+                                               {0}});
+
   return 1;
 }
 
