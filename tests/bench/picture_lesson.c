@@ -48,7 +48,7 @@ static void draw(Picture *p, cairo_t *cr) {
   scene_draw(p->player.scene, &p->player.now, &view, cr, controls.scene.width, controls.scene.height, &theme_light);
   cairo_restore(cr);
   side.draw(side.data, &p->player, cr, controls.side, controls.unit, &theme_light);
-  controls_draw(&controls, &p->player, cr, NULL, NULL);
+  controls_draw(&controls, &p->player, cr, NULL);
 }
 
 int main(int argc, char **argv) {

@@ -206,22 +206,6 @@ TEST(test_open_file) {
   close_player(p);
 }
 
-/* Tab goes through all parameters and out again. */
-TEST(test_focus) {
-  Player *p = open_player();
-  for (int k = 0; k < PARAMETER_COUNT; k++) {
-    player_input(p, INPUT_FOCUS_NEXT);
-    assert_int_equal(p->focus, k);
-  }
-  player_input(p, INPUT_FOCUS_NEXT);
-  assert_int_equal(p->focus, -1);
-  player_input(p, INPUT_FOCUS_BACK);
-  assert_int_equal(p->focus, PARAMETER_COUNT - 1);
-  player_cancel(p);
-  assert_int_equal(p->focus, -1);
-  close_player(p);
-}
-
 #else
 int main(void) { return 77; } /* a build without SDL2 has no player */
 #endif

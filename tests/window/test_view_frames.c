@@ -138,28 +138,6 @@ TEST(test_paints_a_mask) {
   free(all);
 }
 
-/* Tab takes what is typed and goes on to the next parameter, with Shift back. */
-TEST(test_tab_takes_what_is_typed) {
-  Player *p = calloc(1, sizeof *p);
-  const Request request = {0};
-  Viewer v;
-  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
-  assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=tiles"));
-  player_input(p, (PlayerInput)(INPUT_EDIT + PARAMETER_N));
-  viewer_text(&v, "128");
-  viewer_key(&v, SIDE_KEY_TAB, false, false);
-  assert_int_equal(p->open, OPEN_NOTHING);
-  assert_int_equal(p->now.grid.N_q, 128);
-  assert_int_equal(p->focus, PARAMETER_D);
-  player_input(p, (PlayerInput)(INPUT_EDIT + PARAMETER_D));
-  viewer_key(&v, SIDE_KEY_TAB, true, false);
-  assert_int_equal(p->focus, PARAMETER_N);
-  viewer_close(&v);
-  player_free(p);
-  free(p);
-}
-
 /* Letters grow with the window, so each size has fonts of its own: a window that is drawn at another size has given
  * back those of the one before. */
 TEST(test_fonts_are_given_back) {
@@ -296,8 +274,6 @@ TEST(test_every_size) {
   for (int beside = 0; beside < 2; beside++) {
     Viewer v;
     assert_true(viewer_open(&v, p, beside ? &side : NULL, (ViewerHost){.act = no_act}));
-    free(v.bar);
-    v.bar = NULL; /* drawn where it can be read */
     for (int k = 0; k < n_sizes; k++) {
       if (!all && k != beside) continue;
       viewer_resize(&v, SIZES[k][0], SIZES[k][1]);

@@ -1,4 +1,5 @@
 /* The player: what the viewer does with inputs and time, without a window. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,7 +12,6 @@
 #include <cmocka.h>
 
 #ifdef TILEWALK_WINDOW
-#include "sim/base/random.h"
 #include "tests/support/player_open.h"
 #include "viz/window/controls.h"
 
@@ -221,57 +221,31 @@ static void test_jumps(void **state) {
   close_player(p);
 }
 
-/* Controls lie within the window and beside one another; every input is reached by mouse, and every one a mouse can
- * reach by key. */
+/* At rest there are ten controls, the scrub bar among them: whole, within the window, beside one another, in letters
+ * that are read: on a tall page of 4 % of its width, else of its height, but where twelve pixels are more. */
 static void test_controls(void **state) {
   (void)state;
   Player *p = open_player();
-  static const int SIZES[][3] = {{320, 180, 0}, {1280, 720, 0}, {1280, 720, 400}, {1920, 1080, 0}, {700, 900, 200}};
+  static const int SIZES[][3] = {{320, 180, 0},   {640, 480, 0},   {1280, 720, 0}, {1280, 720, 400},
+                                 {1920, 1080, 0}, {3840, 2160, 0}, {390, 844, 0},  {700, 900, 200}};
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 16, 16);
   cairo_t *cr = cairo_create(surface);
   Controls *c = malloc(sizeof *c);
-  bool by_key[INPUT_COUNT] = {false};
-  for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
-  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT,  INPUT_TILE_BACK,
-                                        INPUT_ROW_NEXT,   INPUT_ROW_BACK,   INPUT_PASS_NEXT,  INPUT_PASS_BACK,
-                                        INPUT_START,      INPUT_END,        INPUT_FOCUS_NEXT, INPUT_FOCUS_BACK,
-                                        INPUT_PASTE};
-  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++)
-    by_key[SPECIAL[k]] = true; /* arrows, Home, Tab, Ctrl+V: of the window */
+  const SceneView plain = {0};
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
-    bool reached[INPUT_COUNT] = {false};
-    controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
-    const bool is_small = SIZES[s][0] < 768 || SIZES[s][1] < 432;
-    assert_int_equal(c->bar.height < 0.1 * SIZES[s][1] || c->bar.height < 38,
-                     is_small); /* folded: large letters, fewer */
-    if (is_small) {             /* "more" has the rest */
-      assert_true(c->n <= 10 && c->items[8].click == INPUT_FOLD);
-      player_input(p, INPUT_FOLD);
-      controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
-      player_input(p, INPUT_FOLD);
-    }
-    assert_true(c->n < CONTROLS_MAX - CHOICES_MAX);
+    const double width = SIZES[s][0], height = SIZES[s][1], least = 0.04 * fmin(width, height);
+    controls_layout(c, p, cr, width, height, SIZES[s][2], false);
+    assert_int_equal(c->n, scene_scrub(&plain, c->scene.width, c->scene.height).height > 0 ? 10 : 9);
+    assert_true(c->size >= fmax(12, least) - 0.01);
+    assert_true(c->bar.height < 4 * c->size && c->bar.y + c->bar.height == height);
     for (int k = 0; k < c->n; k++) {
-      const Box b = c->items[k].box;
-      assert_true(b.x >= 0 && b.x + b.width <= SIZES[s][0] && b.y + b.height <= SIZES[s][1]);
-      assert_true(c->items[k].kind == CONTROL_SCRUB ? b.y + b.height <= c->bar.y : b.y >= c->bar.y);
-      assert_ptr_equal(controls_at(c, b.x + b.width / 2, b.y + b.height / 2), &c->items[k]);
-      reached[c->items[k].click] = reached[c->items[k].other] = reached[c->items[k].more] = reached[c->items[k].less] =
-          true;
-    }
-    for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
-      const bool in_list = (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) ||
-                           (input >= INPUT_EXPORT_PNG && input <= INPUT_EXPORT_SERIES);
-      const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL ||
-                                  input == INPUT_LESS + PARAMETER_WITHOUT_MAX ||
-                                  input == INPUT_MORE + PARAMETER_CAUSAL || input == INPUT_MORE + PARAMETER_WITHOUT_MAX;
-      const bool is_in_scene = /* the wheel, the right button */
-          input == INPUT_UNPAINT;
-      if (!reached[input] && !in_list && !is_switch_back && !is_in_scene && input != INPUT_FOCUS_BACK &&
-          input != INPUT_ESCAPE) /* a press elsewhere, "present" and "quit" do its work */
-        fail_msg("input %d is not reached by mouse", input);
-      const bool by_focus = input >= INPUT_MORE && input <= INPUT_EDIT_LAST; /* Tab, then Up, Down or Return */
-      if (reached[input] && !by_focus && !by_key[input]) fail_msg("input %d is not reached by key", input);
+      const Control *item = &c->items[k];
+      const Box b = item->box;
+      const Lettering lettering = {.family = theme_light.sans, .size = c->size, .bold = true};
+      assert_true(b.x >= 0 && b.x + b.width <= width && b.y + b.height <= height);
+      assert_true(item->kind == CONTROL_SCRUB ? b.y + b.height <= c->bar.y : b.y >= c->bar.y);
+      assert_ptr_equal(controls_at(c, b.x + b.width / 2, b.y + b.height / 2), item);
+      if (item->kind == CONTROL_WORD) assert_true(letter_measure(cr, &lettering, item->label).width <= b.width);
     }
   }
   player_input(p, INPUT_EXPORT);
@@ -279,71 +253,44 @@ static void test_controls(void **state) {
   assert_int_equal(c->items[c->n - 1].click, INPUT_CHOOSE + 6);
   assert_true(c->items[c->n - 1].box.y + c->items[c->n - 1].box.height <= c->bar.y && c->items[c->n - 7].box.y >= 0);
   player_cancel(p);
+  player_input(p, (PlayerInput)(INPUT_EDIT + PARAMETER_ALGORITHM)); /* the longest list */
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_true(c->n == 10 + p->n_choices && c->items[10].box.y >= 0);
+  player_cancel(p);
   controls_layout(c, p, cr, 1280, 720, 0, false);
   assert_true(controls_scrub_part(c, 0) == 0 && controls_scrub_part(c, 1280) == 1);
-  const double whole = c->bar.height, scene = c->scene.height;
-  player_input(p, INPUT_FOLD); /* one row, and the scene has the room */
-  controls_layout(c, p, cr, 1280, 720, 0, false);
-  assert_true(c->bar.height < 0.4 * whole && c->scene.height > scene + 60);
-  assert_true(c->bar.y + c->bar.height == 720);
-  for (int k = 0; k < c->n; k++) assert_true(c->items[k].box.y + c->items[k].box.height <= 720);
-  player_input(p, INPUT_FOCUS_NEXT); /* a parameter with the focus is seen */
-  controls_layout(c, p, cr, 1280, 720, 0, false);
-  assert_true(c->bar.height == whole);
-  player_cancel(p);
-  player_input(p, INPUT_FOLD);
   player_input(p, INPUT_PRESENTATION);
   controls_layout(c, p, cr, 1280, 720, 0, false);
   assert_true(c->n == 1 && c->items[0].kind == CONTROL_SCRUB); /* the scene's own */
-  controls_layout(c, p, cr, 1280, 720, 0, true);               /* pointed at: folded */
-  assert_true(c->n > 0 && c->bar.height < 0.4 * whole);
-  player_input(p, INPUT_FOLD);
-  controls_layout(c, p, cr, 1280, 720, 0, true);
-  assert_true(c->bar.height == whole);
-  player_input(p, INPUT_PRESENTATION);
-  controls_layout(c, p, cr, 1280, 720, 0, false);
-  assert_true(c->bar.height == whole); /* as it was before */
+  controls_layout(c, p, cr, 1280, 720, 0, true);               /* pointed at */
+  assert_true(c->n == 10 && c->scene.height == 720);
   free(c);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   close_player(p);
 }
 
-/* The bar that is kept from frame to frame is the bar drawn anew, byte for byte, over a random walk of everything that
- * can be done. */
-static void test_kept_bar(void **state) {
+/* All that can be done has a key: a character, or one of the window's own; 1 to 6 are the scenes, as the help says. */
+static void test_keys(void **state) {
   (void)state;
-  enum { WIDTH = 900, HEIGHT = 506 };
-  Player *p = open_player();
-  cairo_surface_t *a = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT),
-                  *b = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
-  cairo_t *on_a = cairo_create(a), *on_b = cairo_create(b);
-  Controls *c = malloc(sizeof *c);
-  KeptBar *kept = calloc(1, sizeof *kept);
-  for (uint64_t k = 0; k < 300; k++) {
-    const int input = (int)random_between(1, 0, k, 0, INPUT_EXPORT - 1);
-    player_input(p, (PlayerInput)input);
-    if (p->now.n_steps > 100000) player_restore(p, "N=64 d=16 block=8"); /* where the walk grows too large */
-    p->presentation = false;
-    controls_layout(c, p, on_a, WIDTH, HEIGHT, 0, false);
-    const int64_t pointed = random_between(1, 1, k, -1, c->n - 1);
-    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept);
-    controls_draw(c, p, on_b, pointed < 0 ? NULL : &c->items[pointed], NULL);
-    controls_draw(c, p, on_a, pointed < 0 ? NULL : &c->items[pointed], kept); /* and from what was just kept */
-    cairo_surface_flush(a);
-    cairo_surface_flush(b);
-    const size_t bytes = (size_t)cairo_image_surface_get_stride(a) * HEIGHT;
-    if (memcmp(cairo_image_surface_get_data(a), cairo_image_surface_get_data(b), bytes) != 0)
-      fail_msg("frame %d differs after input %d", (int)k, input);
+  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT, INPUT_TILE_BACK,
+                                        INPUT_ROW_NEXT,   INPUT_ROW_BACK,   INPUT_PASS_NEXT, INPUT_PASS_BACK,
+                                        INPUT_START,      INPUT_END,        INPUT_PASTE,     INPUT_UNPAINT,
+                                        INPUT_ESCAPE}; /* arrows, Home, Ctrl+V, Backspace */
+  bool by_key[INPUT_COUNT] = {false};
+  for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
+  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++) by_key[SPECIAL[k]] = true;
+  for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
+    const bool is_listed = (input >= INPUT_EDIT && input <= INPUT_CHOOSE_LAST) ||
+                           (input >= INPUT_EXPORT_PNG && input <= INPUT_EXPORT_SERIES);
+    const bool is_switch_back = input == INPUT_LESS + PARAMETER_CAUSAL || input == INPUT_LESS + PARAMETER_WITHOUT_MAX;
+    const bool is_in_a_list = input == INPUT_MORE + PARAMETER_PRESET;
+    if (!by_key[input] && !is_listed && !is_switch_back && !is_in_a_list) fail_msg("input %d has no key", input);
   }
-  controls_forget(kept);
-  free(kept);
-  free(c);
-  cairo_destroy(on_a);
-  cairo_destroy(on_b);
-  cairo_surface_destroy(a);
-  cairo_surface_destroy(b);
-  close_player(p);
+  for (int k = 0; k < SCENE_COUNT; k++) assert_int_equal(player_key((char)('1' + k)), INPUT_SCENE + k);
+  assert_int_equal(player_key(' '), INPUT_PLAY);
+  assert_int_equal(player_key('J'), INPUT_STORY);
+  assert_int_equal(player_key('e'), INPUT_EXPORT);
 }
 
 /* For the test of the window: where the middle of each control of a fresh viewer is, "x y label". */
@@ -355,8 +302,7 @@ static int print_controls(double width, double height) {
   controls_layout(c, p, cr, width, height, 0, false);
   for (int k = 0; k < c->n; k++) {
     const Box b = c->items[k].box;
-    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2,
-           c->items[k].kind == CONTROL_SCRUB ? "scrub" : c->items[k].label);
+    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2, c->items[k].label);
   }
   free(c);
   cairo_destroy(cr);
@@ -380,7 +326,7 @@ int main(int n_arguments, char **arguments) {
       cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps),
       cmocka_unit_test(test_controls),
-      cmocka_unit_test(test_kept_bar),
+      cmocka_unit_test(test_keys),
   };
   return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
 }

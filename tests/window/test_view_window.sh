@@ -44,7 +44,7 @@ state 'step=[1-9][0-9]*$'
 keys space
 stands || fail "it does not pause"
 state 'step=[1-9][0-9]*$'
-keys 4
+keys 2
 state 'scene=softmax'
 keys 1
 state 'scene=walk'
@@ -67,16 +67,14 @@ xdotool type --delay 20 'block=32 causal=1 step=5'
 keys Return
 state 'N=128 d=16 causal=1 block=32 scene=walk step=5$'
 
-# A parameter by Tab and digits, by its list, and a whole problem; Escape leaves things as they are.
-keys Tab Tab Tab 9 6 Return
-state 'N=96 d=16 causal=1 block=32 scene=walk'
-keys Up Down Escape
+# A whole problem by its list; Escape leaves things as they are.
+line 'N=96'
 keys x Down Down Escape
 state 'N=96 d=16 causal=1 block=32 scene=walk'
 keys x Home Return
 state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=walk$'
 
-# The mouse: the scrub bar, a parameter that is stepped, dragged, and typed into, an impossible value, a list.
+# The mouse: the scrub bar, a value that is dragged, stepped, and typed into, an impossible one, a list.
 mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 720, then what xdotool is told to do there
   spot=$(grep -m 1 -E "^[0-9]+ [0-9]+ $1\$" "$box/controls") || fail "no control '$1'"
   x=${spot%% *} y=${spot#* } y=${y%% *}
@@ -93,21 +91,19 @@ xdotool mousemove_relative 30 0; xdotool mousemove_relative 30 0; xdotool mouseu
 state 'N=256 '
 mouse 'N 64' click 3 click 3
 state 'N=64 '
-mouse 'B_r 8' click 1
+mouse 'N 64' click 1 # its key stands in the line; what is refused stays there
 xdotool type --delay 20 '0'
+keys Return BackSpace
+xdotool type --delay 20 '128'
 keys Return
-state_while_typing=$(wc -l <"$box/out")
-keys BackSpace; xdotool type --delay 20 '16'; keys Return
-state 'block-q=16 block-k=8 '
-[ "$state_while_typing" -gt 0 ] || fail "nothing was printed"
-mouse 'fp16' click 1
-keys End Return
-state 'dtype=fp8 '
-mouse 'first look' click 1
+state 'N=128 '
+mouse 'fa2' click 1
 keys Home Return
-mouse '4 softmax' click 1
+state 'algorithm=standard '
+keys x Home Return
+mouse 'Softmax' click 1
 state 'block=8 scene=softmax'
-mouse '1 walk' click 1
+mouse 'Walk' click 1
 keys Home
 xdotool mousemove 400 300 click 5
 state 'scene=walk step=1$'

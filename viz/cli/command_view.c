@@ -202,14 +202,23 @@ const Command COMMAND_VIEW = {
     .summary = "a window in which attention runs tile by tile",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
     .description =
-        "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row "
-        "and tile; 1 to 8 choose the scene; ? shows all keys. Everything can also be done with the mouse: "
-        "drag the scrub bar, drag, step or type a parameter, point at a tile to see its ranges and bytes. e "
-        "saves what is on the screen (PNG, SVG, PDF) or the run (WebP, MP4, GIF, PNG files) into the present "
-        "folder. The window's theme, presentation, speed, motion and size are kept in "
-        "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line "
-        "state, which --state takes. Without -N, -d or a block the problem is N = 64, d = 16, causal, in "
-        "tiles of 8 x 8.",
+        "Starts paused. Play, the way through the run, algorithm, N and the scenes have the mouse: click, drag "
+        "or turn the wheel; point at a tile to see its ranges and bytes. All else is typed after Return or a "
+        "colon (block=16 gpu=h200 sram=96K), or has a key:\n\n"
+        "Space plays; j plays and stops at each thing that is new; J is the story. Left, Right, Page Up, Page "
+        "Down, Up, Down, with Shift Up and Down, Home and End go by operation, tile, row of tiles, pass and run; "
+        "m, s, w go to the next new maximum, skipped tile and write-back (a capital: the one before); + and - "
+        "are faster and slower; k plays by the model's time. 1 to 6 choose the scene; x has whole problems.\n\n"
+        "a, n, h, b, g are the next algorithm, N, head dimension, data type and GPU (a capital: the one before); "
+        "], ), }, u, i double the block, B_r, B_c, SRAM and heads ([, (, {, U, I halve them); c is causal or "
+        "not; o softmax without the maximum. In walk, press and drag paint the mask; Backspace takes a stroke "
+        "back.\n\n"
+        "e saves what is on the screen (v: SVG, P: PDF) or the run (WebP, MP4, GIF, PNG files) into the present "
+        "folder. y copies and prints the one-line state, which --state takes, and Ctrl+V takes one. d prints the "
+        "step in words; K is the speaker's page; l lessons; t, p, f theme, presentation and full screen; r "
+        "reduced motion. Escape leaves what is open; q quits.\n\n"
+        "Theme, presentation, speed, motion and size are kept in $XDG_CONFIG_HOME/tilewalk/view.conf (~/.config "
+        "without it). Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8.",
     .examples = "  # walk through FlashAttention-2\n"
                 "  tilewalk view\n\n"
                 "  # standard attention on a projector\n"

@@ -83,7 +83,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   memset(p, 0, sizeof *p);
   p->request = *request;
   p->speed = DEFAULT_SPEED;
-  p->focus = p->edited = -1;
+  p->edited = -1;
   p->without_max = p->request.without_max = without_max;
   question_choose_small(&p->request);
   if (request->n_algorithms > 1) p->scene = SCENE_PILES;

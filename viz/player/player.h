@@ -42,15 +42,12 @@ typedef enum {
   INPUT_MORE_LAST = INPUT_MORE + PARAMETER_COUNT - 1,
   INPUT_LESS, /* the same back */
   INPUT_LESS_LAST = INPUT_LESS + PARAMETER_COUNT - 1,
-  INPUT_EDIT, /* opens what it is typed in, or its list; a switch goes over */
+  INPUT_EDIT, /* opens its list, or the line for typing with its key in it; a switch goes over */
   INPUT_EDIT_LAST = INPUT_EDIT + PARAMETER_COUNT - 1,
   INPUT_CHOOSE, /* INPUT_CHOOSE + k: line k of the list that is open */
   INPUT_CHOOSE_LAST = INPUT_CHOOSE + CHOICES_MAX - 1,
-  INPUT_FOCUS_NEXT,
-  INPUT_FOCUS_BACK, /* the parameter that Up and Down step, and digits are typed into */
   INPUT_THEME,
   INPUT_PRESENTATION,
-  INPUT_FOLD, /* folds the controls to one row, or unfolds them */
   INPUT_MOTION,
   INPUT_CLOCK,   /* a step a beat, or the time that the model gives each step */
   INPUT_GUIDE,   /* begins or ends guided play */
@@ -88,7 +85,7 @@ enum {
 typedef enum {
   OPEN_NOTHING = 0,
   OPEN_HELP,
-  OPEN_ENTRY, /* typing: any parameters, or the one of Player.edited */
+  OPEN_ENTRY, /* typing: any parameters */
   OPEN_LIST,  /* choosing: of the parameter Player.edited, or a format to save in */
 } PlayerOpen;
 
@@ -103,13 +100,11 @@ struct Player {
   bool is_guided;
   bool is_shown[NARRATION_SITUATIONS_MAX]; /* situations of viz/scene/narration.h that it has stopped at */
   int n_shown;
-  uint64_t guided_steps;      /* since it stopped last */
-  bool is_folded, was_folded; /* the controls, to one row; before presentation mode, which folds them */
-  bool asks_quit;             /* Escape was pressed, and quits when pressed again */
+  uint64_t guided_steps; /* since it stopped last */
+  bool asks_quit;        /* Escape was pressed, and quits when pressed again */
   double beats; /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
   PlayerOpen open;
-  int edited;            /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */
-  int focus;             /* Parameter, or -1 */
+  int edited;            /* Parameter whose list is open, or -1: the formats to save in */
   int chosen, n_choices; /* of the list */
   Choice choices[CHOICES_MAX];
   int speed;          /* index, see player_events_per_s */
@@ -153,14 +148,13 @@ bool player_paint(Player *player, int64_t i, int64_t j);
 void player_paint_to(Player *player, int64_t i, int64_t j);
 void player_unpaint(Player *player); /* takes the last stroke back */
 
-/* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list
- * text goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both
- * return as player_input does. */
+/* Typing: text goes into the entry; accept applies "block=16 causal=1". In a list text goes to the line that begins
+ * with it, or takes the line whose key it is, and accept takes the present line. Both return as player_input does. */
 PlayerInput player_type(Player *player, const char *text);
 void player_erase(Player *player);
 PlayerInput player_accept(Player *player);
 void player_move(Player *player, int by); /* in a list */
-void player_cancel(Player *player);       /* closes what is open, or drops the focus */
+void player_cancel(Player *player);       /* closes what is open */
 
 /* Opens a file as the command line does, by its name: a program (.walk, as --algorithm), a model's config.json (.json,
  * as --model), else a kernel's description (--kernel). Sizes, tiles and the algorithm are the file's where it has them;
@@ -182,12 +176,7 @@ bool player_is_moving(const Player *player); /* time changes what is drawn */
 
 bool player_set_speed(Player *player, double events_per_s); /* one of those that there are; false: it is not */
 
-/* The keys: which input a character stands for, and the list for the help page. */
-PlayerInput player_key(char character);
-typedef struct {
-  const char *keys, *does;
-} KeyHelp;
-extern const KeyHelp KEY_HELP[]; /* ends with a row of NULLs */
+PlayerInput player_key(char character); /* which input a character stands for */
 
 void player_say(Player *player, bool is_warning, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -51,25 +51,12 @@ static void choose_scene(Player *p, SceneKind scene) {
   p->moved_s = moved_s;
 }
 
-/* The chips in the order they stand in; nothing after the last. */
-static void move_focus(Player *p, int direction) {
-  p->focus += direction;
-  if (p->focus >= PARAMETER_COUNT || p->focus < -1) p->focus = p->focus < 0 ? PARAMETER_COUNT - 1 : -1;
-}
-
-/* A projector has the scene; the controls come when they are pointed at, folded. */
-static void set_presentation(Player *p, bool is_on) {
-  if (is_on) p->was_folded = p->is_folded;
-  p->is_folded = is_on || p->was_folded;
-  p->presentation = is_on;
-}
-
 /* One thing at a time; nobody loses a lesson by a key too many. */
 static PlayerInput escape(Player *p) {
-  if (p->open != OPEN_NOTHING || p->focus >= 0) {
+  if (p->open != OPEN_NOTHING) {
     player_cancel(p);
   } else if (p->presentation) {
-    set_presentation(p, false);
+    p->presentation = false;
     player_say(p, false, "Presentation is over");
   } else if (p->asks_quit) {
     return INPUT_QUIT;
@@ -107,11 +94,8 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   case INPUT_END: player_seek(p, p->stage.n_steps); break;
   case INPUT_FASTER: player_change_speed(p, 1); break;
   case INPUT_SLOWER: player_change_speed(p, -1); break;
-  case INPUT_FOCUS_NEXT: move_focus(p, 1); break;
-  case INPUT_FOCUS_BACK: move_focus(p, -1); break;
   case INPUT_THEME: p->dark = !p->dark; break;
-  case INPUT_PRESENTATION: set_presentation(p, !p->presentation); break;
-  case INPUT_FOLD: p->is_folded = !p->is_folded; break;
+  case INPUT_PRESENTATION: p->presentation = !p->presentation; break;
   case INPUT_MOTION:
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
@@ -121,7 +105,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   case INPUT_GUIDE: player_guide(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
-  case INPUT_ENTRY: player_open_entry(p, -1); break;
+  case INPUT_ENTRY: player_open_entry(p, ""); break;
   case INPUT_EXPORT: player_open_formats(p); break;
   default: break;
   }
@@ -157,12 +141,10 @@ PlayerInput player_key(char character) {
               {'v', INPUT_EXPORT_SVG},
               {'P', INPUT_EXPORT_PDF},
               {'f', INPUT_FULLSCREEN},
-              {'F', INPUT_FOLD},
               {'K', INPUT_NOTES},
               {'l', INPUT_SIDE},
               {'q', INPUT_QUIT}};
-  for (int k = 0; k < SCENE_COUNT; k++)
-    if (scene_key((SceneKind)k) == character) return (PlayerInput)(INPUT_SCENE + k);
+  if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + character - '1');
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;
   for (int k = 0; character && k < PARAMETER_COUNT; k++) {
@@ -171,33 +153,3 @@ PlayerInput player_key(char character) {
   }
   return INPUT_NONE;
 }
-
-const KeyHelp KEY_HELP[] = {
-    {"Space, j", "play, pause; guided play, which stops at each thing that is new"},
-    {"J", "the story: somebody leads, and asks first"},
-    {"Right, Left", "one operation on, back"},
-    {"Page Down, Page Up", "one tile on, back"},
-    {"Down, Up", "one row of tiles on, back"},
-    {"Shift + Down, Up", "one pass on, back"},
-    {"Home, End", "to the start, to the end"},
-    {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
-    {"+, -", "faster, slower"},
-    {"1, 4, 7, 9, 0, z", "scenes: walk, softmax, time, piles, bank, many"},
-    {"x", "whole problems to choose from"},
-    {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
-    {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
-    {"u, i", "SRAM, heads doubled (capital: halved)"},
-    {"c, o", "causal or not; softmax without the maximum: it overflows"},
-    {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
-    {"Press and drag, Backspace", "in walk: paint the mask, tile by tile; take a stroke back (also: right button)"},
-    {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
-    {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
-    {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
-    {"d", "print this step in words"},
-    {"t, p, f", "theme, presentation, full screen"},
-    {"F, K", "the controls folded to a row, or unfolded; the speaker's page, in a window of its own"},
-    {"r, k", "reduced motion; a step a beat, or the model's time"},
-    {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
-    {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
-    {NULL, NULL},
-};

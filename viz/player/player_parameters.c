@@ -11,37 +11,26 @@
 #include "viz/player/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)",
-                          "", "sliding window"},
-    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "the algorithm", "algorithm: choose, drag, or step (a, A)",
-                             "one of the list, or a program of your own", "flash-split"},
-    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N, the length of the sequence",
-                     "N, the sequence: type, drag, or step (n, N)", "a whole number such as 4096 or 4K", "N 65,536"},
-    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d, the head dimension",
-                     "d, the head dimension: type, drag, or step (h, H)", "a whole number such as 64 or 128", "d 128"},
-    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "the block, B_r = B_c",
-                         "both sides of a tile: type, drag, or step (], [)",
-                         "a whole number such as 128, or paper for Algorithm 1's", "block"},
-    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "B_r, rows of Q in a tile",
-                           "B_r, rows of Q in a tile: type, drag, or step ( ), ( )", "a whole number such as 128",
-                           "B_r 128"},
-    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "B_c, rows of K and V in a tile",
-                           "B_c, rows of K and V in a tile: type, drag, or step (}, {)", "a whole number such as 64",
-                           "B_c 128"},
-    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "SRAM of one CTA",
-                        "SRAM of one CTA: type, drag, or step (u, U)",
-                        "a size such as 96K or 227KiB, or machine for the GPU's own", "SRAM 192 KiB"},
-    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)",
-                       "a name of 'tilewalk list gpus', or a file", "a100-80gb"},
-    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "query heads / key and value heads",
-                         "heads (one of them is shown): type, drag, or step (i, I)",
-                         "a whole number such as 32, or 32/8 for GQA", "heads 32/8"},
-    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "the data type", "data type: choose, drag, or step (b, B)",
-                         "fp32, fp16, bf16 or fp8", "fp16"},
-    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "the causal mask", "causal mask on or off (c)", "",
-                          "causal"},
-    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "softmax without the maximum",
-                               "softmax without the maximum: it overflows (o)", "", "no max"},
+    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "", "a whole problem", ""},
+    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "algorithm", "the algorithm",
+                             "one of the list, or a program of your own"},
+    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N", "N, the length of the sequence",
+                     "a whole number such as 4096 or 4K"},
+    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d", "d, the head dimension", "a whole number such as 64 or 128"},
+    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "block", "the block, B_r = B_c",
+                         "a whole number such as 128, or paper for Algorithm 1's"},
+    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "block-q", "B_r, rows of Q in a tile",
+                           "a whole number such as 128"},
+    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "block-k", "B_c, rows of K and V in a tile",
+                           "a whole number such as 64"},
+    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "sram", "SRAM of one CTA",
+                        "a size such as 96K or 227KiB, or machine for the GPU's own"},
+    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "gpu", "the GPU", "a name of 'tilewalk list gpus', or a file"},
+    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "heads", "query heads / key and value heads",
+                         "a whole number such as 32, or 32/8 for GQA"},
+    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "dtype", "the data type", "fp32, fp16, bf16 or fp8"},
+    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "causal", "the causal mask", ""},
+    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "", "softmax without the maximum", ""},
 };
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */
@@ -143,10 +132,6 @@ bool parameter_is_on(const Player *p, Parameter which) {
 
 /* The keys of the state that a typed value stands for; false with the reason said. */
 static bool line_for(Player *p, Parameter which, const char *value, char *line, size_t size) {
-  static const char *const KEYS[PARAMETER_COUNT] = {
-      [PARAMETER_ALGORITHM] = "algorithm", [PARAMETER_N] = "N",          [PARAMETER_D] = "d",
-      [PARAMETER_BLOCK] = "block",         [PARAMETER_GPU] = "gpu",      [PARAMETER_SRAM] = "sram",
-      [PARAMETER_DTYPE] = "dtype",         [PARAMETER_CAUSAL] = "causal"};
   const SnapshotGrid *g = &p->now.grid;
   const char *slash = which == PARAMETER_HEADS ? strchr(value, '/') : NULL;
   int n = -1;
@@ -156,10 +141,8 @@ static bool line_for(Player *p, Parameter which, const char *value, char *line, 
     n = snprintf(line, size, "block-q=%" PRId64 " block-k=%s", g->B_r, value);
   else if (slash)
     n = snprintf(line, size, "heads=%.*s kv-heads=%s", (int)(slash - value), value, slash + 1);
-  else if (which == PARAMETER_HEADS)
-    n = snprintf(line, size, "heads=%s", value);
-  else if (KEYS[which])
-    n = snprintf(line, size, "%s=%s", KEYS[which], value);
+  else if (*PARAMETERS[which].state_key)
+    n = snprintf(line, size, "%s=%s", PARAMETERS[which].state_key, value);
   if (n > 0 && (size_t)n < size) return true;
   player_say(p, true, "Not possible: that is too long; %s", PARAMETERS[which].wants);
   return false;

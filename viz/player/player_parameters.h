@@ -29,12 +29,10 @@ typedef enum { PARAMETER_NUMBER, PARAMETER_LIST, PARAMETER_SWITCH } ParameterKin
 typedef struct {
   const char *label; /* before the value; "" none */
   ParameterKind kind;
-  char more, less;   /* keys; 0: none */
-  const char *title; /* what it is */
-  const char *hint;  /* the same with its keys, for a tooltip */
-  const char *wants; /* what can be typed */
-  /* A label that it usually does not exceed, so that stepping does not move it from under the mouse. */
-  const char *widest;
+  char more, less;       /* keys; 0: none */
+  const char *state_key; /* of the state line; "" what has no key of its own */
+  const char *title;     /* what it is */
+  const char *wants;     /* what can be typed */
 } ParameterRow;
 
 extern const ParameterRow PARAMETERS[PARAMETER_COUNT];

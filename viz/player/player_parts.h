@@ -20,9 +20,9 @@ void player_play(Player *player);                 /* plays, or pauses */
 void player_guide(Player *player);                /* guided play: on, or off */
 void player_change_speed(Player *player, int by); /* steps of SPEEDS */
 
-/* What is open over the scene: the list of formats, a line to type into (-1: any parameters), a parameter's list. */
+/* What is open over the scene: the list of formats, a line to type into that begins with `text`, a parameter's list. */
 void player_open_formats(Player *player);
-void player_open_entry(Player *player, int edited);
+void player_open_entry(Player *player, const char *text);
 void player_edit(Player *player, Parameter which);
 PlayerInput player_choose(Player *player, int k); /* line k of the list that is open */
 

@@ -117,10 +117,9 @@ void player_open_formats(Player *p) {
   p->open = OPEN_LIST;
 }
 
-void player_open_entry(Player *p, int edited) {
+void player_open_entry(Player *p, const char *text) {
   p->open = OPEN_ENTRY;
-  p->edited = edited;
-  p->entry[0] = '\0';
+  snprintf(p->entry, sizeof p->entry, "%s", text);
 }
 
 void player_edit(Player *p, Parameter which) {
@@ -128,7 +127,9 @@ void player_edit(Player *p, Parameter which) {
   if (PARAMETERS[which].kind == PARAMETER_SWITCH) {
     parameter_step(p, which, 1);
   } else if (PARAMETERS[which].kind == PARAMETER_NUMBER) {
-    player_open_entry(p, (int)which);
+    char begun[16];
+    snprintf(begun, sizeof begun, "%s=", PARAMETERS[which].state_key);
+    player_open_entry(p, begun);
   } else {
     p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
     p->edited = (int)which;
@@ -182,7 +183,6 @@ void player_move(Player *p, int by) {
 }
 
 void player_cancel(Player *p) {
-  if (p->open == OPEN_NOTHING) p->focus = -1;
   if (p->open == OPEN_ENTRY) p->message[0] = '\0'; /* why the entry was refused */
   p->open = OPEN_NOTHING;
   p->entry[0] = '\0';
@@ -192,9 +192,7 @@ void player_cancel(Player *p) {
 PlayerInput player_accept(Player *p) {
   if (p->open == OPEN_LIST) return player_choose(p, p->chosen);
   if (p->open != OPEN_ENTRY) return INPUT_NONE;
-  const bool taken = !*p->entry || (p->edited < 0 ? player_take_line(p, &p->request, p->entry)
-                                                  : parameter_set(p, (Parameter)p->edited, p->entry));
-  if (!taken) return INPUT_NONE;
+  if (*p->entry && !player_take_line(p, &p->request, p->entry)) return INPUT_NONE;
   p->open = OPEN_NOTHING;
   p->entry[0] = '\0';
   return INPUT_NONE;

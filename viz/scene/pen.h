@@ -119,7 +119,6 @@ Box pen_page_bare(const Pen *pen);
  * there. */
 typedef struct Scene {
   const char *title;
-  char key; /* of the viewer */
   void (*draw)(const Pen *pen);
   /* The two sentences that stand over it; NULL: those of the present event. */
   void (*narrate)(const Snapshot *now, SceneMemo *memo, Narration *said);

@@ -15,7 +15,6 @@ static const Scene *const OBJECTS[SCENE_COUNT] = {SCENES(SCENE_OBJECT)};
 
 const char *scene_name(SceneKind scene) { return SCENE_NAMES[scene]; }
 const char *scene_title(SceneKind scene) { return OBJECTS[scene]->title; }
-char scene_key(SceneKind scene) { return OBJECTS[scene]->key; }
 
 bool scene_from_name(const char *name, SceneKind *scene) {
   const int found = scene_find(name);

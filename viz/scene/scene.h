@@ -50,7 +50,6 @@ void scene_narrate(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, N
 
 const char *scene_name(SceneKind scene);  /* "walk", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "One table, tile by tile", ... */
-char scene_key(SceneKind scene);          /* of the viewer: '1' */
 bool scene_from_name(const char *name, SceneKind *scene);
 
 #endif

@@ -148,4 +148,4 @@ static void draw(const Pen *pen) {
   draw_panel(pen, page, &c, 1);
 }
 
-const Scene BANK_SCENE = {.title = "Shared memory as it lies", .key = '0', .draw = draw, .narrate = tell};
+const Scene BANK_SCENE = {.title = "Shared memory as it lies", .draw = draw, .narrate = tell};

@@ -344,4 +344,4 @@ static void draw(const Pen *pen) {
     draw_pages(pen, body, &m);
 }
 
-const Scene MANY_SCENE = {.title = "Who reads the cache", .key = 'z', .draw = draw, .narrate = tell};
+const Scene MANY_SCENE = {.title = "Who reads the cache", .draw = draw, .narrate = tell};

@@ -316,4 +316,4 @@ static void draw(const Pen *pen) {
   piles_free(&room);
 }
 
-const Scene PILES_SCENE = {.title = "What each algorithm carries", .key = '9', .draw = draw, .narrate = tell};
+const Scene PILES_SCENE = {.title = "What each algorithm carries", .draw = draw, .narrate = tell};

@@ -228,4 +228,4 @@ static void draw(const Pen *pen) {
   draw_outputs(pen, outputs, &row, size);
 }
 
-const Scene SOFTMAX_SCENE = {.title = "Online softmax of one row", .key = '4', .draw = draw};
+const Scene SOFTMAX_SCENE = {.title = "Online softmax of one row", .draw = draw};

@@ -159,4 +159,4 @@ static void draw(const Pen *pen) {
   draw_lanes(&g, pen_sheet(pen, page, &sheet));
 }
 
-const Scene TIME_SCENE = {.title = "When each unit works", .key = '7', .draw = draw, .narrate = tell};
+const Scene TIME_SCENE = {.title = "When each unit works", .draw = draw, .narrate = tell};

@@ -448,4 +448,4 @@ static void draw(const Pen *pen) {
   draw_line(&w, chip.x + chip.width / 2, chip.width, page.y + p->line * page.height);
 }
 
-const Scene WALK_SCENE = {.title = "One table, tile by tile", .key = '1', .draw = draw};
+const Scene WALK_SCENE = {.title = "One table, tile by tile", .draw = draw};

@@ -199,7 +199,7 @@ EXPORT char *web_print(void) { return drawing_print(surface); } /* the page free
 /* ---- Events ---------------------------------------------------------------------------------------------- */
 
 EXPORT void web_key(int key, bool shift, bool control) {
-  const bool is_free = player.open == OPEN_NOTHING && player.focus < 0 && !viewer_is_covered(&viewer);
+  const bool is_free = player.open == OPEN_NOTHING && !viewer_is_covered(&viewer);
   if (key == SIDE_KEY_ESCAPE && is_free) return; /* it would end a window */
   viewer_key(&viewer, (SideKey)key, shift, control);
   viewer.has_ended = false;
@@ -274,7 +274,6 @@ EXPORT double web_speed(void) { return player_events_per_s(&player); }
 EXPORT bool web_set_speed(double events_per_s) { return player_set_speed(&player, events_per_s); }
 EXPORT double web_steps(void) { return (double)player.now.n_steps; }
 EXPORT bool web_is_playing(void) { return viewer_is_covered(&viewer) ? viewer_is_moving(&viewer) : player.is_playing; }
-EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys step, or -1 */
 EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }
 EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }
 EXPORT bool web_is_dark(void) { return player.dark; }

@@ -100,13 +100,12 @@ static void put_parameter(Json *j, Parameter which) {
   json_string(j, "wants", row->wants);
   json_string(j, "value", parameter_value(web_player(), which, value));
   json_string(j, "kind", KINDS[row->kind]);
-  json_whole(j, "edit", INPUT_EDIT + (int)which);
   if (row->kind == PARAMETER_LIST) put_choices(j, which);
   if (row->kind == PARAMETER_SWITCH && parameter_is_on(web_player(), which)) json_whole(j, "on", 1);
   json_raw(j, "}");
 }
 
-/* {"scenes": [{"name", "title", "input", "on"?}...], "parameters": [{"title", "wants", "value", "kind", "edit",
+/* {"scenes": [{"name", "title", "input", "on"?}...], "parameters": [{"title", "wants", "value", "kind",
  * "choices"?, "on"?}...]}: what the page's menus show. */
 EXPORT const char *web_menu(void) {
   Json j = json_new();

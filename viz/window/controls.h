@@ -1,20 +1,16 @@
-/* What lies around the scene in the window: the bar of controls, the scrub bar that the scene draws, and what is laid
- * over the scene (a message, a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not
- * known here.
+/* What lies around the scene in the window: the bar, and what is laid over the scene (a message, a tooltip, the line
+ * for typing, a list, the keys). Drawn with cairo; SDL is not known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
- *     +-----------------------------------------------------------------+
- *     | |< <row <tile <op  Play  op> tile> row> >|               max .. |
- *     | <first look>  <fa2>  <N 64>  <d 16>  <block>  <B_r 8>  <B_c 8>  |
- *     | 1 main  2 tiles ...                         copy  save  ? keys  |
+ *     |=======================|-----------------------------------------|   the way through the run, the scene's own
+ *     |  Play  fa2  N 64           Walk  Softmax  Time  Piles  Bank  Many |   of a narrow window: two rows
  *     +-----------------------------------------------------------------+
  *
- * A parameter is three controls in one frame: a step back, the value, which is typed into or opens a list, a step on.
- * The value can also be dragged left and right, or turned with the wheel.
+ * At rest that is all: the rest is typed, or has a key. A value is clicked (its list opens, or the line for typing),
+ * dragged left and right, or turned with the wheel.
  *
- * Folded, the bar is its first row. In presentation mode it is folded, and away until the pointer goes to where it
- * would be. */
+ * In presentation mode the bar is away until the pointer goes to where it would be. */
 #ifndef TILEWALK_VIZ_WINDOW_CONTROLS_H
 #define TILEWALK_VIZ_WINDOW_CONTROLS_H
 
@@ -22,34 +18,32 @@
 #include "viz/player/player.h"
 
 typedef enum {
-  CONTROL_BUTTON = 0,
+  CONTROL_PLAY = 0,
+  CONTROL_WORD, /* a value, or a scene's name */
   CONTROL_SCRUB,
-  CONTROL_VALUE,  /* of a parameter */
-  CONTROL_ARROW,  /* beside a value */
   CONTROL_CHOICE, /* a line of the open list, over the scene */
 } ControlKind;
 
 typedef struct {
   ControlKind kind;
   Box box;
-  PlayerInput click, other; /* left button; right button (INPUT_NONE: none) */
-  PlayerInput more, less;   /* dragged right or left, wheel up or down (INPUT_NONE: neither) */
-  bool is_on, has_focus;
-  const char *widest; /* what it has room for at least; NULL: its label */
-  const char *hint;
-  char label[128];
+  PlayerInput click; /* left button */
+  PlayerInput more,
+      less; /* dragged right or left, wheel up or down, the right button takes less; INPUT_NONE: neither */
+  bool is_on;
+  char label[64];
 } Control;
 
-enum { CONTROLS_MAX = 160 };
+enum { CONTROLS_MAX = 10 + CHOICES_MAX };
 
 typedef struct {
   Control items[CONTROLS_MAX];
   int n;
-  Box scene;             /* where the scene is drawn */
-  Box side;              /* the panel beside the scene; empty: not shown */
-  Box bar;               /* empty: not shown */
-  double unit, bar_unit; /* the bar has letters of its own size in a small window */
-  bool is_small;
+  Box scene;   /* where the scene is drawn */
+  Box side;    /* the panel beside the scene; empty: not shown */
+  Box bar;     /* empty: not shown */
+  double unit; /* 1/720 of the height, or 1/1280 of the width */
+  double size; /* of the bar's letters */
 } Controls;
 
 /* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene;
@@ -63,18 +57,7 @@ const Control *controls_at(const Controls *controls, double x, double y);
 /* Which part of the scrub bar a point is at, 0 to 1. */
 double controls_scrub_part(const Controls *controls, double x);
 
-/* The bar as it was drawn last, and of what: drawn anew only when that changes. Zeros: nothing
- * yet. */
-typedef struct {
-  cairo_surface_t *surface;
-  Controls controls;
-  int pointed;
-  bool is_dark;
-} KeptBar;
-
-/* Draws the bar. What is kept, or NULL, never changes what is drawn; cr has no scale, and no shift but whole pixels. */
-void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed, KeptBar *kept);
-void controls_forget(KeptBar *kept); /* frees it */
+void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed);
 
 /* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the
  * keys. */
@@ -82,5 +65,8 @@ void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, c
                   const char *tooltip, double x, double y);
 
 void overlay_tooltip(const Controls *controls, const Player *player, cairo_t *cr, const char *text, double x, double y);
+
+/* Three lines over a dimmed window. */
+void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const lines[3]);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "viz/window/controls.h"
 
+#define ENTRY_LETTERS 3.2 /* the height of the line for typing, in sizes of its letters */
+
 enum { TOOLTIP_LINES = 4 };
 
 static void draw_tooltip(const Controls *c, const Pen *pen, const char *text, double x, double y) {
@@ -47,32 +49,18 @@ static void draw_banner(const Controls *c, const Pen *pen, Colour accent, const 
                 text);
 }
 
-/* The line for typing: any parameters along the foot of the scene, or one of them over its control. */
+/* The line for typing, along the foot of the scene. */
 static void draw_entry(const Controls *c, const Player *p, const Pen *pen) {
-  const double u = c->unit, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, size = pen_size(pen, TYPE_HEAD);
-  const ParameterRow *row = p->edited >= 0 ? &PARAMETERS[p->edited] : NULL;
-  const double all = c->scene.width + c->side.width, width = row ? fmin(640 * u, all - 24 * u) : all - 80 * u,
-               height = (row ? 88 : 60) * u;
-  double x = 40 * u;
-  for (int k = 0; row && k < c->n; k++)
-    if (c->items[k].click == (PlayerInput)(INPUT_EDIT + p->edited)) x = c->items[k].box.x;
-  const Box box = box_at(fmax(0, fmin(x, all - width - 12 * u)), bottom - height - 6 * u, width, height);
-  const double left = box.x + 14 * u, room = box.width - 28 * u;
-  char line[PLAYER_ENTRY_BYTES + 160], value[PARAMETER_VALUE_BYTES];
-  double y = box.y + 8 * u + size;
+  const double u = c->unit, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, size = pen_size(pen, TYPE_BODY);
+  const double height = ENTRY_LETTERS * size, width = c->scene.width + c->side.width - 80 * u, room = width - 28 * u;
+  const Box box = box_at(40 * u, bottom - height - 6 * u, width, height);
+  char line[PLAYER_ENTRY_BYTES + 1];
   pen_fill(pen, box, pen->theme->background, 1);
   pen_frame(pen, box, pen->theme->ink, 2);
-  if (row) {
-    parameter_value(p, (Parameter)p->edited, value);
-    snprintf(line, sizeof line, "%s%s%s", row->title, *value ? ", now " : "", value);
-    pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_START, left, y, room, line);
-    y += 1.5 * size;
-  }
   snprintf(line, sizeof line, "%s_", p->entry);
-  pen_mono(pen, TYPE_HEAD, pen->theme->ink, false, ANCHOR_START, left, y, room, line);
-  snprintf(line, sizeof line, "%s    Return: take it    Escape: leave it",
-           row ? row->wants : "such as  block=16 N=128 gpu=h200 sram=96K causal=0 step=40");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, left, box.y + box.height - 9 * u, room, line);
+  pen_mono(pen, TYPE_BODY, pen->theme->ink, false, ANCHOR_START, box.x + 14 * u, box.y + 1.2 * size, room, line);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * u, box.y + box.height - 0.5 * size,
+           room, "such as block=16 N=128 gpu=h200 step=40; Return takes it; Escape leaves it");
 }
 
 /* A list, each line a control: its key, its name, and what it is. */
@@ -103,25 +91,16 @@ static void draw_list(const Controls *c, const Player *p, const Pen *pen, const 
   }
 }
 
-static void draw_help(const Controls *c, const Pen *pen) {
-  const double u = c->unit;
-  int n = 0;
-  while (KEY_HELP[n].keys) n++;
-  const double bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, height = fmin(bottom - 16 * u, 640 * u),
-               width = fmin(1040 * u, c->scene.width - 20 * u);
-  const Box box = box_at((c->scene.width - width) / 2, (bottom - height) / 2, width, height);
-  const double step = (height - 50 * u) / (n + 1);
-  pen_fill(pen, box, pen->theme->background, 1);
-  pen_frame(pen, box, pen->theme->ink, 2);
-  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 24 * u, box.y + 34 * u, 0, "Keys");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + width - 24 * u, box.y + 34 * u, 0,
-           "Escape or ? closes this page");
-  for (int k = 0; k < n; k++) {
-    const double y = box.y + 40 * u + (k + 1) * step;
-    pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_START, box.x + 24 * u, y, 190 * u, KEY_HELP[k].keys);
-    pen_text(pen, TYPE_BODY, pen->theme->ink, false, ANCHOR_START, box.x + 225 * u, y, width - 250 * u,
-             KEY_HELP[k].does);
-  }
+void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const lines[3]) {
+  Lettering lettering = {.family = theme->sans, .size = 0.055 * box.height, .anchor = ANCHOR_MIDDLE};
+  const double room = 0.92 * box.width;
+  for (int k = 0; k < 3; k++) lettering.size *= fmin(1, room / letter_measure(cr, &lettering, lines[k]).width);
+  theme_use(cr, theme->background, 0.85);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_fill(cr);
+  theme_use(cr, theme->ink, 1);
+  for (int k = 0; k < 3; k++)
+    letter_draw(cr, &lettering, box.x + box.width / 2, box.y + box.height * (0.41 + 0.105 * k), lines[k]);
 }
 
 static Pen pen_over(const Controls *c, const Player *p, cairo_t *cr, const SceneView *view) {
@@ -134,19 +113,22 @@ static Pen pen_over(const Controls *c, const Player *p, cairo_t *cr, const Scene
 }
 
 void overlay_tooltip(const Controls *c, const Player *p, cairo_t *cr, const char *text, double x, double y) {
-  const SceneView view = {0};
+  const SceneView view = {.presentation = true};
   const Pen pen = pen_over(c, p, cr, &view);
   draw_tooltip(c, &pen, text, x, y);
 }
 
 void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, const char *tooltip,
                   double x, double y) {
-  const SceneView view = {.presentation = p->presentation};
-  const Pen pen = pen_over(c, p, cr, &view);
-  if (p->open == OPEN_HELP) draw_help(c, &pen);
+  static const char *const HELP[] = {"Space plays, arrows step, 1 to 6 change the scene.",
+                                     "Return, then what you want: N=4096 causal=1 algorithm=fa3",
+                                     "J asks you, e saves, Escape leaves. All keys: tilewalk view --help=all"};
+  const SceneView plain = {0}, large = {.presentation = true};
+  const Pen pen = pen_over(c, p, cr, &large), list = pen_over(c, p, cr, &plain);
+  if (p->open == OPEN_HELP) overlay_help(cr, box_at(0, 0, c->scene.width, c->scene.height), pen.theme, HELP);
   if (p->open == OPEN_ENTRY) draw_entry(c, p, &pen);
-  if (p->open == OPEN_LIST) draw_list(c, p, &pen, pointed);
-  const double lift = p->open != OPEN_ENTRY ? 0 : p->edited < 0 ? 64 : 92;
+  if (p->open == OPEN_LIST) draw_list(c, p, &list, pointed);
+  const double lift = p->open == OPEN_ENTRY ? ENTRY_LETTERS * pen_size(&pen, TYPE_BODY) / c->unit : 0;
   if (*p->message && p->open != OPEN_LIST)
     draw_banner(c, &pen, p->is_warning ? pen.theme->bad : pen.theme->tile[TILE_COLOUR_DONE], p->message, lift);
   if (*tooltip && p->open == OPEN_NOTHING) draw_tooltip(c, &pen, tooltip, x, y);

@@ -1,5 +1,4 @@
-/* Drawing the viewer, and what lies under the pointer. What stays the same from frame to frame is kept: the bar, and
- * what scenes remember. */
+/* Drawing the viewer, and what lies under the pointer. What scenes remember is kept from frame to frame. */
 #include "viz/window/viewer.h"
 
 #include <math.h>
@@ -19,19 +18,15 @@ bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost ho
                 .is_dirty = true};
   v->memo = memo_new();
   v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  v->bar = calloc(1, sizeof *v->bar);
-  return v->bar != NULL;
+  return v->memo != NULL;
 }
 
 void viewer_close(Viewer *v) {
-  if (v->bar) controls_forget(v->bar);
-  free(v->bar);
   if (v->measures) cairo_surface_destroy(v->measures);
   memo_free(v->memo);
 }
 
 void viewer_resize(Viewer *v, int width, int height) {
-  if (v->bar) controls_forget(v->bar);
   if (v->measures) cairo_surface_destroy(v->measures);
   v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   letter_forget_fonts(); /* of the size before: letters grow with the window, so its next ones are others */
@@ -55,10 +50,7 @@ void viewer_tick(Viewer *v, double seconds) {
 
 bool viewer_is_too_small(const Viewer *v) { return v->width < VIEWER_LEAST_WIDTH || v->height < VIEWER_LEAST_HEIGHT; }
 
-bool viewer_wants_bar(const Viewer *v) {
-  return v->drag != DRAG_NONE || v->player->focus >= 0 ||
-         (v->mouse_y >= 0 && v->mouse_y > v->height - 118.0 * fmin(v->width / 1280.0, v->height / 720.0));
-}
+bool viewer_wants_bar(const Viewer *v) { return v->drag != DRAG_NONE || v->mouse_y > 0.84 * v->height; }
 
 static void draw_scene(Viewer *v, cairo_t *cr) {
   const Player *p = v->player;
@@ -123,11 +115,8 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
       v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
   draw_scene(v, cr);
   draw_side(v, cr);
-  controls_draw(&v->controls, p, cr, pointed, v->bar);
-  if (pointed)
-    snprintf(tooltip, sizeof tooltip, "%s", pointed->hint);
-  else if (v->hover.kind != HIT_NONE)
-    scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
+  controls_draw(&v->controls, p, cr, pointed);
+  if (!pointed && v->hover.kind != HIT_NONE) scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
   overlay_draw(&v->controls, p, cr, pointed, tooltip, v->mouse_x, v->mouse_y);
 }
 

@@ -44,7 +44,6 @@ typedef struct {
   ViewerHost host;
   int width, height; /* in pixels */
   Controls controls;
-  KeptBar *bar;
   cairo_surface_t *measures; /* what finds what is under the mouse measures text on it */
   SceneMemo *memo;           /* what scenes worked out for the frames before */
   SceneHit hover;
@@ -53,8 +52,8 @@ typedef struct {
   double drag_x;
   int64_t drag_i, drag_j; /* the tile that was pressed */
   bool has_dragged;
-  PlayerInput drag_click, drag_more, drag_less;
-  bool is_framed; /* the scene alone: words and controls are the front end's */
+  PlayerInput drag_click, drag_more, drag_less; /* of the control that was pressed */
+  bool is_framed;                               /* the scene alone: words and controls are the front end's */
   bool is_dirty, has_ended;
 } Viewer;
 
@@ -81,7 +80,6 @@ void viewer_leave(Viewer *viewer);
 void viewer_press(Viewer *viewer, int button); /* 1 left, 3 right, where the pointer is; after viewer_motion */
 void viewer_release(Viewer *viewer, int button);
 void viewer_wheel(Viewer *viewer, int turns); /* up is positive */
-/* Two fingers move apart by this share of the window (negative: together); 0: they are set down. */
 
 void viewer_act(Viewer *viewer, PlayerInput input);
 bool viewer_side_takes(Viewer *viewer, SideEvent event); /* offers it to the panel, if there is one */

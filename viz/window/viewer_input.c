@@ -39,7 +39,7 @@ static void paste_entry(Viewer *v) {
 }
 
 /* While something is open, it has the keys. */
-static void on_open_key(Viewer *v, SideKey key, bool shift) {
+static void on_open_key(Viewer *v, SideKey key) {
   Player *p = v->player;
   switch (key) {
   case SIDE_KEY_RETURN: viewer_act(v, player_accept(p)); break;
@@ -52,27 +52,10 @@ static void on_open_key(Viewer *v, SideKey key, bool shift) {
   case SIDE_KEY_F1:
     if (p->open == OPEN_HELP) player_cancel(p);
     break;
-  case SIDE_KEY_TAB: /* takes what is typed, and goes to the next parameter */
-    if (p->open != OPEN_ENTRY || p->edited < 0) return;
-    p->focus = p->edited;
-    player_accept(p);
-    if (p->open == OPEN_NOTHING) player_input(p, shift ? INPUT_FOCUS_BACK : INPUT_FOCUS_NEXT);
-    break;
   case SIDE_KEY_PASTE: paste_entry(v); break;
   default: return;
   }
   v->is_dirty = true;
-}
-
-/* Up, Down and Return belong to the parameter that has the focus. */
-static PlayerInput focused_key(const Player *p, SideKey key) {
-  if (p->focus < 0) return INPUT_NONE;
-  switch (key) {
-  case SIDE_KEY_UP: return (PlayerInput)(INPUT_MORE + p->focus);
-  case SIDE_KEY_DOWN: return (PlayerInput)(INPUT_LESS + p->focus);
-  case SIDE_KEY_RETURN: return (PlayerInput)(INPUT_EDIT + p->focus);
-  default: return INPUT_NONE;
-  }
 }
 
 static PlayerInput special_key(SideKey key, bool shift) {
@@ -88,7 +71,6 @@ static PlayerInput special_key(SideKey key, bool shift) {
   case SIDE_KEY_RETURN: return INPUT_ENTRY;
   case SIDE_KEY_F1: return INPUT_HELP;
   case SIDE_KEY_F11: return INPUT_FULLSCREEN;
-  case SIDE_KEY_TAB: return shift ? INPUT_FOCUS_BACK : INPUT_FOCUS_NEXT;
   case SIDE_KEY_COPY: return INPUT_COPY;
   case SIDE_KEY_PASTE: return INPUT_PASTE;
   default: return INPUT_NONE;
@@ -111,7 +93,7 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   if (viewer_is_covered(v)) v->is_dirty = true;
   if (viewer_is_covered(v) && v->cover.key(v->cover.data, key)) return;
   if (p->open != OPEN_NOTHING) {
-    on_open_key(v, key, shift);
+    on_open_key(v, key);
     return;
   }
   if (side_takes_key(v, key, shift, control)) return;
@@ -119,13 +101,10 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     viewer_act(v, INPUT_ESCAPE);
     return;
   }
-  PlayerInput input = focused_key(p, key);
-  if (p->scene == SCENE_WALK && key == SIDE_KEY_BACKSPACE) input = INPUT_UNPAINT;
-  if (input == INPUT_NONE) input = special_key(key, shift);
+  const bool unpaints = p->scene == SCENE_WALK && key == SIDE_KEY_BACKSPACE;
+  const PlayerInput input = unpaints ? INPUT_UNPAINT : special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
-
-static bool is_digit(const char *text) { return text[0] >= '0' && text[0] <= '9' && !text[1]; }
 
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
@@ -136,8 +115,6 @@ void viewer_text(Viewer *v, const char *text) {
   }
   const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
   if (p->open == OPEN_NOTHING && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
-  if (p->open == OPEN_NOTHING && p->focus >= 0 && is_digit(text) && PARAMETERS[p->focus].kind == PARAMETER_NUMBER)
-    viewer_act(v, (PlayerInput)(INPUT_EDIT + p->focus)); /* a digit begins a value */
   if (p->open == OPEN_ENTRY || p->open == OPEN_LIST) {
     viewer_act(v, player_type(p, text));
     return;
@@ -222,7 +199,7 @@ void viewer_press(Viewer *v, int button) {
     return;
   }
   if (button == 3) {
-    if (at->other != INPUT_NONE) viewer_act(v, at->other);
+    if (at->less != INPUT_NONE) viewer_act(v, at->less);
     return;
   }
   v->drag = at->more != INPUT_NONE ? DRAG_VALUE : DRAG_BUTTON;

@@ -3,7 +3,7 @@
  * With OpenGL:    cairo surface  --upload-->  streaming texture  -->  window
  * Without:        cairo draws straight into the memory that SDL shows, one copy of the frame less
  *
- * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c), and the bar.
+ * What stays the same from frame to frame is kept: lines of text that are laid out (viz/text/lettering.c).
  */
 #include "viz/window/window_parts.h"
 
