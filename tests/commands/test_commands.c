@@ -508,6 +508,55 @@ static void check_screen(const char *command, const Run *r) {
   if (lines > 24 || widest > 80) failed("%s: %d lines of %d columns", command, lines, widest);
 }
 
+/* Whether this word stands in the line, no part of a longer one. */
+static bool has_unit(const char *from, size_t n, const char *unit) {
+  const size_t m = strlen(unit);
+  for (const char *p = from; p + m <= from + n; p++)
+    if (!strncmp(p, unit, m) && !isalpha((unsigned char)p[m]) && (p == from || !isalpha((unsigned char)p[-1])))
+      return true;
+  return false;
+}
+
+/* The number that stands at *from, with commas between thousands; *step: half of its last digit, or, of a whole number,
+ * what four digits leave open. Goes behind it. */
+static double number_at(const char **from, double *step) {
+  double v = 0, unit = 0;
+  for (; isdigit((unsigned char)**from) || (**from == ',' && isdigit((unsigned char)(*from)[1])) ||
+         (**from == '.' && !unit && isdigit((unsigned char)(*from)[1]));
+       ++*from) {
+    if (**from == '.') unit = 1;
+    if (!isdigit((unsigned char)**from)) continue;
+    v = 10 * v + (**from - '0'), unit /= 10;
+  }
+  *step = unit ? unit / 2 * (1 + 1e-9) : 5e-4 * v;
+  return unit ? v * unit : v;
+}
+
+/* Whether a number is on the screen, rounded as there, to two digits at least, in a unit of its line. */
+static bool shows(const char *text, double wanted) {
+  static const struct {
+    const char *name;
+    double is;
+  } UNITS[] = {{"", 1},      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TB/s", 1e12},
+               {"ms", 1e-3}, {"us", 1e-6},    {"ns", 1e-9},    {"%", 1. / 100}};
+  double step;
+  for (size_t n; *text; text += n + (text[n] == '\n')) {
+    n = strcspn(text, "\n");
+    for (const char *p = text; p < text + n;) {
+      if (!isdigit((unsigned char)*p)) {
+        p++;
+        continue;
+      }
+      const double v = number_at(&p, &step);
+      for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++)
+        if (fabs(v * UNITS[u].is - wanted) <= step * UNITS[u].is && step * UNITS[u].is <= wanted / 50 &&
+            (!u || has_unit(text, n, UNITS[u].name)))
+          return true;
+    }
+  }
+  return false;
+}
+
 static void check(Block *b, const char *row) {
   b->rows++;
   const int before = failures;
@@ -521,13 +570,17 @@ static void check(Block *b, const char *row) {
     static const char *const FORMS[] = {"| ", "!| ", "= | ", "2| "};
     size_t k = 0;
     while (k < 4 && strncmp(row, FORMS[k], strlen(FORMS[k]))) k++;
-    const bool screen = !strcmp(row, "screen");
-    const Run *r = ask(b->command, b->input, k == 4 && !screen);
+    const bool screen = !strcmp(row, "screen"), figure = !strncmp(row, "shows ", 6);
+    const Run *r = ask(b->command, b->input, k == 4 && !screen && !figure);
     if (screen)
       check_screen(b->command, r);
     else if (r->status != b->status)
       failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
-    else if (k == 4) {
+    else if (figure) {
+      at = row + 6, answer = NULL;
+      const double wanted = expression();
+      if (!shows(r->out, wanted)) failed("%s: %s: %.10g is not there: %s", b->command, row, wanted, r->out);
+    } else if (k == 4) {
       if (!(answer = r->json))
         failed("no JSON: %s", r->out);
       else

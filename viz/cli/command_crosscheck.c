@@ -14,7 +14,7 @@
 #include "viz/cli/shard.h"
 #include "viz/text/progress.h"
 
-enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000, SAMPLE_OF = 16 };
 static const struct {
   const char *path;           /* in assets/counters */
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
@@ -54,7 +54,7 @@ typedef struct {
   OutputRequest output;
   Shard shard;
   size_t n_points; /* that --shard deals out: launches of the files, or kernels and shapes */
-  bool recorded, cpu, live, markdown;
+  bool recorded, all, cpu, live, markdown;
   long long draws; /* 0: the usual one */
   char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
@@ -175,6 +175,12 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
   return status;
 }
 
+/* People who ask for nothing in particular get a sample of what comes with Tilewalk, in seconds. */
+static bool takes_sample(const CrosscheckOptions *o) {
+  return !(o->all || *o->ncu || *o->kernel_name || o->markdown || o->shard.parts || o->output.json || o->output.csv ||
+           o->draws);
+}
+
 /* The files of counters that were asked for, or those that come with Tilewalk. */
 static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
@@ -183,6 +189,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *erro
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, error);
   if (status == STATUS_OK) judge->draws = (uint32_t)o->draws;
+  if (status == STATUS_OK && c->samples) judge->one_in = SAMPLE_OF;
   if (status == STATUS_OK && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
   if (status == STATUS_OK) status = add_all_files(c, judge, o, &progress, &n_added, error);
   progress_end(&progress);
@@ -262,6 +269,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
              with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
     return status;
   }
+  c->samples = takes_sample(o);
   snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200, and of rungs 8 to 11 on an H100");
   return add_files(c, o, io, error);
 }
@@ -298,7 +306,7 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
     status = crosscheck_print_markdown(&found, io->out, error);
   } else if (status == STATUS_OK) {
     Document d = reply_new(&o->output);
-    status = crosscheck_fill(&d, &found, title, gpu, o->output.details, error);
+    status = crosscheck_fill(&d, &found, title, gpu, error);
     if (o->shard.part > 1) document_continues(&d);
     status = reply_print(&d, status, io, error);
   }
@@ -312,6 +320,11 @@ static const Option SOURCE_OPTIONS[] = {
     {.name = "recorded",
      OPTION_FLAG(CrosscheckOptions, recorded),
      .help = "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default)."},
+    {.name = "all",
+     OPTION_FLAG(CrosscheckOptions, all),
+     .help =
+         "Predict every recorded launch, in a minute, where one shape in 16 is a sample; --json, --csv, --markdown, "
+         "--shard and --kernel-name do too."},
     {.name = "cpu",
      OPTION_FLAG(CrosscheckOptions, cpu),
      .help = "Run the kernels here, on the processor, on small shapes or the one given."},
@@ -364,8 +377,9 @@ const Command COMMAND_CROSSCHECK = {
         "error; a prediction outside its band is no failure. With --ncu the file chooses kernel, grid and GPU, "
         "and likely causes of a difference are computed. ncu --import FILE.ncu-rep --csv --page raw exports a "
         "report.",
-    .examples = "  # counters recorded on an H200\n"
-                "  tilewalk crosscheck\n\n"
+    .examples = "  # counters recorded on an H200: a sample, then all\n"
+                "  tilewalk crosscheck\n"
+                "  tilewalk crosscheck --all\n\n"
                 "  # the same kernels on this computer's processor\n"
                 "  tilewalk crosscheck --cpu -N 200 --causal\n\n"
                 "  # a kernel of your own: record it, then ask why its bytes differ\n"

@@ -97,6 +97,14 @@ static bool is_given(const Things *things, int k, int f) {
   return note_of(things, k, f)->line || note_of(things, k, f)->source[0];
 }
 
+/* Numbers of a GPU that people ask for come first on their screen. */
+static bool comes_first(const char *name) {
+  static const char *const FIRST[] = {"n_sm", "clock", "shared_per_cta", "l2", "hbm", "hbm_bandwidth", "fp16_tensor"};
+  for (size_t k = 0; k < sizeof FIRST / sizeof *FIRST; k++)
+    if (strcmp(name, FIRST[k]) == 0) return true;
+  return false;
+}
+
 /* For people a table for each thing, for programs one of all. */
 static void add_fields(Document *d, const Things *things) {
   const TableColumn columns[] = {
@@ -115,7 +123,9 @@ static void add_fields(Document *d, const Things *things) {
     if (!k || text) t = document_table(d, DOCUMENT_TABLES, NULL, columns, sizeof columns / sizeof *columns);
     const char *name = things->gpus ? things->gpus[k].name : things->kernels[k].name;
     table_title(t, "%s: %s", name, things->gpus ? things->gpus[k].product : things->kernels[k].product);
-    for (int f = 0; f < n_fields; f++) {
+    for (int n = 0; n < 2 * n_fields; n++) {
+      const int f = n % n_fields;
+      if ((text && comes_first(fields[f].name)) != (n < n_fields)) continue;
       const bool is_text = fields[f].kind == KEYFILE_TEXT, assumed = note_of(things, k, f)->assumed;
       const char *words = is_text ? member_of(things, k, &fields[f]) : "";
       if (is_text && things->gpus ? text || !*words : !is_given(things, k, f)) continue;

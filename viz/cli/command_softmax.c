@@ -177,7 +177,7 @@ static void cell_factor(Table *t, const SoftmaxOptions *o, const SoftmaxStep *s)
   else if (s->m_new == s->m_old)
     table_text(t, ROLE_PLAIN, "1");
   else
-    table_format(t, ROLE_ACCENT, "e^(%g - %g) = %.4f", s->m_old, s->m_new, s->factor);
+    table_format(t, ROLE_ACCENT, "e^(%.5g - %.5g) = %.4f", s->m_old, s->m_new, s->factor);
 }
 
 /* A line a block: what it does to m and l, and to O of the example. */
@@ -193,11 +193,11 @@ static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
     const Number l = shown(s->l_new), l_old = shown(s->l_old), added = shown(s->block_sum);
     table_format(t, ROLE_PLAIN, "%" PRId64, s->block);
     cell_vector(t, o->scores + s->first, s->n, true);
-    table_format(t, ROLE_PLAIN, "%g", s->m_new);
+    table_format(t, ROLE_PLAIN, "%.5g", s->m_new);
     cell_factor(t, o, s);
     if (o->example)
       cell_vector(t, w->O_after[k], EXAMPLE_D, false);
-    else if (s->block == 0)
+    else if (s->block == 0 || o->normal)
       table_text(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, l.text);
     else if (s->factor == 1)
       table_format(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, "%s + %s = %s", l_old.text, added.text, l.text);
@@ -244,18 +244,19 @@ static int64_t sum(const int64_t *values, int64_t n) {
   return all;
 }
 
+/* Of the rows that --normal draws. */
 static void add_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  const int64_t tiles = w->n_steps - 1;
+  const int64_t tiles = w->n_steps - 1, lags = o->rescale_above > 0;
   double expected = 0;
   for (int64_t j = 2; j <= w->n_steps; j++) expected += 1 / (double)j;
-  document_line(d, ROLE_HEADING, "Rescales of %d rows in the %" PRId64 " blocks after the first", NORMAL_ROWS, tiles);
-  for (int lags = 0; lags < (o->rescale_above > 0 ? 2 : 1); lags++)
-    document_line(d, ROLE_PLAIN,
-                  "  %-17s %" PRId64 " of %" PRId64 ", and in %" PRId64 " of %" PRId64 " warps of 32 rows",
-                  lags ? "m may lag" : "m is the largest", sum(w->rows_at[lags], w->n_steps), tiles * NORMAL_ROWS,
-                  sum(w->warps_at[lags], w->n_steps), tiles * NORMAL_ROWS / 32);
-  document_line(d, ROLE_PLAIN, "  expected          %.3f a row where m is the largest: 1/2 + ... + 1/%" PRId64,
-                expected, w->n_steps);
+  document_line(d, ROLE_PLAIN,
+                "%d rows rescale %" PRId64 " of %" PRId64 " times, warps %" PRId64 " of %" PRId64
+                "; expected: %.3f a row.",
+                NORMAL_ROWS, sum(w->rows_at[lags], w->n_steps), tiles * NORMAL_ROWS, sum(w->warps_at[lags], w->n_steps),
+                tiles * NORMAL_ROWS / 32, expected);
+  if (lags)
+    document_line(d, ROLE_PLAIN, "With m the largest score they would %" PRId64 " times, the warps %" PRId64 ".",
+                  sum(w->rows_at[0], w->n_steps), sum(w->warps_at[0], w->n_steps));
 }
 
 /* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
@@ -380,6 +381,7 @@ static Status complete(SoftmaxOptions *o, Error *error) {
 }
 
 static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  if (o->normal) add_rescales(d, o, w);
   if (o->example)
     document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");
   if (o->softcap > 0) document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", o->softcap, o->softcap);
@@ -389,7 +391,6 @@ static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
   add_steps(d, o, w);
   document_gap(d);
   add_result(d, o, w);
-  if (o->normal) add_rescales(d, o, w);
 }
 
 static int run_softmax(void *options, Io *io, Error *error) {

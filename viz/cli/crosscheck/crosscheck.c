@@ -137,23 +137,14 @@ static TextRole role_of(const CrosscheckItem *i) {
   return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
 }
 
-static Number number_of(const CrosscheckItem *i, double value) {
-  if (i->is_prediction && i->predicted == PREDICT_HIT_RATE) return number_percent(value);
-  if (i->is_prediction && i->predicted == PREDICT_TIME) return number_seconds(value);
-  return number_count((Wide)(value + 0.5));
-}
-
-static Number model_text(const CrosscheckItem *i) {
-  Number text = {""};
-  if (i->low == i->high) return number_of(i, i->low);
-  snprintf(text.text, sizeof text.text, "%.40s to %.40s", number_of(i, i->low).text, number_of(i, i->high).text);
-  return text;
-}
-
-/* For programs: bytes and counts whole, rates and seconds with all their digits. */
-static Number exact_text(const CrosscheckItem *i, double value) {
-  const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
-  return is_real ? number_exact_double(value) : number_digits((Wide)(value + 0.5));
+/* A count, a rate or a time as the next cell: rounded for people, in full for programs. */
+static void value_cell(Table *t, const CrosscheckItem *i, double value) {
+  if (i->is_prediction && i->predicted == PREDICT_HIT_RATE)
+    table_percent(t, ROLE_PLAIN, value);
+  else if (i->is_prediction && i->predicted == PREDICT_TIME)
+    table_seconds(t, ROLE_PLAIN, value);
+  else
+    table_count(t, ROLE_PLAIN, (Wide)(value + 0.5));
 }
 
 void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t size) {
@@ -165,45 +156,75 @@ void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t s
            dtype_name(s->dtype), s->causal ? " causal" : "", t->B_r, t->B_c);
 }
 
-/* For people: predicted, counted, difference, verdict, under a heading for each kernel and shape. */
+static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {
+  put_row(d, t);
+  put_object(d, "shape");
+  put_count(d, "batch", i->shape.batch);
+  put_count(d, "heads", i->shape.heads);
+  put_count(d, "kv_heads", i->shape.kv_heads);
+  put_count(d, "seq_q", i->shape.N_q);
+  put_count(d, "seq_k", i->shape.N_k);
+  put_count(d, "head_dim", i->shape.d);
+  put_text(d, "dtype", dtype_name(i->shape.dtype));
+  put_flag(d, "causal", i->shape.causal);
+  put_end(d);
+  put_count(d, "block_q", i->tiling.B_r);
+  put_count(d, "block_k", i->tiling.B_c);
+  put_flag(d, "must_hold", i->must_hold);
+  put_end(d);
+}
+
+/* What was predicted and counted: for people under a heading for each kernel and shape, for programs line by line. */
 static Table *add_items(Document *d, const Crosscheck *c) {
-  static const TableColumn COLUMNS[] = {{.heading = "quantity", .shrink = TABLE_WRAP},
-                                        {.heading = "predicted", .right = true, .shrink = TABLE_WRAP},
-                                        {.heading = "counted", .right = true},
-                                        {.heading = "difference", .right = true},
-                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  static const TableColumn COLUMNS[] = {
+      {.csv = "kernel", .key = "kernel"},
+      {.csv = "shape"},
+      {.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
+      {.heading = "predicted", .csv = "model_low", .key = "model_low", .right = true},
+      {.heading = "or up to", .csv = "model_high", .key = "model_high", .right = true},
+      {.heading = "counted", .csv = "measured", .key = "measured", .right = true},
+      {.heading = "difference", .csv = "error", .key = "error", .right = true},
+      {.heading = "verdict", .key = "verdict", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_ALL, "comparisons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   char before[256] = "";
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
-    char shape[160], heading[256];
+    char shape[160], heading[256], off[32];
+    const bool is_time = i->is_prediction && i->predicted == PREDICT_TIME;
     crosscheck_shape_text(&i->shape, &i->tiling, shape, sizeof shape);
     snprintf(heading, sizeof heading, "%s  %s", i->kernel, shape);
     if (strcmp(heading, before)) table_group(t, "%s", heading);
     memcpy(before, heading, sizeof before);
-    table_text(t, ROLE_PLAIN, i->quantity);
-    table_text(t, ROLE_PLAIN, model_text(i).text);
-    table_text(t, ROLE_PLAIN, number_of(i, i->measured).text);
-    if (i->is_prediction && i->predicted == PREDICT_TIME)
-      table_format(t, ROLE_PLAIN, "%.2f x", 1 + i->error);
+    if (is_time)
+      snprintf(off, sizeof off, "%.2f x", 1 + i->error);
     else
-      table_format(t, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
+      snprintf(off, sizeof off, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
+    table_text(t, ROLE_PLAIN, i->kernel);
+    table_text(t, ROLE_PLAIN, shape);
+    table_text(t, ROLE_PLAIN, i->quantity);
+    value_cell(t, i, i->low);
+    if (i->low == i->high && d->form == DOCUMENT_TEXT)
+      table_empty(t, false);
+    else
+      value_cell(t, i, i->high);
+    value_cell(t, i, i->measured);
+    table_real(t, ROLE_PLAIN, i->error, off);
     table_text(t, role_of(i), verdict_of(i));
+    put_item(d, t, i);
   }
   return t;
 }
 
-static void add_summary(Table *t, const CrosscheckSummary *s, bool is_time) {
+static void add_summary(Document *d, Table *t, const CrosscheckSummary *s, bool is_time) {
+  char median[32], worst[32];
   if (!s->n) return;
+  snprintf(median, sizeof median, is_time ? "%.1f x" : "%.3f%%", is_time ? 1 + s->median : 100 * s->median);
+  snprintf(worst, sizeof worst, is_time ? "%.1f x" : "%.3f%%", is_time ? 1 + s->worst : 100 * s->worst);
   table_text(t, ROLE_PLAIN, s->quantity);
   table_count(t, ROLE_PLAIN, s->n);
   table_count(t, ROLE_PLAIN, s->n_exact);
-  if (is_time) {
-    table_format(t, ROLE_PLAIN, "%.1f x", 1 + s->median);
-    table_format(t, ROLE_PLAIN, "%.1f x", 1 + s->worst);
-  } else {
-    table_format(t, ROLE_PLAIN, "%.3f%%", 100 * s->median);
-    table_format(t, ROLE_PLAIN, "%.3f%%", 100 * s->worst);
-  }
+  table_count(t, ROLE_PLAIN, s->n_holding);
+  table_real(t, ROLE_PLAIN, s->median, median);
+  table_real(t, ROLE_PLAIN, s->worst, worst);
   if (s->n_holding == s->n)
     table_text(t, ROLE_GOOD,
                is_time       ? "bound"
@@ -211,16 +232,20 @@ static void add_summary(Table *t, const CrosscheckSummary *s, bool is_time) {
                              : "holds");
   else
     table_format(t, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
+  put_row(d, t);
+  put_flag(d, "must_hold", s->must_hold);
+  put_end(d);
 }
 
-static void add_group(Table *t, const char *heading, const CrosscheckGroup *g) {
+static void add_group(Document *d, Table *t, const char *heading, const CrosscheckGroup *g, int n_quantities) {
   if (!g->n) return;
   table_group(t, heading, CROSSCHECK_LONG_N);
-  for (int q = 0; q < PREDICT_COUNT; q++) add_summary(t, &g->quantities[q], q == PREDICT_TIME);
+  for (int q = 0; q < n_quantities; q++) add_summary(d, t, &g->quantities[q], q == PREDICT_TIME);
 }
 
-/* The laws by quantity; where `t` is NULL, for JSON. errors: room for all items. */
-static void add_laws(Document *d, const Crosscheck *c, Table *t, double *errors) {
+/* The laws by quantity, the first of them in a sentence. A sample leaves out ranges that hold: they say little.
+ * errors: room for all items. */
+static void add_laws(Document *d, const Crosscheck *c, const char *title, Table *t, double *errors) {
   const char *done[COMPARISONS_MAX * 4];
   int n_done = 0;
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
@@ -229,70 +254,60 @@ static void add_laws(Document *d, const Crosscheck *c, Table *t, double *errors)
     if (known) continue;
     CrosscheckSummary s = {.quantity = done[n_done++] = i->quantity};
     crosscheck_summarise(c, NULL, &s, errors);
-    if (t)
-      add_summary(t, &s, false);
-    else
-      put_json(d, NULL,
-               json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:b}", "quantity", s.quantity, "runs", (json_int_t)s.n,
-                         "exact", (json_int_t)s.n_exact, "holding", (json_int_t)s.n_holding, "median_error", s.median,
-                         "worst_error", s.worst, "must_hold", (int)s.must_hold));
+    if (n_done == 1)
+      table_title(t, "%s: exact in %s of %s runs, %.3f %% off at worst.\n%s", s.quantity, number_count(s.n_exact).text,
+                  number_count(s.n).text, 100 * s.worst, title);
+    if (!c->samples || !s.is_range || s.n_exact || s.worst > 0) add_summary(d, t, &s, false);
   }
 }
 
-/* For people, of many runs: a line for each quantity. */
-static Status add_quantities(Document *d, const Crosscheck *c, double *errors, Table **table, Error *error) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "quantity", .shrink = TABLE_WRAP}, {.heading = "runs", .right = true},
-      {.heading = "exact", .right = true},           {.heading = "median error", .right = true},
-      {.heading = "worst error", .right = true},     {.heading = "verdict", .shrink = TABLE_WRAP}};
+/* The predictions below the laws; of a sample those of long launches alone. */
+static Status add_predictions(Document *d, const Crosscheck *c, Table *t, Error *error) {
   CrosscheckGroup *groups, *of_means = NULL;
   Crosscheck means = {0};
   size_t n, n_means = 0;
   Status status = crosscheck_groups(c, &groups, &n, error);
-  if (status == STATUS_OK) status = crosscheck_means(c, &means, &of_means, &n_means, error);
-  Table *t = *table = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-  add_laws(d, c, t, errors);
-  if (n) add_group(t, "Predicted behind L2, N from %d on", &groups[n - 2]);
-  if (n) add_group(t, "Predicted behind L2, N below %d", &groups[n - 1]);
-  if (n_means) add_group(t, "Means of a shape's recordings, N from %d on", &of_means[n_means - 2]);
-  table_note(t,
-             "%zu kernel runs. Exact: equal to the last byte or instruction. Of a range, an error is from its "
-             "near end. A prediction holds within %.0f %% (HBM reads, L2 sectors), %.0f %% (fabric), %.0f point (hit "
-             "rate); one that does not is no failure. --details shows each run, --markdown each kernel.",
-             c->n_runs, 100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
-             100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
+  if (status == STATUS_OK && !c->samples) status = crosscheck_means(c, &means, &of_means, &n_means, error);
+  if (n)
+    add_group(d, t, "Predicted behind L2, N from %d on", &groups[n - 2], c->samples ? PREDICT_TIME : PREDICT_COUNT);
+  if (n && !c->samples) add_group(d, t, "Predicted behind L2, N below %d", &groups[n - 1], PREDICT_COUNT);
+  if (n_means) add_group(d, t, "Means of a shape's recordings, N from %d on", &of_means[n_means - 2], PREDICT_TIME);
   free(groups);
   free(of_means);
   crosscheck_free(&means);
   return status;
 }
 
-static void add_title_and_causes(Table *t, const Crosscheck *c, const char *title) {
-  table_title(t, "%s", title);
+/* A line for each quantity. */
+static Status add_quantities(Document *d, const Crosscheck *c, const char *title, Table **table, Error *error) {
+  static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
+                                        {.heading = "runs", .key = "runs", .right = true},
+                                        {.heading = "exact", .key = "exact", .right = true},
+                                        {.key = "holding"},
+                                        {.heading = "median error", .key = "median_error", .right = true},
+                                        {.heading = "worst error", .key = "worst_error", .right = true},
+                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
+  double *errors = malloc((c->n_items + 1) * sizeof *errors);
+  if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
+  Status status = STATUS_OK;
+  Table *t = *table =
+      document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  add_laws(d, c, title, t, errors);
+  if (d->form == DOCUMENT_TEXT) status = add_predictions(d, c, t, error);
+  table_note(t,
+             "%zu kernel runs. Exact: equal to the last byte. Of a range, an error is from its near end. Predictions "
+             "hold within %.0f %% (HBM reads, L2 sectors), %.0f %% (fabric), %.0f point (hit rate).%s",
+             c->n_runs, 100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
+             100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band,
+             c->samples ? " A sample was predicted; --all: every run." : "");
+  free(errors);
+  return status;
+}
+
+static void add_causes(Table *t, const Crosscheck *c) {
   for (const CrosscheckWhy *w = c->why; w < c->why + c->n_why; w++) {
     table_note(t, "Likely causes: %s  %s", w->kernel, w->run);
     for (int i = 0; i < w->n_causes; i++) table_note(t, "%d %s", i + 1, w->causes[i].text);
-  }
-}
-
-/* For programs: every line complete in itself. */
-static void add_lines(Document *d, const Crosscheck *c) {
-  static const TableColumn COLUMNS[] = {{.csv = "kernel"},    {.csv = "shape"},      {.csv = "quantity"},
-                                        {.csv = "model_low"}, {.csv = "model_high"}, {.csv = "measured"},
-                                        {.csv = "error"},     {.csv = "verdict"}};
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-  for (size_t n = 0; n < c->n_items; n++) {
-    const CrosscheckItem *i = &c->items[n];
-    char shape[160];
-    crosscheck_shape_text(&i->shape, &i->tiling, shape, sizeof shape);
-    table_text(t, ROLE_PLAIN, i->kernel);
-    table_text(t, ROLE_PLAIN, shape);
-    table_text(t, ROLE_PLAIN, i->quantity);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->low).text);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->high).text);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->measured).text);
-    table_format(t, ROLE_PLAIN, "%.6g", i->error);
-    table_text(t, ROLE_PLAIN, verdict_of(i));
   }
 }
 
@@ -313,57 +328,26 @@ static void put_why(Document *d, const Crosscheck *c) {
   put_end(d);
 }
 
-static json_t *value_json(const CrosscheckItem *i, double value) {
-  const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
-  return is_real ? json_real(value) : table_json_whole((Wide)(value + 0.5));
-}
-
-static json_t *item_json(const CrosscheckItem *i) {
-  return json_pack(
-      "{s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b}, s:I, s:I, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "kernel",
-      i->kernel, "shape", "batch", (json_int_t)i->shape.batch, "heads", (json_int_t)i->shape.heads, "kv_heads",
-      (json_int_t)i->shape.kv_heads, "seq_q", (json_int_t)i->shape.N_q, "seq_k", (json_int_t)i->shape.N_k, "head_dim",
-      (json_int_t)i->shape.d, "dtype", dtype_name(i->shape.dtype), "causal", (int)i->shape.causal, "block_q",
-      (json_int_t)i->tiling.B_r, "block_k", (json_int_t)i->tiling.B_c, "quantity", i->quantity, "model_low",
-      value_json(i, i->low), "model_high", value_json(i, i->high), "measured", value_json(i, i->measured), "error",
-      i->error, "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
-}
-
-Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, const char *gpu, bool details,
-                       Error *error) {
+Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, const char *gpu, Error *error) {
   enum { RUNS_SHOWN = 8 };
+  const bool is_text = d->form == DOCUMENT_TEXT, are_many = c->n_runs > RUNS_SHOWN;
+  Table *t = NULL;
   Status status = STATUS_OK;
-  if (d->form == DOCUMENT_CSV) {
-    add_lines(d, c);
-    return status;
+  put_text(d, "source", title);
+  put_whole(d, "runs", c->n_runs);
+  put_flag(d, "holds", !c->is_bad);
+  put_array(d, "notes");
+  for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
+  put_end(d);
+  for (int i = 0; i < c->n_notes && is_text; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
+  if (c->n_notes) document_gap(d);
+  if (d->form == DOCUMENT_JSON || (is_text && are_many)) status = add_quantities(d, c, title, &t, error);
+  if (t) add_causes(t, c);
+  if (d->form == DOCUMENT_JSON && !status) status = crosscheck_put_predictions(d, c, gpu, error);
+  if (!is_text || d->details || !are_many) {
+    Table *items = add_items(d, c);
+    if (!t) table_title(items, "%s", title), add_causes(items, c);
   }
-  double *errors = malloc((c->n_items + 1) * sizeof *errors);
-  if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
-  if (d->form == DOCUMENT_JSON) {
-    put_text(d, "source", title);
-    put_whole(d, "runs", c->n_runs);
-    put_flag(d, "holds", !c->is_bad);
-    put_array(d, "summary");
-    add_laws(d, c, NULL, errors);
-    put_end(d);
-    status = crosscheck_put_predictions(d, c, gpu, error);
-    put_array(d, "comparisons");
-    for (size_t n = 0; n < c->n_items; n++) put_json(d, NULL, item_json(&c->items[n]));
-    put_end(d);
-    put_why(d, c);
-    put_array(d, "notes");
-    for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
-    put_end(d);
-  } else {
-    Table *t;
-    for (int i = 0; i < c->n_notes; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
-    if (c->n_notes) document_gap(d);
-    if (details || c->n_runs <= RUNS_SHOWN)
-      t = add_items(d, c);
-    else
-      status = add_quantities(d, c, errors, &t, error);
-    add_title_and_causes(t, c, title);
-  }
-  free(errors);
+  put_why(d, c);
   return status;
 }

@@ -67,6 +67,7 @@ typedef struct {
   int n_notes;
   char gpu[64]; /* whose description was chosen by the file; "": as asked */
   size_t n_runs;
+  bool samples; /* predictions are those of a sample */
   bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
   bool is_bad;  /* a quantity that must be exact is not */
 } Crosscheck;
@@ -95,10 +96,10 @@ Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row,
 /* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
 void crosscheck_shape_text(const Shape *shape, const Tiling *tiling, char *text, size_t size);
 
-/* Fills the document; for people, with a line for each item of each run (`details`, or few runs) or for each quantity.
+/* Fills the document; of many runs people get a line for each quantity, and with details one for each of each run.
  * `title`: where the measurements are from; `gpu`: whose description the predictions use. */
 Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const char *title, const char *gpu,
-                       bool details, Error *error);
+                       Error *error);
 
 /* ---- crosscheck_predictions.c: predictions over all runs ---- */
 

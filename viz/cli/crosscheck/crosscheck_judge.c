@@ -90,6 +90,11 @@ static Status add_job(Judge *j, const char *kernel, const PredictedRun *run, Jud
   return STATUS_OK;
 }
 
+/* Whether the job is one of the sample. */
+static bool is_predicted(const Judge *j, const JudgeJob *job) {
+  return j->one_in < 2 || (size_t)(job - j->jobs) % j->one_in == 0;
+}
+
 static void do_job(JudgeJob *job) {
   predict(&job->prediction, &job->run, &job->error);
   job->done = true;
@@ -103,7 +108,7 @@ static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, P
     const Status status = add_job(j, kernel, run, &job, error);
     if (status) return status;
   }
-  if (j->only_collects) return STATUS_OK;
+  if (j->only_collects || !is_predicted(j, job)) return STATUS_OK;
   if (!job->done) do_job(job);
   if (job->error.status) return error_set(error, job->error.status, "%s", job->error.message);
   *prediction = job->prediction;
@@ -115,7 +120,7 @@ void judge_collect(Judge *j, bool only_collects) {
   if (only_collects) return;
 #pragma omp parallel for schedule(dynamic)
   for (size_t i = 0; i < j->n_jobs; i++)
-    if (!j->jobs[i].done) do_job(&j->jobs[i]);
+    if (!j->jobs[i].done && is_predicted(j, &j->jobs[i])) do_job(&j->jobs[i]);
 }
 
 /* Split keys are another kernel's. The tile is the row's. */

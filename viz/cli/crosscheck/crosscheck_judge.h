@@ -30,6 +30,7 @@ typedef struct {
   JudgeJob *jobs;
   size_t n_jobs, capacity;
   bool only_collects;
+  size_t one_in;              /* predicts one run in so many, and of the others nothing; 0: all */
   bool blind;                 /* the file's card is not described: no predictions */
   const Placement *placement; /* of the card that the rows to come were counted on; NULL: as most */
   bool once;                  /* each counter of them in one pass of the profiler */
