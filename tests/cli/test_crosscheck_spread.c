@@ -1,5 +1,5 @@
 /* How far recordings of one run are from their median, and their means from those of what is predicted
- * (viz/cli/crosscheck/crosscheck.h: crosscheck_spread, crosscheck_means), against numbers worked by hand. */
+ * (viz/cli/crosscheck/crosscheck.h: crosscheck_spread, crosscheck_summaries), against numbers worked by hand. */
 #include "tests/support/test.h"
 #include "viz/cli/crosscheck/crosscheck.h"
 
@@ -57,7 +57,8 @@ static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, Predi
  * of them is as predicted. The hit rate, 0.50 and 0.52 for 0.50 and 0.50, is off by a point; a run recorded once is its
  * own mean, and a time has none. */
 TEST(means_of_recordings) {
-  Crosscheck c = {0}, means;
+  Crosscheck c = {0};
+  CrosscheckSummaries found;
   Error error = {0};
   record_predicted(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 210, 200);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HBM_READ, 110, 110);
@@ -69,10 +70,9 @@ TEST(means_of_recordings) {
   record_predicted(&c, "fa2_async", 8192, PREDICT_HIT_RATE, 0.52, 0.50);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HBM_READ, 90, 140);
   record_predicted(&c, "fa2_async", 1024, PREDICT_HBM_READ, 1, 9);
-  CrosscheckGroup *groups;
-  size_t n;
-  assert_int_equal(crosscheck_means(&c, &means, &groups, &n, &error), STATUS_OK);
-  assert_int_equal(n, 4); /* two kernels, as they came, all, shorter ones */
+  assert_int_equal(crosscheck_summaries(&c, true, &found, &error), STATUS_OK);
+  const CrosscheckGroup *groups = found.of_means;
+  assert_int_equal(found.n_means, 4); /* two kernels, as they came, all, shorter ones */
   const CrosscheckSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,
                           *shorter = groups[3].quantities;
   assert_string_equal(groups[0].kernel, "fa2_tensor");
@@ -85,7 +85,6 @@ TEST(means_of_recordings) {
               async[PREDICT_TIME].n == 0);
   assert_true(all[PREDICT_HBM_READ].n == 3 && fabs(all[PREDICT_HBM_READ].median - 0.2) < 1e-12);
   assert_true(shorter[PREDICT_HBM_READ].n == 1);
-  free(groups);
-  crosscheck_free(&means);
+  crosscheck_summaries_free(&found);
   crosscheck_free(&c);
 }

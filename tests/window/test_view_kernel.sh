@@ -12,7 +12,7 @@ SDL_VIDEODRIVER=none timeout 300 "$view" kernel $ptx --view --entry saxpy --grid
 [ $status = 2 ] || fail "status $status without a display"
 grep -q 'no display for a window' "$box/err" || fail 'without a display'
 start_display
-matmul view --kernel-file $ptx --size 900x600 --step 0 >"$box/out" 2>"$box/err" &
+matmul kernel $ptx --view --size 900x600 --step 0 >"$box/out" 2>"$box/err" &
 viewer=$!
 take_window
 is_at() { answers && tail -n 1 "$box/out" | grep -q -- "^--step $1 --line "; }

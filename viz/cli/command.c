@@ -36,7 +36,7 @@ static size_t first_sentence(const char *text) {
 
 /* ---- Which command */
 
-static const Option *find_option(const Command *c, const char *name, size_t length) {
+const Option *command_option(const Command *c, const char *name, size_t length) {
   for (const OptionSet *set = c->sets; set && set->options; set++)
     for (const Option *o = set->options; option_is_row(o); o++)
       if ((o->name && strlen(o->name) == length && !strncmp(o->name, name, length)) ||
@@ -53,15 +53,15 @@ static int first_file(const Command *c, const Command *plain, int argc, char *co
     if (strcmp(word, "--") == 0) return k + 1 < argc ? k + 1 : 0;
     const bool is_long = word[1] == '-';
     const size_t n = is_long ? strlen(word + 2) : 1;
-    const Option *o = find_option(c, word + 1 + is_long, n);
-    if (!o && plain) o = find_option(plain, word + 1 + is_long, n);
+    const Option *o = command_option(c, word + 1 + is_long, n);
+    if (!o && plain) o = command_option(plain, word + 1 + is_long, n);
     if (o && option_needs_value(o) && (is_long || !word[2])) k++;
   }
   return 0;
 }
 
 static bool is_own_option(const Command *c, const char *word) {
-  return strncmp(word, "--", 2) == 0 && find_option(c, word + 2, strlen(word + 2));
+  return strncmp(word, "--", 2) == 0 && command_option(c, word + 2, strlen(word + 2));
 }
 
 /* Where the second word of a command's name stands among the words; 0: it does not. `plain`: what the first word alone
@@ -177,7 +177,7 @@ static const Option *shown_option(const Command *c, int k) {
   }
   const char *word = c->first;
   for (; *word && k--; word += *word == ' ') word += strcspn(word, " ");
-  return *word ? find_option(c, word, strcspn(word, " ")) : NULL;
+  return *word ? command_option(c, word, strcspn(word, " ")) : NULL;
 }
 
 /* Examples have an empty line between; those that fit the width are shown, as many as fit the lines. */

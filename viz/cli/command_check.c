@@ -47,17 +47,13 @@ static Status add_article(void *target, const char *value, Error *error) {
 
 static Status add_file(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
-  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the name of the file is empty");
-  if (strlen(value) >= PATH_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters", PATH_BYTES - 1);
   if (o->n_files == FILES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d files at once", FILES_MAX);
-  memcpy(o->files[o->n_files++], value, strlen(value) + 1);
-  return STATUS_OK;
+  return options_text("the name of the file", value, o->files[o->n_files++], PATH_BYTES, error);
 }
 
 /* ---- Reading and computing --------------------------------------------------------------------------------------- */
 
-Status check_read_file(Claims *claims, const char *path, Error *error) {
+static Status check_read_file(Claims *claims, const char *path, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
   Status status = file_read(path, CLAIMS_FILE_BYTES, &buffer, &length, error);
@@ -112,20 +108,6 @@ static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Er
   return STATUS_OK;
 }
 
-/* "A, B and C" */
-static Status unknown_article(const bool *known, int letter, Error *error) {
-  char list[4 * N_LETTERS + 8] = "";
-  int left = 0;
-  for (int l = 0; l < N_LETTERS; l++) left += known[l];
-  for (int l = 0; l < N_LETTERS; l++) {
-    if (!known[l]) continue;
-    const char *const separator = left == 1 ? "" : left == 2 ? " and " : ", ";
-    snprintf(list + strlen(list), sizeof list - strlen(list), "%c%s", 'A' + l, separator);
-    left--;
-  }
-  return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; there are %s", 'A' + letter, list);
-}
-
 static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen, Error *error) {
   bool any = false, known[N_LETTERS] = {false};
   for (int l = 0; l < N_LETTERS; l++) any = any || articles[l];
@@ -135,7 +117,9 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
     if (any && !articles[l]) chosen[k] = false;
   }
   for (int l = 0; l < N_LETTERS; l++)
-    if (articles[l] && !known[l]) return unknown_article(known, l, error);
+    if (articles[l] && !known[l])
+      return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; 'tilewalk lesson claims' lists them",
+                       'A' + l);
   return STATUS_OK;
 }
 

@@ -114,13 +114,10 @@ static void offer_choices(FILE *out, const char *word, size_t before, const char
   free(names);
 }
 
+/* "--name" or "-n" of the command. */
 static const Option *find_option(const Command *command, const char *word, size_t n) {
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++)
-      if ((o->name && n == strlen(o->name) + 2 && !strncmp(word, "--", 2) && !strncmp(word + 2, o->name, n - 2)) ||
-          (o->letter && n == 2 && word[0] == '-' && word[1] == o->letter))
-        return o;
-  return NULL;
+  const size_t dashes = strncmp(word, "--", 2) == 0 ? 2 : 1;
+  return *word == '-' && n > dashes ? command_option(command, word + dashes, n - dashes) : NULL;
 }
 
 static void complete_value(FILE *out, const Option *o, const char *word, size_t before) {

@@ -16,8 +16,6 @@
 #include "viz/request/assets.h"
 #include "viz/text/print.h"
 
-enum { ARGUMENTS_MAX = 512 };
-
 /* What this build has of what can be left out; `tilewalk --doctor` says what the computer has. */
 #ifdef TILEWALK_WINDOW
 #define WINDOW "viewer, "
@@ -184,32 +182,6 @@ static void end_by(int number) {
   raise(number);
 }
 
-/* A kernel of one's own under the commands that show and compare: `view --kernel-file FILE ...` is `kernel FILE ...
- * --view`, `render`, `trace` and `crosscheck` likewise without it. Returns the words, of static life. */
-static char **kernel_words(int *argc, char **argv) {
-  static char *words[ARGUMENTS_MAX + 3];
-  static char kernel[] = "kernel", view[] = "--view";
-  static const char *const SHOWS[] = {"view", "render", "trace", "crosscheck"};
-  bool takes = false, asked = false;
-  for (size_t k = 0; *argc > 2 && k < sizeof SHOWS / sizeof *SHOWS; k++) takes |= strcmp(argv[1], SHOWS[k]) == 0;
-  int n = 0;
-  for (int i = 0; takes && i < *argc && *argc <= ARGUMENTS_MAX; i++) {
-    const bool is_word = i > 1 && strncmp(argv[i], "--kernel-file", 13) == 0 && (!argv[i][13] || argv[i][13] == '=');
-    asked |= is_word;
-    if (i == 1)
-      words[n++] = kernel;
-    else if (!is_word)
-      words[n++] = argv[i];
-    else if (argv[i][13])
-      words[n++] = argv[i] + 14;
-  }
-  if (!asked) return argv;
-  if (strcmp(argv[1], "view") == 0) words[n++] = view;
-  words[n] = NULL;
-  *argc = n;
-  return words;
-}
-
 /* Obeys --color=WHEN, wherever it stands before "--", and puts it behind the words that are counted: the other program,
  * if this one turns into it, reads all of them. */
 static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error) {
@@ -291,7 +263,6 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
 #endif
-  argv = kernel_words(&argc, argv);
   Error error = {0};
   TextStyle style = text_style_for(stdout);
   int exit_status = take_colour(&argc, argv, &style, &error) ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -10,9 +10,6 @@
  * Claims; release it with claims_free, after an error too. */
 Status check_read(Claims *claims, Error *error);
 
-/* Reads one file of that form. */
-Status check_read_file(Claims *claims, const char *path, Error *error);
-
 /* A line an article, a line a claim, or every entry with its reason and expression. */
 typedef enum { CHECK_BY_ARTICLE, CHECK_BY_CLAIM, CHECK_IN_FULL } CheckDepth;
 Status check_print(const Claims *claims, const bool *chosen, CheckDepth depth, Io *io, Error *error);

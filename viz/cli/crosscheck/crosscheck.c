@@ -261,25 +261,26 @@ static void add_laws(Document *d, const Crosscheck *c, const char *title, Table 
   }
 }
 
-/* The predictions below the laws; of a sample those of long launches alone. */
-static Status add_predictions(Document *d, const Crosscheck *c, Table *t, Error *error) {
-  CrosscheckGroup *groups, *of_means = NULL;
-  Crosscheck means = {0};
-  size_t n, n_means = 0;
-  Status status = crosscheck_groups(c, &groups, &n, error);
-  if (status == STATUS_OK && !c->samples) status = crosscheck_means(c, &means, &of_means, &n_means, error);
-  if (n)
-    add_group(d, t, "Predicted behind L2, N from %d on", &groups[n - 2], c->samples ? PREDICT_TIME : PREDICT_COUNT);
-  if (n && !c->samples) add_group(d, t, "Predicted behind L2, N below %d", &groups[n - 1], PREDICT_COUNT);
-  if (n_means) add_group(d, t, "Means of a shape's recordings, N from %d on", &of_means[n_means - 2], PREDICT_TIME);
-  free(groups);
-  free(of_means);
-  crosscheck_free(&means);
+/* The predictions: for people below the laws, of a sample those of long launches alone. */
+static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu, Table *t, Error *error) {
+  CrosscheckSummaries all;
+  const Status status = crosscheck_summaries(c, !c->samples, &all, error);
+  if (status == STATUS_OK && d->form == DOCUMENT_JSON) {
+    crosscheck_put_predictions(d, &all, gpu);
+  } else if (status == STATUS_OK && all.n) {
+    const int n_quantities = c->samples ? PREDICT_TIME : PREDICT_COUNT;
+    add_group(d, t, "Predicted behind L2, N from %d on", &all.groups[all.n - 2], n_quantities);
+    if (!c->samples) add_group(d, t, "Predicted behind L2, N below %d", &all.groups[all.n - 1], PREDICT_COUNT);
+    if (all.n_means)
+      add_group(d, t, "Means of a shape's recordings, N from %d on", &all.of_means[all.n_means - 2], PREDICT_TIME);
+  }
+  crosscheck_summaries_free(&all);
   return status;
 }
 
 /* A line for each quantity. */
-static Status add_quantities(Document *d, const Crosscheck *c, const char *title, Table **table, Error *error) {
+static Status add_quantities(Document *d, const Crosscheck *c, const char *title, const char *gpu, Table **table,
+                             Error *error) {
   static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
                                         {.heading = "runs", .key = "runs", .right = true},
                                         {.heading = "exact", .key = "exact", .right = true},
@@ -289,11 +290,10 @@ static Status add_quantities(Document *d, const Crosscheck *c, const char *title
                                         {.heading = "verdict", .shrink = TABLE_WRAP}};
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
-  Status status = STATUS_OK;
   Table *t = *table =
       document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   add_laws(d, c, title, t, errors);
-  if (d->form == DOCUMENT_TEXT) status = add_predictions(d, c, t, error);
+  const Status status = add_predictions(d, c, gpu, t, error);
   table_note(t,
              "%zu kernel runs. Exact: equal to the last byte. Of a range, an error is from its near end. Predictions "
              "hold within %.0f %% (HBM reads, L2 sectors), %.0f %% (fabric), %.0f point (hit rate).%s",
@@ -341,9 +341,8 @@ Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, cons
   put_end(d);
   for (int i = 0; i < c->n_notes && is_text; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
   if (c->n_notes) document_gap(d);
-  if (d->form == DOCUMENT_JSON || (is_text && are_many)) status = add_quantities(d, c, title, &t, error);
+  if (d->form == DOCUMENT_JSON || (is_text && are_many)) status = add_quantities(d, c, title, gpu, &t, error);
   if (t) add_causes(t, c);
-  if (d->form == DOCUMENT_JSON && !status) status = crosscheck_put_predictions(d, c, gpu, error);
   if (!is_text || d->details || !are_many) {
     Table *items = add_items(d, c);
     if (!t) table_title(items, "%s", title), add_causes(items, c);

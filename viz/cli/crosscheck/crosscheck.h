@@ -107,21 +107,25 @@ Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const c
 void crosscheck_summarise(const Crosscheck *crosscheck, const CrosscheckGroup *group, CrosscheckSummary *summary,
                           double *errors);
 
-/* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on
- * alone. The last two are of all of those, and of all that are shorter. *groups is for free(). */
-Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups, size_t *n_groups, Error *error);
-
 /* How far recordings of the same run are from their median: what no model can get below. */
 Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
 
-/* One item for each run and quantity, but for times: the means of its recordings, and of what is predicted for the
- * cards that they are from. Where tensors lie, and which card it is, is luck; means tell the model's errors from it.
- * *means is for crosscheck_free, *groups, as of *crosscheck, for free(). */
-Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
-                        Error *error);
+/* Groups in the order of their first runs, by kernel, without a mask and with one, of runs from CROSSCHECK_LONG_N on;
+ * the last two are of all of those, and of all that are shorter. With means, the same groups also of one item for each
+ * run and quantity, but for times: the means of its recordings, and of what is predicted for the cards that they are
+ * from. Where tensors lie, and which card it is, is luck; means tell the model's errors from it. Released by
+ * crosscheck_summaries_free, after an error too. */
+typedef struct {
+  CrosscheckGroup *groups, *of_means;
+  size_t n, n_means;
+  Crosscheck means;
+} CrosscheckSummaries;
+Status crosscheck_summaries(const Crosscheck *crosscheck, bool with_means, CrosscheckSummaries *summaries,
+                            Error *error);
+void crosscheck_summaries_free(CrosscheckSummaries *summaries);
 
 /* The predictions' part of crosscheck_fill for JSON, and as Markdown. */
-Status crosscheck_put_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
+void crosscheck_put_predictions(Document *document, const CrosscheckSummaries *summaries, const char *gpu);
 Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
 
 /* ---- crosscheck_cpu.c ---- */

@@ -56,7 +56,7 @@ static double *room_for_errors(const Crosscheck *c, Error *error) {
   return room;
 }
 
-Status crosscheck_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *n_groups, Error *error) {
+static Status find_groups(const Crosscheck *c, CrosscheckGroup **groups, size_t *n_groups, Error *error) {
   enum { GROUPS_MAX = 64 };
   CrosscheckGroup *found = calloc(GROUPS_MAX + 2, sizeof *found);
   double *errors = room_for_errors(c, error);
@@ -160,20 +160,28 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   return errors ? status : STATUS_NO_MEMORY;
 }
 
-Status crosscheck_means(const Crosscheck *c, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
-                        Error *error) {
-  *means = (Crosscheck){0};
-  *groups = NULL;
-  Status status = for_each_run(c, add_mean, means, error);
-  if (status == STATUS_OK) status = crosscheck_groups(c, groups, n_groups, error);
-  double *errors = room_for_errors(means, error);
-  for (size_t k = 0; status == STATUS_OK && errors && k < *n_groups; k++) summarise(means, &(*groups)[k], errors);
+static Status find_means(const Crosscheck *c, CrosscheckSummaries *all, Error *error) {
+  all->n_means = all->n;
+  all->of_means = malloc((all->n + 1) * sizeof *all->of_means);
+  if (!all->of_means) return error_set(error, STATUS_NO_MEMORY, "no memory for the means");
+  if (all->n) memcpy(all->of_means, all->groups, all->n * sizeof *all->of_means);
+  Status status = for_each_run(c, add_mean, &all->means, error);
+  double *errors = status ? NULL : room_for_errors(&all->means, error);
+  for (size_t k = 0; errors && k < all->n_means; k++) summarise(&all->means, &all->of_means[k], errors);
   free(errors);
-  if (status == STATUS_OK && errors) return STATUS_OK;
-  free(*groups);
-  *groups = NULL;
-  crosscheck_free(means);
-  return STATUS_NO_MEMORY;
+  return errors ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+Status crosscheck_summaries(const Crosscheck *c, bool with_means, CrosscheckSummaries *all, Error *error) {
+  *all = (CrosscheckSummaries){0};
+  const Status status = find_groups(c, &all->groups, &all->n, error);
+  return status || !with_means ? status : find_means(c, all, error);
+}
+
+void crosscheck_summaries_free(CrosscheckSummaries *all) {
+  crosscheck_free(&all->means);
+  free(all->groups);
+  free(all->of_means);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------- */
@@ -203,21 +211,12 @@ static void put_groups(Document *d, const char *key, const CrosscheckGroup *grou
   put_end(d);
 }
 
-Status crosscheck_put_predictions(Document *d, const Crosscheck *c, const char *gpu, Error *error) {
-  CrosscheckGroup *groups, *of_means = NULL;
-  Crosscheck means = {0};
-  size_t n, n_means = 0;
-  Status status = crosscheck_groups(c, &groups, &n, error);
-  if (status == STATUS_OK) status = crosscheck_means(c, &means, &of_means, &n_means, error);
+void crosscheck_put_predictions(Document *d, const CrosscheckSummaries *s, const char *gpu) {
   put_object(d, "predictions");
   put_text(d, "gpu", gpu);
-  put_groups(d, "kernels", groups, n);
-  put_groups(d, "means", of_means, n_means);
+  put_groups(d, "kernels", s->groups, s->n);
+  put_groups(d, "means", s->of_means, s->n_means);
   put_end(d);
-  free(groups);
-  free(of_means);
-  crosscheck_free(&means);
-  return status;
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------------- */
@@ -239,46 +238,43 @@ static void print_group(FILE *out, const char *name, const CrosscheckGroup *g, s
   fputc('\n', out);
 }
 
-/* A line per kernel and mask, and one for all of them, of runs from CROSSCHECK_LONG_N on. */
-static Status print_means(const Crosscheck *c, FILE *out, Error *error) {
-  Crosscheck means;
-  CrosscheckGroup *groups;
-  size_t n;
-  const Status status = crosscheck_means(c, &means, &groups, &n, error);
-  if (status) return status;
+/* A line per kernel and mask, and one for all of them; of means from CROSSCHECK_LONG_N on alone. */
+static void print_means(const CrosscheckSummaries *all, FILE *out) {
   fprintf(out, "\n| kernel: means of a shape's recordings | shapes | %s\n", QUANTITIES);
-  for (size_t k = 0; k + 1 < n; k++)
-    if (groups[k].quantities[PREDICT_HBM_READ].n)
-      print_group(out, NULL, &groups[k], groups[k].quantities[PREDICT_HBM_READ].n);
-  const CrosscheckSummary *all = groups[n - 2].quantities;
+  for (size_t k = 0; k + 1 < all->n_means; k++)
+    if (all->of_means[k].quantities[PREDICT_HBM_READ].n)
+      print_group(out, NULL, &all->of_means[k], all->of_means[k].quantities[PREDICT_HBM_READ].n);
+  const CrosscheckSummary *in_all = all->of_means[all->n_means - 2].quantities;
   fprintf(out, "| *outside its band* | |");
-  for (int q = 0; q < PREDICT_TIME; q++) fprintf(out, " %zu of %zu |", all[q].n - all[q].n_holding, all[q].n);
+  for (int q = 0; q < PREDICT_TIME; q++) fprintf(out, " %zu of %zu |", in_all[q].n - in_all[q].n_holding, in_all[q].n);
   fputc('\n', out);
-  free(groups);
-  crosscheck_free(&means);
-  return STATUS_OK;
 }
 
-Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
-  CrosscheckGroup *groups, spread;
-  size_t n;
-  Status status = crosscheck_groups(c, &groups, &n, error);
-  if (status) return status;
-  fprintf(out, "| kernel | runs | %s\n", QUANTITIES);
-  for (size_t k = 0; k < n; k++)
-    if (groups[k].quantities[PREDICT_HBM_READ].n) print_group(out, NULL, &groups[k], groups[k].n);
-  status = crosscheck_spread(c, &spread, error);
-  if (spread.n) print_group(out, "*the counters themselves*", &spread, spread.n);
-  if (status == STATUS_OK && spread.n) status = print_means(c, out, error);
-  fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
-  for (int q = 0; n && q < PREDICT_TIME; q++) {
-    const CrosscheckSummary *s = &groups[n - 2].quantities[q];
+static void print_worst(const CrosscheckGroup *of, FILE *out) {
+  for (int q = 0; q < PREDICT_TIME; q++) {
+    const CrosscheckSummary *s = &of->quantities[q];
     char shape[160];
     if (!s->where) continue;
     crosscheck_shape_text(&s->where->shape, &s->where->tiling, shape, sizeof shape);
     fprintf(out, "| %s | %zu of %zu | %.1f | `%s`, %s |\n", s->quantity, s->n - s->n_holding, s->n,
             100 * s->where->error, s->where->kernel, shape);
   }
-  free(groups);
+}
+
+Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
+  CrosscheckSummaries all;
+  CrosscheckGroup spread;
+  Status status = crosscheck_summaries(c, true, &all, error);
+  if (status == STATUS_OK) status = crosscheck_spread(c, &spread, error);
+  if (status == STATUS_OK) {
+    fprintf(out, "| kernel | runs | %s\n", QUANTITIES);
+    for (size_t k = 0; k < all.n; k++)
+      if (all.groups[k].quantities[PREDICT_HBM_READ].n) print_group(out, NULL, &all.groups[k], all.groups[k].n);
+    if (spread.n) print_group(out, "*the counters themselves*", &spread, spread.n);
+    if (spread.n) print_means(&all, out);
+    fprintf(out, "\n| prediction | outside its band | worst error, %% | where |\n| --- | ---: | ---: | --- |\n");
+    if (all.n) print_worst(&all.groups[all.n - 2], out);
+  }
+  crosscheck_summaries_free(&all);
   return status;
 }
