@@ -12,7 +12,7 @@ Machine machine_of_gpu(const Gpu *gpu) {
   Machine m = {.sram_bytes = gpu->shared_bytes_per_cta,
                .l2_bytes = gpu->l2_bytes,
                .n_SM = gpu->n_sm,
-               .hbm_bytes = gpu->hbm_bytes};
+               .hbm_bytes = gpu_usable_bytes(gpu)};
   snprintf(m.name, sizeof m.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
   snprintf(m.compute_capability, sizeof m.compute_capability, "%s", gpu->compute_capability);
   if (strcmp(gpu->vendor, "none") == 0) return m;
@@ -118,7 +118,7 @@ static Status take_asked(LaunchConfig *c, const LaunchAsked *asked, const Profil
   return STATUS_OK;
 }
 
-Status planner_launch(Problem *p, const Schedule *schedule, bool *gives_tiles, Error *error) {
+Status planner_launch(Problem *p, const Schedule *schedule, Error *error) {
   Status status = shape_complete(&p->shape, error);
   const Profile *kernel = planner_kernel(p, schedule);
   if (!status && kernel) status = take_kernel(p, kernel, schedule, error);
@@ -126,6 +126,5 @@ Status planner_launch(Problem *p, const Schedule *schedule, bool *gives_tiles, E
   if (status) return status;
   p->kernel = p->beside = NULL;
   p->asked = (LaunchAsked){0};
-  *gives_tiles = p->tiling.B_r > 0 && p->tiling.B_c > 0;
   return STATUS_OK;
 }

@@ -26,7 +26,7 @@ typedef struct {
   int64_t register_bytes;      /* of an SM, where S, O, m and l may live; 0: everything is in SRAM, as in the papers */
   int64_t tensor_memory_bytes; /* where S and O may live instead (Blackwell) */
   int64_t n_SM;                /* decides how many ways fa2-split splits the keys by default */
-  int64_t hbm_bytes;           /* 0: not known */
+  int64_t hbm_bytes;           /* that a program can have (gpu_usable_bytes); 0: not known */
   char compute_capability[KEYFILE_TEXT_BYTES]; /* builds of a kernel differ by it; "": not known */
 } Machine;
 
@@ -77,8 +77,7 @@ const Schedule *planner_algorithm(const Problem *problem);
 const Profile *planner_kernel(const Problem *problem, const Schedule *schedule);
 
 /* Fills in problem->launch and problem->tiling as far as the kernel decides them, and drops what was asked for; the
- * shape is completed. *gives_tiles: B_r and B_c are given, by the kernel or the request. Errors: the kernel has no tile
- * for such heads, no such type or mask. */
-Status planner_launch(Problem *problem, const Schedule *schedule, bool *gives_tiles, Error *error);
+ * shape is completed. Errors: the kernel has no tile for such heads, no such type or mask. */
+Status planner_launch(Problem *problem, const Schedule *schedule, Error *error);
 
 #endif

@@ -136,16 +136,14 @@ static void add_storage(Simulation *s, bool *overflow) {
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
   Problem p = *problem;
   const Profile *kernel = planner_kernel(problem, schedule);
-  bool tiles_given;
-  Status status = planner_launch(&p, schedule, &tiles_given, error);
+  Status status = planner_launch(&p, schedule, error);
   if (status) return status;
   p.tiling = complete_blocks(&p, schedule);
   if (p.pack == PACK_ON && p.shape.pattern && p.shape.heads > p.shape.kv_heads)
     return error_set(error, STATUS_BAD_REQUEST, "heads cannot be packed under a mask of blocks; leave one of them out");
   if (packs(&p, schedule, &p.tiling)) p.shape = shape_packed(&p.shape);
   p.tiling = complete_splits(&p, &p.shape, p.tiling);
-  Simulation s = {
-      .schedule = schedule, .machine = p.machine, .config = p.launch, .kernel = kernel, .tiles_given = tiles_given};
+  Simulation s = {.schedule = schedule, .machine = p.machine, .config = p.launch, .kernel = kernel};
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
   if (!status) status = schedule_takes(schedule, &s.plan, error);
   if (status) return status;

@@ -40,7 +40,6 @@ typedef struct {
   Machine machine;
   LaunchConfig config;   /* as planned (sim/planner.h) */
   const Profile *kernel; /* that is launched so; NULL: none that is described */
-  bool tiles_given;      /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
 
   SramBudget sram;
   Held held;
@@ -96,29 +95,19 @@ double simulation_exps(const Simulation *simulation, double flops);
  *     HBM   inputs once, as far as the mask leaves anything of them; of outputs, and of intermediates, written and read
  *           as a whole by one kernel after another, what is larger than L2, where the rest may stay. Without L2, all
  *           that crosses the SRAM boundary.
- *     L2    inputs and outputs once; or a quarter of all that crosses the SRAM boundary, as up to four SMs' requests
- *           for one line can become one on their way (sim/l2/l2_run.h).
+ *     L2    inputs and outputs once.
  *     SRAM  what comes in is written once and read out once; what goes out may leave from registers.
  *     exp   one for each score that is computed (those of rescaling, one a row and tile, are left out).
  *     kernels   one begins when the last has ended, so each is as long as its own longest part. Gaps between launches
  *               are left out: they can be hidden.
- *     busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm SMs, one SM has
- *                  ceil(n / n_sm).
+ *     busiest SM   where a CTA does a whole head: of n heads on n_sm SMs, one SM has ceil(n / n_sm).
  *
- * Heads that share K and V may be packed as rows of one tile: then, and where tiles are not given, bytes count once
- * and products for visible pairs alone. */
+ * Of any tiles, whatever this run's are: bytes count once, and products for visible pairs alone. */
 TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
 
 /* The same of the run as it is launched, by what is said of it: HBM and L2 as walked, the tiles' products, the CTAs' on
  * their SMs. */
 TimeWork simulation_own_work(const Simulation *simulation, const Gpu *gpu);
-
-/* Where a timed run is in a roofline: FLOPs for each byte that crosses the level, and the rate at which this run's
- * bytes and products go at best. */
-typedef struct {
-  double flops_per_byte, flops_per_s; /* 0: not known */
-} Roof;
-Roof simulation_roof(const Simulation *simulation, const Gpu *gpu, TimePart level);
 
 /* The launch of a run: blocks and splits of its plan; of a kernel that is not described, as much shared memory as its
  * tiles take. */
@@ -139,6 +128,13 @@ double simulation_l2_share(const Simulation *simulation);
 /* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends.
  * Spilled registers do not count: they are written over in L2 for as long as the kernel runs. */
 double simulation_hbm_write_bytes(const Simulation *simulation);
+
+/* What HBM moves: as L2 was walked; where it was not, what any L2 leaves for it at least; without L2, all that crosses
+ * the SRAM boundary. */
+typedef struct {
+  double read, written;
+} HbmBytes;
+HbmBytes simulation_hbm_bytes(const Simulation *simulation);
 
 /* The whole answer: simulate(), and on *gpu also simulation_l2() and simulation_time(). schedule NULL:
  * planner_algorithm. gpu NULL: SRAM and HBM alone. Errors: as those of the three. */

@@ -113,18 +113,23 @@ READER(of_role) {
   whole(f, sum);
 }
 
-READER(hbm_read) { UNUSED, whole(f, run->has_l2 ? (Wide)(run->l2.hbm_read_bytes + 0.5) : run->read_bytes); }
+/* Whether L2, of which nothing is known, keeps what HBM would move. */
+static bool is_unwalked(const Simulation *run) { return !run->has_l2 && run->timed && run->machine.l2_bytes > 0; }
+static bool is_behind_l2(const Simulation *run) { return run->has_l2 || is_unwalked(run); }
+READER(hbm_read) {
+  UNUSED, whole(f, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).read + 0.5) : run->read_bytes);
+}
 READER(hbm_written) {
-  UNUSED, whole(f, run->has_l2 ? (Wide)(simulation_hbm_write_bytes(run) + 0.5) : run->write_bytes);
+  UNUSED, whole(f, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).written + 0.5) : run->write_bytes);
 }
 READER(hbm_total) {
   Figure read, written;
   hbm_read(run, row, member, &read), hbm_written(run, row, member, &written);
   whole(f, read.whole + written.whole);
 }
-READER(upper_bound) {
+READER(lower_bound) {
   UNUSED;
-  if (!run->has_l2 && run->timed && run->machine.l2_bytes > 0) flag(f, true);
+  if (is_unwalked(run)) flag(f, true);
 }
 
 READER(l2_total) { UNUSED, whole(f, (Wide)(run->l2.read_bytes + 0.5) + (Wide)(run->l2.write_bytes + 0.5)); }
@@ -132,6 +137,12 @@ READER(l2_share) { UNUSED, real(f, simulation_l2_share(run)); }
 READER(l2_rate) { UNUSED, real(f, l2_run_hit_rate(&run->l2)); }
 READER(all_walked) { UNUSED, flag(f, run->l2.simulated >= 1); }
 READER(chiplets_rate) { UNUSED, real(f, chiplets_hit_rate(&run->chiplets)); }
+/* SMs beyond the CTAs: the peak rates of all are not theirs. */
+static int64_t idle(const Simulation *run) {
+  const int64_t sms = run->launch.n_sm, ctas = run->launch.n_ctas;
+  return run->has_launch && sms > ctas ? sms - ctas : 0;
+}
+READER(idle_sms) { UNUSED, whole(f, wide(idle(run))); }
 READER(occupancy) { UNUSED, text(f, occupancy_limit_name(run->launch.occupancy.binds)); }
 
 /* What a kernel moves besides its schedule, so that rows add up to what L2 serves. */
@@ -161,6 +172,24 @@ READER(bound_term) {
   (void)member;
   text(f, timing_term_key(timing_term(&FIELD(TimeBound))));
 }
+/* The run in a roofline: FLOPs for each byte behind SRAM, and the rate that its longest part leaves. */
+static double flops_for(const Simulation *run, double amount) {
+  return amount > 0 ? (double)run->traffic.flops / amount : (double)NAN;
+}
+READER(per_hbm_byte) {
+  UNUSED;
+  const HbmBytes hbm = simulation_hbm_bytes(run);
+  real(f, flops_for(run, hbm.read + hbm.written));
+}
+READER(per_l2_byte) {
+  UNUSED;
+  const bool walked = run->has_l2;
+  const double bytes =
+      walked ? run->l2.read_bytes + run->l2.write_bytes : (double)run->read_bytes + (double)run->write_bytes;
+  real(f, isnan(run->timing.run.part_s[TIME_L2]) ? (double)NAN : flops_for(run, bytes));
+}
+READER(attainable) { UNUSED, real(f, flops_for(run, run->timing.run.bound_s)); }
+READER(of_peak) { UNUSED, real(f, run->timing.run.part_s[TIME_MATH] / run->timing.run.bound_s); }
 READER(computes_in) { UNUSED, text(f, dtype_name(run->timing.computes_in)); }
 READER(time_kind) { UNUSED, text(f, time_kind_name(run->timing.kind)); }
 
@@ -324,7 +353,7 @@ const FigureRow FIGURES[] = {
     {ROW("l2.all_walked", FLAG, LAW, L2), all_walked, 0, "all heads were walked through L2"},
     {ROW("l2.fabric_bytes", BYTES, WALK, L2), rounded_at, AT(l2.fabric_bytes), "bytes from the other L2 partition"},
     END,
-    {ROW("hbm_is_upper_bound", FLAG, LAW, NOTHING), upper_bound, 0, "L2 is not modelled: HBM moves at most this"},
+    {ROW("hbm_is_lower_bound", FLAG, LAW, NOTHING), lower_bound, 0, "L2 is not modelled: HBM moves at least this"},
     GROUP("chiplets", NEED_CHIPLETS),
     {ROW("chiplets.read_bytes", BYTES, WALK, CHIPLETS), rounded_at, AT(chiplets.read_bytes), "bytes read from L2s"},
     {ROW("chiplets.missed_bytes", BYTES, WALK, CHIPLETS), rounded_at, AT(chiplets.missed_bytes), "bytes L2s missed"},
@@ -332,6 +361,8 @@ const FigureRow FIGURES[] = {
     END,
     GROUP("launch", NEED_LAUNCH),
     {ROW("launch.ctas", COUNT, LAW, LAUNCH), count_at, AT(launch.n_ctas), "CTAs"},
+    {ROW("launch.sms", COUNT, DATASHEET, LAUNCH), count_at, AT(launch.n_sm), "SMs"},
+    {ROW("launch.idle_sms", COUNT, LAW, LAUNCH), idle_sms, 0, "SMs that no CTA is left for"},
     {ROW("launch.ctas_per_sm", COUNT, LAW, LAUNCH), count_at, AT(launch.occupancy.ctas_per_sm),
      "CTAs resident on an SM"},
     {ROW("launch.limited_by", WORD, LAW, LAUNCH), occupancy, 0, "resource that limits the CTAs of an SM"},
@@ -354,7 +385,8 @@ const FigureRow FIGURES[] = {
     {ROW("storage.intermediates_bytes", BYTES, LAW, NOTHING), wide_at, AT(intermediates_bytes),
      "bytes of intermediates in HBM"},
     {ROW("storage.kept_bytes", BYTES, LAW, NOTHING), stored, 0, "bytes that a run keeps in HBM"},
-    {ROW("storage.capacity_bytes", BYTES, DATASHEET, NOTHING), memory, 0, "HBM of the machine"},
+    {ROW("storage.capacity_bytes", BYTES, DATASHEET, NOTHING), memory, 0,
+     "HBM that a program can have: the machine's, less a GiB for context and driver"},
     {ROW("storage.fits", FLAG, LAW, NOTHING), runs, 0, "HBM has room for what the run keeps"},
     END,
     {ROW("queries_without_keys", COUNT, LAW, NOTHING), blind, 0, "queries that see no key"},
@@ -363,6 +395,10 @@ const FigureRow FIGURES[] = {
      "FLOPs for each byte across the SRAM boundary"},
     GROUP("time", NEED_TIME),
     BOUND("time.", timing.run, "this run: "),
+    {ROW("time.hbm_flops_per_byte", RATE, BEHIND_L2, TIME), per_hbm_byte, 0, "FLOPs for each byte of HBM"},
+    {ROW("time.l2_flops_per_byte", RATE, BEHIND_L2, TIME), per_l2_byte, 0, "FLOPs for each byte of L2"},
+    {ROW("time.attainable_flop_rate", FLOP_RATE, BOUND, TIME), attainable, 0, "FLOP/s at peak rates"},
+    {ROW("time.of_peak", SHARE, BOUND, TIME), of_peak, 0, "of the products' peak rate"},
     GROUP("time.floor", NEED_TIME),
     BOUND("time.floor.", timing.floor, "any run: "),
     END,
@@ -402,7 +438,7 @@ const FigureRow FIGURES[] = {
 
 const FigureRow *figure_row(const char *path) {
   for (const FigureRow *row = FIGURES; row->path; row++)
-    if (strcmp(row->path, path) == 0) return row;
+    if (*row->path == *path && strcmp(row->path, path) == 0) return row; /* most differ in the first letter */
   return NULL;
 }
 
@@ -446,10 +482,12 @@ FigureKind figure_kind(const Simulation *run, const FigureRow *row) {
   static const FigureKind OF_TIME[TIME_KIND_COUNT] = {KIND_BOUND, KIND_EXTRAPOLATED, KIND_PREDICTED};
   if (row->kind == KIND_TIME) return OF_TIME[run->timing.kind];
   if (row->kind != KIND_BEHIND_L2) return row->kind;
-  return run->has_l2 ? KIND_WALK : run->timed && run->machine.l2_bytes > 0 ? KIND_BOUND : KIND_LAW;
+  if (is_unwalked(run)) return KIND_BOUND;
+  return run->has_l2 ? KIND_WALK : KIND_LAW;
 }
 
 bool figure_comparable(const Simulation *a, const Simulation *b, const FigureRow *row) {
-  return row->needs == NEED_TIME ? timing_comparable(&a->timing, &b->timing)
-                                 : programs_are_alike(a->schedule, b->schedule);
+  if (row->needs != NEED_TIME) return programs_are_alike(a->schedule, b->schedule);
+  if (a->timing.kind == TIME_BOUND && (idle(a) || idle(b))) return false;
+  return timing_comparable(&a->timing, &b->timing);
 }

@@ -78,7 +78,8 @@ static inline double figure_value(const Simulation *run, const FigureRow *row) {
 
 FigureKind figure_kind(const Simulation *run, const FigureRow *row);
 
-/* Whether a ratio of the two runs' figures means anything: of the same task; of times, as timing_comparable. */
+/* Whether a ratio of the two runs' figures means anything: of the same task; of times, as timing_comparable, and at
+ * peak rates only where every SM has a CTA. */
 bool figure_comparable(const Simulation *a, const Simulation *b, const FigureRow *row);
 
 #endif

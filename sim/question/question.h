@@ -103,6 +103,11 @@ const char *question_state(const Question *question, char text[QUESTION_STATE_BY
  * names no model. */
 Status question_take_model(Question *question, const QuestionFiles *files, Error *error);
 
+/* Of a model with several kinds of layers, where no kind is asked for: which one is meant; else "". */
+enum { QUESTION_NOTE_BYTES = 200 };
+Status question_layer_note(const Question *question, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES],
+                           Error *error);
+
 /* Turns the question into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
 Status question_problem(const Question *question, const QuestionFiles *files, Problem *problem, Gpu *gpu, Error *error);
 

@@ -60,12 +60,15 @@ static void take_dtype(Question *r, const KvModel *m) {
   }
 }
 
+static LayersMeant kind_of(const KvGroup *g) {
+  if (!g->window) return LAYERS_FULL;
+  return g->chunked ? LAYERS_CHUNK : LAYERS_WINDOW;
+}
+
 /* The kind that is asked for; else the layers that see all, where there are any; else the first kind. */
 static const KvGroup *layers_meant(const KvGroup *groups, int n, LayersMeant kind) {
-  for (int g = 0; g < n; g++) {
-    const LayersMeant is = !groups[g].window ? LAYERS_FULL : groups[g].chunked ? LAYERS_CHUNK : LAYERS_WINDOW;
-    if (is == (kind ? kind : LAYERS_FULL)) return &groups[g];
-  }
+  for (int g = 0; g < n; g++)
+    if (kind_of(&groups[g]) == (kind ? kind : LAYERS_FULL)) return &groups[g];
   return kind ? NULL : groups;
 }
 
@@ -92,6 +95,29 @@ Status question_take_model(Question *r, const QuestionFiles *files, Error *error
     take_dtype(r, m);
     r->model[0] = '\0';
   }
+  free(m);
+  return status;
+}
+
+Status question_layer_note(const Question *r, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES],
+                           Error *error) {
+  *note = '\0';
+  if (!*r->model || r->layer != LAYERS_ANY) return STATUS_OK;
+  KvModel *m = malloc(sizeof *m);
+  if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+  const Status status = files->model(r->model, m, error);
+  KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
+  const KvCache cache = status ? (KvCache){0} : kvmodel_cache(m);
+  const int n = status ? 0 : kvcache_groups(&cache, groups);
+  const KvGroup *meant = n > 1 ? layers_meant(groups, n, LAYERS_ANY) : NULL;
+  int64_t others = 0;
+  LayersMeant other = LAYERS_ANY;
+  for (int g = 0; meant && g < n; g++)
+    if (kind_of(&groups[g]) != kind_of(meant)) others += groups[g].layers, other = kind_of(&groups[g]);
+  if (others)
+    snprintf(note, QUESTION_NOTE_BYTES,
+             "%.80s: one of its %" PRId64 " layers of kind %s; --layer %s asks for one of the other %" PRId64, m->name,
+             meant->layers, LAYER_KINDS[kind_of(meant)], LAYER_KINDS[other], others);
   free(m);
   return status;
 }

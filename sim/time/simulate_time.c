@@ -6,7 +6,7 @@
 #include "sim/algorithms/walk/place.h"
 #include "sim/simulate.h"
 
-enum { COALESCED = 4, ROWS_MAX = 4096 };
+enum { ROWS_MAX = 4096 };
 
 double simulation_pair_flops(const Shape *shape) { return 2 * ((double)shape->d + (double)shape->d_v); }
 
@@ -69,9 +69,6 @@ static double busiest_rows_flops(const Simulation *s, double heads, double n_sm)
   return most * schedule_pair_cost(s->schedule, &s->plan).flops;
 }
 
-/* By heads that are apart, or packed. */
-static bool shares_kv(const Shape *shape) { return shape->kv_heads < shape->heads || shape->group > 1; }
-
 static double heads_of(const Simulation *s) { return (double)s->plan.shape.batch * (double)s->plan.shape.heads; }
 
 /* One CTA does all of a head, whatever its tiles. */
@@ -79,26 +76,10 @@ static double busiest_head_flops(const Simulation *s, double n_sm) {
   return ceil(heads_of(s) / n_sm) * (double)s->traffic.flops / heads_of(s);
 }
 
-/* The papers' model, SRAM and HBM alone, knows of no SMs. */
-static double busiest_flops(const Simulation *s, const Gpu *gpu) {
-  const double n_sm = (double)gpu->n_sm;
-  if (n_sm == 0 || gpu->l2_bytes == 0) return 0;
-  if (s->schedule->whole_head) return busiest_head_flops(s, n_sm);
-  if (!s->tiles_given || s->config.may_split || shares_kv(&s->plan.shape)) return 0;
-  return s->schedule->n_passes == 1 && s->schedule->skips ? busiest_rows_flops(s, heads_of(s), n_sm) : 0;
-}
-
 static bool is_masked(const Plan *p) { return p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern; }
 
-/* CTAs of a pass, of one head: all, or those of whole blocks alone. */
-static double ctas_of(const Simulation *s, int pass, bool whole) {
-  const Plan *p = &s->plan;
-  const int64_t T_r = p->shape.N_q / p->tiling.B_r, T_c = p->shape.N_k / p->tiling.B_c,
-                n_splits = p->tiling.n_splits > 1 ? p->shape.N_k / (p->tiles_per_split * p->tiling.B_c) : 0;
-  const int64_t n_of[DIM_COUNT] = {[DIM_I] = whole && T_r ? T_r : p->T_r,
-                                   [DIM_J] = whole && T_c ? T_c : p->T_c,
-                                   [DIM_S] = whole && n_splits ? n_splits : p->tiling.n_splits,
-                                   [DIM_H] = schedule_group(p)};
+/* CTAs of a pass, of one head: one for each of these many blocks of rows, of keys, ... that its loops share out. */
+static double ctas_of(const Simulation *s, int pass, const int64_t n_of[DIM_COUNT]) {
   double n = 1;
   for (int op = 0; op < s->schedule->n_ops; op++) {
     const ProgramOp *o = &s->schedule->ops[op];
@@ -112,8 +93,14 @@ static double ctas_of(const Simulation *s, int pass, bool whole) {
 static double pass_flops(const Simulation *s, int pass, double flops, const Gpu *gpu) {
   const double heads = (double)schedule_heads(s->schedule, &s->plan.shape), n_sm = (double)gpu->n_sm;
   if (n_sm == 0 || gpu->l2_bytes == 0 || is_masked(&s->plan)) return flops;
-  const double a_cta = flops / (heads * ctas_of(s, pass, false));
-  return fmax(flops, n_sm * a_cta * ceil(heads * ctas_of(s, pass, true) / n_sm));
+  const Plan *p = &s->plan;
+  const int64_t T_r = p->shape.N_q / p->tiling.B_r, T_c = p->shape.N_k / p->tiling.B_c,
+                n_splits = p->tiling.n_splits > 1 ? p->shape.N_k / (p->tiles_per_split * p->tiling.B_c) : 0;
+  const int64_t all[DIM_COUNT] = {p->T_r, p->T_c, p->tiling.n_splits, schedule_group(p)},
+                whole[DIM_COUNT] = {T_r ? T_r : all[DIM_I], T_c ? T_c : all[DIM_J], n_splits ? n_splits : all[DIM_S],
+                                    all[DIM_H]}; /* without those of the last blocks, where these are smaller */
+  const double a_cta = flops / (heads * ctas_of(s, pass, all));
+  return fmax(flops, n_sm * a_cta * ceil(heads * ctas_of(s, pass, whole) / n_sm));
 }
 
 /* Tiles of one product, a CTA each, and row blocks of the other. */
@@ -128,7 +115,7 @@ static double busiest_products_flops(const Simulation *s, double n_sm) {
 /* Of split keys no CTA has fewer than its share, and the longest has all of its tiles; a key block has all rows. */
 static double busiest_split_flops(const Simulation *s) {
   const Plan *p = &s->plan;
-  const bool of_columns = s->config.of_columns;
+  const bool of_columns = schedule_owns_columns(s->schedule);
   const double rows = fmin((double)(of_columns ? p->shape.N_q : p->tiling.B_r), (double)p->shape.N_q),
                keys = fmin((double)(of_columns ? 1 : p->tiles_per_split) * (double)p->tiling.B_c, (double)p->shape.N_k);
   return is_masked(p) ? 0 : rows * keys * simulation_pair_flops(&p->shape);
@@ -153,16 +140,36 @@ static double least_flops(const Simulation *s) {
   return (double)mask_pairs(&s->plan.mask) * pair.flops * (double)shape->batch * (double)shape->heads;
 }
 
-static double O_bytes(const Plan *p) {
-  const Shape *s = &p->shape;
-  return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * plan_element(p, OPERAND_OUT);
+/* Inputs once, as far as the mask leaves anything of them. */
+static double least_inputs_bytes(const Simulation *s) {
+  const Shape *h = &s->plan.shape;
+  const double O =
+      (double)h->batch * (double)h->heads * (double)h->N_q * (double)h->d_v * plan_element(&s->plan, OPERAND_OUT);
+  return s->schedule->skips ? fmin(simulation_needed_bytes(h) - O, (double)s->read_bytes) : (double)s->inputs_bytes;
 }
 
-/* The number of CTAs that could share the bytes, whatever the tiles. */
+/* With L2, which may keep what comes out last. */
+static HbmBytes least_hbm_bytes(const Simulation *s, double l2_bytes) {
+  const double beyond = intermediates_beyond_l2(s, l2_bytes) / 2;
+  return (HbmBytes){fmin((double)s->read_bytes, least_inputs_bytes(s) + beyond),
+                    fmin((double)s->write_bytes, fmax(0, (double)s->outputs_bytes - l2_bytes) + beyond)};
+}
+
+static HbmBytes hbm_bytes_behind(const Simulation *s, double l2) {
+  if (s->has_l2) return (HbmBytes){s->l2.hbm_read_bytes, simulation_hbm_write_bytes(s)};
+  return l2 > 0 ? least_hbm_bytes(s, l2) : (HbmBytes){(double)s->read_bytes, (double)s->write_bytes};
+}
+
+HbmBytes simulation_hbm_bytes(const Simulation *s) { return hbm_bytes_behind(s, (double)s->machine.l2_bytes); }
+
+/* The number of CTAs that could share the bytes, whatever the tiles: those of the pass with most, in blocks of one. */
 static double most_ctas(const Simulation *s) {
-  if (s->schedule->whole_head) return heads_of(s);
+  const Plan *p = &s->plan;
+  const int64_t ones[DIM_COUNT] = {p->shape.N_q, p->shape.N_k, p->tiling.n_splits, 1}; /* heads_of: all of a group */
+  double most = 1;
   if (!s->schedule->skips) return INFINITY;
-  return heads_of(s) * (double)s->plan.shape.N_q * (double)s->plan.tiling.n_splits;
+  for (int pass = 0; pass < s->schedule->n_passes; pass++) most = fmax(most, ctas_of(s, pass, ones));
+  return heads_of(s) * most;
 }
 
 /* ---- Kernels, one after another ----------------------------------------------------------------------------- */
@@ -221,22 +228,19 @@ static void take_kernels(const Simulation *s, const Gpu *gpu, bool as_launched, 
 }
 
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
-  const double read = (double)s->read_bytes, written = (double)s->write_bytes, l2 = (double)gpu->l2_bytes;
-  const double out = (double)s->outputs_bytes;
-  const double needed = simulation_needed_bytes(&s->plan.shape) - O_bytes(&s->plan);
-  const double in = s->schedule->skips ? fmin(needed, read) : (double)s->inputs_bytes;
-  const bool any_tiles = !s->tiles_given || shares_kv(&s->plan.shape);
-  TimeWork work = {.hbm_bytes = read + written,
-                   .l2_bytes = fmax(in + out, any_tiles ? 0 : (read + written) / COALESCED),
-                   .sram_bytes = any_tiles ? 2 * in + out : 2 * read + written,
-                   .flops = any_tiles || s->config.clips_k ? least_flops(s) : (double)s->traffic.flops,
-                   .busiest_flops = busiest_flops(s, gpu),
+  const double l2 = (double)gpu->l2_bytes, n_sm = (double)gpu->n_sm;
+  const double in = least_inputs_bytes(s), out = (double)s->outputs_bytes;
+  const HbmBytes least = least_hbm_bytes(s, l2);
+  TimeWork work = {.hbm_bytes = l2 > 0 ? least.read + least.written : (double)s->read_bytes + (double)s->write_bytes,
+                   .l2_bytes = in + out,
+                   .sram_bytes = 2 * in + out,
+                   .flops = least_flops(s),
+                   .busiest_flops = s->schedule->whole_head && l2 > 0 && n_sm > 0 ? busiest_head_flops(s, n_sm) : 0,
+                   .port_bytes = l2 > 0 ? (in + out) / fmin(n_sm, most_ctas(s)) : 0,
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
   work.exps = simulation_exps(s, work.flops);
-  if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
-  if (l2 > 0) work.port_bytes = (in + out) / fmin((double)gpu->n_sm, most_ctas(s));
-  if (!any_tiles || l2 > 0) take_kernels(s, gpu, false, &work);
+  if (l2 > 0) take_kernels(s, gpu, false, &work);
   return work;
 }
 
@@ -247,7 +251,7 @@ static double busiest_cta_bytes(const Simulation *s) {
   const double row_bytes = (double)p->shape.d * (double)p->element_bytes +
                            (double)p->shape.d_v * (double)plan_element(p, OPERAND_OUT) + (p->tiling.lse ? 4 : 0);
   const double key = plan_key_bytes(p);
-  const bool of_columns = s->config.of_columns, is_split = p->tiling.n_splits > 1;
+  const bool of_columns = schedule_owns_columns(s->schedule), is_split = p->tiling.n_splits > 1;
   const int64_t n = of_columns ? p->T_c : p->T_r, B = of_columns ? p->tiling.B_c : p->tiling.B_r;
   double most = 0;
   if (n > ROWS_MAX || (is_split && (p->shape.window || p->shape.sided || p->mask.pattern))) return 0;
@@ -267,7 +271,8 @@ static double busiest_cta_bytes(const Simulation *s) {
 TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   const double read = s->has_l2 ? s->l2.read_bytes : (double)s->read_bytes,
                written = s->has_l2 ? s->l2.write_bytes : (double)s->write_bytes, sms = (double)gpu->n_sm;
-  TimeWork work = {.hbm_bytes = read + written,
+  const HbmBytes hbm = hbm_bytes_behind(s, (double)gpu->l2_bytes);
+  TimeWork work = {.hbm_bytes = hbm.read + hbm.written,
                    .l2_bytes = read + written,
                    .sram_bytes = 2 * (double)s->read_bytes + (double)s->write_bytes,
                    .flops = (double)s->traffic.flops,
@@ -276,10 +281,6 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
                    .dtype = s->plan.shape.dtype};
   work.exps = simulation_exps(s, work.flops);
   take_kernels(s, gpu, true, &work);
-  if (s->has_l2)
-    work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
-  else if (gpu->l2_bytes > 0)
-    work.hbm_bytes = simulation_work(s, gpu).hbm_bytes;     /* of L2's part nothing is known */
   const double shared = s->has_l2 ? s->l2.shared_bytes : 0; /* it comes through each SM's port all the same */
   const double ports = s->schedule->n_kernels == 1 ? fmin(sms, (double)s->launch.n_pieces) : sms;
   if (s->has_launch && s->schedule->skips)
@@ -287,15 +288,7 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   return work;
 }
 
-Roof simulation_roof(const Simulation *s, const Gpu *gpu, TimePart level) {
-  const TimeWork work = simulation_own_work(s, gpu);
-  const double bytes = level == TIME_L2 ? work.l2_bytes : work.hbm_bytes, seconds = s->timing.run.bound_s;
-  return (Roof){.flops_per_byte = bytes > 0 ? work.flops / bytes : 0,
-                .flops_per_s = seconds > 0 ? work.flops / seconds : 0};
-}
-
-/* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit; without
- * splits. */
+/* Without L2 the bytes that cross depend on the tile: the least of this one and of others that fit; without splits. */
 static void take_best_tiles(TimeWork *work, const Simulation *s) {
   for (int64_t B_r = 1; B_r <= 1 << 14; B_r *= 2) {
     for (int64_t B_c = 1; B_c <= 256; B_c *= 4) {
@@ -468,7 +461,7 @@ static const char *not_predicted(const Simulation *s, const Gpu *gpu) {
 
 void simulation_time(Simulation *s, const Gpu *gpu) {
   TimeWork least = simulation_work(s, gpu);
-  if (!s->tiles_given && gpu->l2_bytes == 0) take_best_tiles(&least, s);
+  if (gpu->l2_bytes == 0) take_best_tiles(&least, s);
   const TimeWork own = simulation_own_work(s, gpu);
   Timing t = {.run = timing_bound(&own, gpu),
               .floor = timing_bound(&least, gpu),

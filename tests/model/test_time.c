@@ -331,7 +331,7 @@ TEST(other_cards_are_as_near_as_is_said) {
   assert_int_equal((int64_t)(1000 * errors_part(&off, 0.9) + 0.5), said->nine_permille);
 }
 
-/* FlashAttention-4 as printed, beside the bound of the same tiles. With d = 64 exponentials bind, and it computes some
+/* FlashAttention-4 as printed, beside the bound of any tiles. With d = 64 exponentials bind, and it computes some
  * as polynomials: so it may pass that bound, as one point does. Nothing but the bound is said of such a kernel. */
 TEST(flash_attention_4_beside_the_bound) {
   const size_t first = n_runs;
@@ -351,7 +351,7 @@ TEST(flash_attention_4_beside_the_bound) {
   }
   assert_int_equal(n_runs - first, 12);
   n_runs = first;
-  assert_int_equal(n_near, 5);
+  assert_int_equal(n_near, 4);
   assert_true(n_passed >= 1);
 }
 

@@ -107,17 +107,18 @@ TEST(a_window_needs_the_keys_in_it_alone) {
   assert_true(simulation_work(&s, &gpu).l2_bytes == (2 * 128 + 2) * 256);
 }
 
-/* 256 causal queries in rows of 64, keys in tiles of 128, one SM: it has k rows at least as long as the k-th longest.
- * In whole tiles rows have 256, 256, 128, 128 keys: 2 x 256 is most. Cut at the mask, 256, 192, 128, 64: 2 x 192. */
+/* 3 heads of 256 causal queries in rows of 64, keys in tiles of 128, 5 SMs. In whole tiles rows have 256, 256, 128 and
+ * 128 keys: of the six longest, some SM has two. Cut at the mask they have 256, 192, 128 and 64, and two of 192 are
+ * less than a fifth of all. */
 TEST(the_busiest_sm) {
-  static const Shape SHAPES[] = {{.N_q = 256, .d = 64, .causal = true},
-                                 {.N_q = 256, .d = 64, .sided = true, .left = -1, .right = 0}};
-  const Gpu gpu = {.l2_bytes = 1 << 20, .n_sm = 1};
+  static const Shape SHAPES[] = {{.N_q = 256, .d = 64, .heads = 3, .causal = true},
+                                 {.N_q = 256, .d = 64, .heads = 3, .sided = true, .left = -1, .right = 0}};
+  const Gpu gpu = {.l2_bytes = 1 << 20, .n_sm = 5};
   for (int k = 0; k < 4; k++) {
     Simulation s = run("fa2", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128});
     s.config.clips_k = k % 2;
-    const double keys = k % 2 ? 2 * 192 : 2 * 256;
-    assert_true(simulation_work(&s, &gpu).busiest_flops == 64 * keys * 4 * 64); /* two products of d = 64 */
+    const double keys = k % 2 ? 3 * (256 + 256 + 128 + 128) / 5.0 : 2 * 256;
+    assert_true(simulation_own_work(&s, &gpu).busiest_flops == 64 * keys * 4 * 64); /* two products of d = 64 */
     const Simulation split = run("fa2-split", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128, .n_splits = 1});
     const Gpu many = {.l2_bytes = 1 << 20, .n_sm = 1024}; /* a mask may leave a CTA nothing: each has its share */
     assert_true(simulation_own_work(&split, &many).busiest_flops == (double)split.traffic.flops / 1024);

@@ -17,6 +17,7 @@
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 #include "viz/cli/reply.h"
+#include "viz/document/figure_lines.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
@@ -219,38 +220,29 @@ static void reason_of(const Tried *t, char *text, size_t size) {
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
-static const TableColumn COLUMNS[] = {{.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP},
-                                      {.heading = "an SM", .csv = "ctas_per_sm", .right = true},
-                                      {.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP},
-                                      {.heading = "waves", .csv = "waves", .right = true},
-                                      {.csv = "tail_fill"},
-                                      {.heading = "boundary", .csv = "boundary_bytes", .right = true},
-                                      {.heading = "HBM", .csv = "hbm_bytes", .right = true},
-                                      {.heading = "takes", .csv = "takes_s", .right = true},
-                                      {.csv = "time_is"}};
+static const FigureColumn COLUMNS[] = {
+    {.is = {.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP}},
+    {{.heading = "an SM", .csv = "ctas_per_sm", .right = true}, .path = "launch.ctas_per_sm"},
+    {{.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP}, .path = "launch.limited_by"},
+    {{.heading = "waves", .csv = "waves", .right = true}, .path = "launch.waves"},
+    {{.csv = "tail_fill"}, .path = "launch.tail_fill"},
+    {{.heading = "boundary", .csv = "boundary_bytes", .right = true}, .path = "traffic.total_bytes"},
+    {{.heading = "HBM", .csv = "hbm_bytes", .right = true}, .path = "hbm.total_bytes", .when = "l2.read_bytes"},
+    {{.heading = "takes", .csv = "takes_s", .right = true}, .path = "time.seconds", .role = ROLE_ACCENT},
+    {{.csv = "time_is"}, .path = "time.kind", .role = ROLE_DIM}};
+enum { N_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
 
 static void add_row(Table *t, const Tried *tried, bool names_kind) {
-  const Simulation *s = &tried->run;
-  const Launch *l = &tried->launch;
   char name[128];
   name_of(tried, name, sizeof name);
   if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
   table_text(t, ROLE_ACCENT, name);
-  if (s->has_launch && l->occupancy.ctas_per_sm > 0) {
-    table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
-    table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
-    table_count(t, ROLE_PLAIN, wide(l->n_waves));
-    table_percent(t, ROLE_PLAIN, l->tail_fill);
-  } else {
-    for (int k = 0; k < 4; k++) table_empty(t, true);
-  }
-  table_bytes(t, ROLE_PLAIN, s->total_bytes);
-  if (s->has_l2)
-    table_bytes(t, ROLE_PLAIN, (Wide)(s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s) + 0.5));
-  else
-    table_empty(t, true);
-  table_seconds(t, ROLE_ACCENT, tried->seconds);
-  table_text(t, ROLE_DIM, time_kind_name(tried->kind));
+  Simulation run = tried->run; /* with the launch and the time of such a kernel */
+  run.launch = tried->launch;
+  run.has_launch = run.has_launch && run.launch.occupancy.ctas_per_sm > 0;
+  run.timing.seconds = tried->seconds;
+  run.timing.kind = tried->kind;
+  figure_cells(t, COLUMNS, N_COLUMNS, &run);
 }
 
 static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
@@ -260,7 +252,7 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
     mixed |= a->tried[k].kind != a->tried[0].kind;
     any_cost |= a->tried[k].kind != TIME_BOUND;
   }
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = figure_table(d, DOCUMENT_TABLES, NULL, COLUMNS, N_COLUMNS);
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
   table_title(t, "%s: kernels and tiles, best first", problem);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/answer/report.h"
+#include "viz/document/figure_lines.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
@@ -35,13 +36,13 @@ typedef struct {
   double exp_ceiling_flops_per_s;
 } Roofline;
 
-/* FLOPs for each byte that crosses the level. */
 static double intensity(const Roofline *r, int run, TimePart level) {
-  return simulation_roof(&r->runs[run], &r->gpu, level).flops_per_byte;
+  static const char *const PATHS[] = {[TIME_HBM] = "time.hbm_flops_per_byte", [TIME_L2] = "time.l2_flops_per_byte"};
+  return figure_value(&r->runs[run], figure_row(PATHS[level]));
 }
 
 static double attainable(const Roofline *r, int run) {
-  return simulation_roof(&r->runs[run], &r->gpu, TIME_HBM).flops_per_s;
+  return figure_value(&r->runs[run], figure_row("time.attainable_flop_rate"));
 }
 
 static const char *bottleneck(const Timing *t) { return timing_term_title(timing_term(&t->run)); }
@@ -142,46 +143,23 @@ static Chart make_chart(const Roofline *r) {
 
 /* ---- Table ---------------------------------------------------------------------------------------- */
 
-static const TableColumn COLUMNS[] = {
-    {.heading = "algorithm", .key = "algorithm"},
-    {.heading = "FLOPs a byte", .unit = "HBM", .csv = "hbm_flops_per_byte", .key = "hbm_flops_per_byte", .right = true},
-    {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .key = "l2_flops_per_byte", .right = true},
-    {.heading = "attainable", .csv = "attainable_flops_per_s", .key = "attainable_flops_per_s", .right = true},
-    {.csv = "of_peak"},
-    {.heading = "limited by", .csv = "-"},
-    {.csv = "bound", .key = "bound"},
-    {.heading = "at peak rates", .csv = "bound_s", .key = "bound_s", .right = true},
-    {.csv = "least_s", .key = "least_s", .right = true},
-    {.heading = "predicted", .csv = "predicted_s", .key = "predicted_s", .right = true},
-    {.csv = "time_is", .key = "kind"},
-    {.key = "seconds"}};
-
-static void add_rows(Table *t, const Roofline *r) {
-  for (int k = 0; k < r->n_runs; k++) {
-    const Timing *timing = &r->runs[k].timing;
-    table_text(t, ROLE_PLAIN, r->request->algorithms[k]->name);
-    table_double(t, ROLE_PLAIN, intensity(r, k, TIME_HBM), 4);
-    if (r->n_levels > 1)
-      table_double(t, ROLE_PLAIN, intensity(r, k, TIME_L2), 4);
-    else
-      table_empty(t, true);
-    table_real(t, ROLE_ACCENT, attainable(r, k), number_si(attainable(r, k), "FLOP/s").text);
-    if (r->peak_flops_per_s > 0)
-      table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
-    else
-      table_empty(t, true);
-    table_text(t, ROLE_PLAIN, bottleneck(timing));
-    table_text(t, ROLE_PLAIN, timing_term_key(timing_term(&timing->run)));
-    table_seconds(t, ROLE_PLAIN, timing->run.bound_s);
-    table_seconds(t, ROLE_PLAIN, timing->least_s);
-    if (isnan(timing->predicted_s))
-      table_empty(t, true);
-    else
-      table_seconds(t, ROLE_PLAIN, timing->predicted_s);
-    table_text(t, ROLE_DIM, time_kind_name(timing->kind));
-    table_seconds(t, ROLE_PLAIN, timing->seconds);
-  }
-}
+static const FigureColumn COLUMNS[] = {
+    {{.heading = "algorithm", .key = "algorithm"}, .path = "algorithm"},
+    {{.heading = "FLOPs a byte", .unit = "HBM", .key = "hbm_flops_per_byte", .right = true},
+     .path = "time.hbm_flops_per_byte"},
+    {{.heading = "FLOPs a byte", .unit = "L2", .key = "l2_flops_per_byte", .right = true},
+     .path = "time.l2_flops_per_byte"},
+    {{.heading = "attainable", .key = "attainable_flops_per_s", .right = true},
+     .path = "time.attainable_flop_rate",
+     .role = ROLE_ACCENT},
+    {.path = "time.of_peak"},
+    {{.heading = "limited by", .key = "bound"}, .path = "time.bound"},
+    {{.heading = "at peak rates", .key = "bound_s", .right = true}, .path = "time.bound_s"},
+    {{.key = "least_s"}, .path = "time.least_s"},
+    {{.heading = "predicted", .key = "predicted_s", .right = true}, .path = "time.predicted_s"},
+    {{.csv = "time_is", .key = "kind"}, .path = "time.kind"},
+    {{.key = "seconds"}, .path = "time.seconds"}};
+enum { N_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
 
 static void add_notes(Table *t, const Roofline *r) {
   for (int l = 0; l < r->n_levels; l++) {
@@ -226,14 +204,14 @@ static void fill(Document *d, const Roofline *r) {
   put_array(d, "levels");
   for (int l = 0; l < r->n_levels; l++) put_level(d, r, r->levels[l]);
   put_end(d);
-  Table *t = document_table(d, DOCUMENT_ALL, "runs", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = figure_table(d, DOCUMENT_ALL, "runs", COLUMNS, N_COLUMNS);
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   int best = 0;
   for (int k = 1; k < r->n_runs; k++)
     if (attainable(r, k) > attainable(r, best)) best = k;
   table_title(t, "%s reaches %s at best, limited by %s.\n\nRoofline: %s", r->request->algorithms[best]->title,
               number_si(attainable(r, best), "FLOP/s").text, bottleneck(&r->runs[best].timing), problem);
-  add_rows(t, r);
+  for (int k = 0; k < r->n_runs; k++) figure_cells(t, COLUMNS, N_COLUMNS, &r->runs[k]);
   add_notes(t, r);
   if (!document_shows_charts(d)) return;
   if (d->form == DOCUMENT_TEXT && !d->details) {
@@ -272,6 +250,7 @@ static int run_roofline(void *options, Io *io, Error *error) {
   }
   Status status = compute(r, &o->request, error);
   if (!status) status = show(r, o, io, error);
+  if (!status) status = layer_note(&o->request, io, error);
   if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   free(r);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -90,11 +90,13 @@ static int run_sim(void *options, Io *io, Error *error) {
                          "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
                          o->ranks.n ? "ranks" : "link");
     if (!status) status = batch_table(&o->request, o->lengths, &d, error);
+    if (!status) status = layer_note(&o->request, io, error);
     if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
     return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   }
   if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
   if (!status) status = run_on_all(o, runs, &n, error);
+  if (!status) status = layer_note(&o->request, io, error);
   if (status) {
     free(runs);
     return EXIT_BAD_REQUEST;

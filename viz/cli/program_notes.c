@@ -3,6 +3,13 @@
 #include "sim/numbers/program_check.h"
 #include "viz/text/print.h"
 
+Status layer_note(const Request *request, Io *io, Error *error) {
+  char note[QUESTION_NOTE_BYTES];
+  const Status status = question_layer_note(request, &REQUEST_FILES, note, error);
+  if (!status && *note) text_say(io->err, "%s\n", note);
+  return status;
+}
+
 void program_notes(const Schedule *const *schedules, int n, Io *io) {
   for (int k = 0; k < n; k++) {
     bool is_new = true;

@@ -54,7 +54,7 @@ static const FigureLine LINES[] = {
     {.label = "  partly masked", .path = "tiles.partial"},
     {.label = "  skipped", .path = "tiles.skipped"},
     {.label = "  loads of a %s block", .path = "loads_per_block.*"},
-    {.label = "  heads packed as rows of Q", .path = "packed_heads", .least = 2},
+    {.label = "  heads packed as rows of Q", .path = "packed_heads", .least = 2, .first = "heads packed as rows of Q"},
     {.label = "  splits of the keys", .path = "splits", .least = 2},
     {.label = "SRAM for one CTA's tiles"},
     {.label = "  %s", .path = "sram.items.*"},
@@ -74,6 +74,12 @@ static const FigureLine LINES[] = {
     {.path = "intensity_flops_per_byte", .when = "!time.kind", .first = "FLOPs for each byte"},
     {.label = "Launch on %s"},
     {.label = "  CTAs", .path = "launch.ctas"},
+    {.label = "  on SMs",
+     .path = "launch.ctas",
+     .beside = "launch.sms",
+     .between = " on ",
+     .when = "launch.idle_sms",
+     .first = "CTAs on SMs"},
     {.label = "  resident per SM", .path = "launch.ctas_per_sm"},
     {.label = "  limited by", .path = "launch.limited_by"},
     {.label = "  waves", .path = "launch.waves"},
@@ -144,9 +150,9 @@ static const FigureNote NOTES[] = {
      "leaves there, "
      "0 or NaN.",
      NOTE_BOTH},
-    {"hbm_is_upper_bound launch.ctas !chiplets.read_bytes",
+    {"hbm_is_lower_bound launch.ctas !chiplets.read_bytes",
      "The L2 of {machine.name} is not modelled here (more than two L2s, a cache behind them, or too large a problem): "
-     "HBM moves at most what crosses the SRAM boundary, and far less where L2 keeps it.",
+     "HBM moves at least each input once, and what of outputs L2 has no room for.",
      NOTE_BOTH},
     {"chiplets.read_bytes",
      "Each chiplet's L2 serves its own CTAs alone, here in step: --order decides what they share. What misses goes to "
@@ -179,7 +185,7 @@ static const FigureNote NOTES[] = {
     {"time.kind",
      "At peak rates: the bytes, products and exponentials above, all of it overlapping, from cold caches. "
      "Bound: no run "
-     "of the algorithm is faster, with what L2 could hold and, without given tiles, any tiles.",
+     "of the algorithm is faster, with what L2 could hold and any tiles.",
      NOTE_DETAILS},
     {"time.floor.bound=exp",
      "Exponentials bind: a kernel that computes some as polynomials (FlashAttention-4) may be faster.", NOTE_DETAILS},
@@ -252,7 +258,7 @@ static const char *times(double ratio, const char *less, const char *more, const
 /* One sentence: the best of the others beside the first; of one run, what it moves and takes. */
 static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   const FigureRow *bytes = figure_row("hbm.total_bytes"), *time = figure_row("time.seconds");
-  const bool one = one_machine(runs, n), at_most = figure_kind(runs, bytes) == KIND_BOUND;
+  const bool one = one_machine(runs, n), at_least = figure_kind(runs, bytes) == KIND_BOUND;
   char a[224], b[224], r[160];
   int best = runs[0].timed && (!one || runs[0].timing.kind != TIME_BOUND) ? least(runs, n, time) : 0;
   const bool by_time = best > 0;
@@ -268,9 +274,9 @@ static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   else if (best)
     snprintf(text, 1024, "%s moves %s through HBM %s %s (%s%s vs %s).", b,
              times(first / other, "less", "more", "as much", r), fabs(first / other - 1) < 0.005 ? "as" : "than", a,
-             at_most ? "at most " : "", number_bytes((Wide)other).text, number_bytes((Wide)first).text);
+             at_least ? "at least " : "", number_bytes((Wide)other).text, number_bytes((Wide)first).text);
   else if (runs[0].timed)
-    snprintf(text, 1024, "%s moves %s%s through HBM and takes %s%s.", a, at_most ? "at most " : "",
+    snprintf(text, 1024, "%s moves %s%s through HBM and takes %s%s.", a, at_least ? "at least " : "",
              number_bytes((Wide)first).text, number_seconds(figure_value(runs, time)).text,
              runs[0].timing.kind == TIME_BOUND ? " at peak rates" : ", predicted");
   else
@@ -353,72 +359,53 @@ static void add_tables(Document *d, const Simulation *runs, int n, bool details)
   figure_notes(t, NOTES, runs, n, !details);
 }
 
-/* CSV's columns, and the paths of their values. A value that a run has not is empty. */
-static const struct {
-  const char *name, *path;
-} CSV_COLUMNS[] = {
-    {"algorithm", "algorithm"},
-    {"seq_q", "shape.seq_q"},
-    {"seq_k", "shape.seq_k"},
-    {"head_dim", "shape.head_dim"},
-    {"block_q", "block_q"},
-    {"block_k", "block_k"},
-    {"full", "tiles.full"},
-    {"partial", "tiles.partial"},
-    {"skipped", "tiles.skipped"},
-    {"read_bytes", "traffic.read_bytes"},
-    {"write_bytes", "traffic.write_bytes"},
-    {"total_bytes", "traffic.total_bytes"},
-    {"sram_bytes", "sram.bytes"},
-    {"fits", "sram.fits"},
-    {"max_block", "sram.max_block"},
-    {"intermediates_bytes", "storage.intermediates_bytes"},
-    {"flops", "flops"},
-    {"intensity_flops_per_byte", "intensity_flops_per_byte"},
-    {"machine", "machine.name"},
-    {"hbm_read_bytes", "hbm.read_bytes"},
-    {"hbm_write_bytes", "hbm.write_bytes"},
-    {"l2_read_bytes", "l2.read_bytes"},
-    {"l2_write_bytes", "l2.write_bytes"},
-    {"l2_hit_rate", "l2.hit_rate"},
-    {"fabric_bytes", "l2.fabric_bytes"},
-    {"ctas", "launch.ctas"},
-    {"ctas_per_sm", "launch.ctas_per_sm"},
-    {"waves", "launch.waves"},
-    {"bound", "time.bound"},
-    {"bound_s", "time.bound_s"},
-    {"least_s", "time.least_s"},
-    {"predicted_s", "time.predicted_s"},
-    {"seconds", "time.seconds"},
-    {"time_is", "time.kind"},
-    {"ranks", "links.ranks"},
-    {"link", "links.link"},
-    {"link_bytes", "links.sent_bytes"},
-    {"link_rank_bytes", "links.rank_bytes"},
-    {"link_bound_s", "links.bound_s"},
+/* CSV's columns. A value that a run has not is empty. */
+static const FigureColumn CSV_COLUMNS[] = {
+    {.path = "algorithm"},
+    {.path = "shape.seq_q"},
+    {.path = "shape.seq_k"},
+    {.path = "shape.head_dim"},
+    {.path = "block_q"},
+    {.path = "block_k"},
+    {.path = "tiles.full"},
+    {.path = "tiles.partial"},
+    {.path = "tiles.skipped"},
+    {.path = "traffic.read_bytes"},
+    {.path = "traffic.write_bytes"},
+    {.path = "traffic.total_bytes"},
+    {{.csv = "sram_bytes"}, .path = "sram.bytes"},
+    {.path = "sram.fits"},
+    {.path = "sram.max_block"},
+    {.path = "storage.intermediates_bytes"},
+    {.path = "flops"},
+    {.path = "intensity_flops_per_byte"},
+    {{.csv = "machine"}, .path = "machine.name"},
+    {{.csv = "hbm_read_bytes"}, .path = "hbm.read_bytes"},
+    {{.csv = "hbm_write_bytes"}, .path = "hbm.write_bytes"},
+    {{.csv = "l2_read_bytes"}, .path = "l2.read_bytes"},
+    {{.csv = "l2_write_bytes"}, .path = "l2.write_bytes"},
+    {{.csv = "l2_hit_rate"}, .path = "l2.hit_rate"},
+    {.path = "l2.fabric_bytes"},
+    {.path = "launch.ctas"},
+    {.path = "launch.ctas_per_sm"},
+    {.path = "launch.waves"},
+    {.path = "time.bound"},
+    {.path = "time.bound_s"},
+    {.path = "time.least_s"},
+    {.path = "time.predicted_s"},
+    {.path = "time.seconds"},
+    {{.csv = "time_is"}, .path = "time.kind"},
+    {.path = "links.ranks"},
+    {.path = "links.link"},
+    {{.csv = "link_bytes"}, .path = "links.sent_bytes"},
+    {{.csv = "link_rank_bytes"}, .path = "links.rank_bytes"},
+    {{.csv = "link_bound_s"}, .path = "links.bound_s"},
 };
-
 enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS };
-
-static void add_csv(Document *d, const Simulation *runs, int n) {
-  TableColumn columns[N_CSV_COLUMNS];
-  for (int c = 0; c < N_CSV_COLUMNS; c++) columns[c] = (TableColumn){.csv = CSV_COLUMNS[c].name};
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, columns, N_CSV_COLUMNS);
-  const FigureRow *rows[N_CSV_COLUMNS];
-  for (int c = 0; c < N_CSV_COLUMNS; c++) rows[c] = figure_row(CSV_COLUMNS[c].path);
-  for (int k = 0; k < n; k++)
-    for (int c = 0; c < N_CSV_COLUMNS; c++) {
-      const Figure f = figure_of(&runs[k], rows[c], 0);
-      table_text(t, ROLE_PLAIN,
-                 f.is == IS_WHOLE  ? number_digits(f.whole).text
-                 : f.is == IS_REAL ? number_exact_double(f.real).text
-                 : f.is == IS_TEXT ? f.text
-                 : f.is == IS_FLAG ? (f.flag ? "true" : "false")
-                                   : "");
-    }
-}
 
 void run_tables(Document *d, const Simulation *runs, int n, bool details) {
   if (d->form == DOCUMENT_TEXT) add_tables(d, runs, n, details);
-  if (d->form == DOCUMENT_CSV) add_csv(d, runs, n);
+  if (d->form != DOCUMENT_CSV) return;
+  Table *t = figure_table(d, DOCUMENT_CSV, NULL, CSV_COLUMNS, N_CSV_COLUMNS);
+  for (int k = 0; k < n; k++) figure_cells(t, CSV_COLUMNS, N_CSV_COLUMNS, &runs[k]);
 }

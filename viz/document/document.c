@@ -228,7 +228,10 @@ static Status print_part(const struct DocumentPart *part, DocumentForm form, FIL
 
 static Status print_json(const Document *d, FILE *out) {
   const size_t precision = d->digits ? (size_t)JSON_REAL_PRECISION(d->digits) : 0;
-  if (json_dumpf(d->open[0], out, JSON_INDENT(2) | precision) && !ferror(out)) return STATUS_NO_MEMORY;
+  char *text = json_dumps(d->open[0], JSON_INDENT(2) | precision); /* json_dumpf writes each quote by itself */
+  if (!text) return STATUS_NO_MEMORY;
+  fwrite(text, 1, strlen(text), out); /* clean: JSON has no control characters */
+  free(text);
   fputc('\n', out);
   return STATUS_OK;
 }

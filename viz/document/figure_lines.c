@@ -109,7 +109,7 @@ static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *ro
   if (!is_shown(line, row, f)) {
     table_empty(l->table, true);
   } else if (line->beside) {
-    table_format(l->table, line->role, "%s x %s", number_digits(f->whole).text,
+    table_format(l->table, line->role, "%s%s%s", number_digits(f->whole).text, line->between ? line->between : " x ",
                  number_digits(figure_of(run, figure_row(line->beside), 0).whole).text);
   } else if (l->scale && (row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS)) {
     table_text(l->table, line->role, figure_scaled(line->in_kib ? &KIB : l->scale, row, figure_number(f)).text);
@@ -197,6 +197,27 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
     if (stands && line->is_ratio) add_ratio(&l, line, row);
     if (stands && of_tensors) add_tensors(&l, line, row, label);
     if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);
+  }
+}
+
+Table *figure_table(Document *d, unsigned forms, const char *key, const FigureColumn *columns, int n) {
+  TableColumn are[TABLE_COLUMNS_MAX];
+  for (int c = 0; c < n; c++) {
+    are[c] = columns[c].is;
+    const char *path = columns[c].path, *dot = path ? strrchr(path, '.') : NULL;
+    if (!are[c].csv) are[c].csv = are[c].key ? are[c].key : dot ? dot + 1 : path;
+  }
+  return document_table(d, forms, key, are, n);
+}
+
+void figure_cells(Table *table, const FigureColumn *columns, int n, const Simulation *run) {
+  for (int c = 0; c < n; c++) {
+    if (!columns[c].path) continue;
+    const FigureRow *row = figure_row(columns[c].path);
+    const Figure f = columns[c].when && !figure_meets(run, columns[c].when) ? (Figure){0} : figure_of(run, row, 0);
+    FigureValue value = figure_as_value(row, &f);
+    value.role = columns[c].role;
+    figure_cell(table, &value);
   }
 }
 

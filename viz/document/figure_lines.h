@@ -12,9 +12,9 @@
 #include "viz/document/figures.h"
 
 typedef struct {
-  const char *label;  /* %s: the tensor, of a heading the machine, of a ratio the first run; NULL: not among details */
-  const char *path;   /* NULL: a heading */
-  const char *beside; /* another count behind it: "128 x 64" */
+  const char *label; /* %s: the tensor, of a heading the machine, of a ratio the first run; NULL: not among details */
+  const char *path;  /* NULL: a heading */
+  const char *beside, *between; /* another count behind it, and what stands between them; NULL: "128 x 64" */
   const char *when;   /* the line stands where some run meets this; with a tensor, where it has such a figure of it */
   const char *unless; /* and where no run meets this */
   TextRole role;
@@ -40,6 +40,16 @@ FigureValue figure_as_value(const FigureRow *row, const Figure *figure);
 
 /* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. */
 void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);
+
+/* Runs below each other: a column is a path, in CSV of its key or of the path's last part. Those without a path come
+ * first, and their cells are the caller's. */
+typedef struct {
+  TableColumn is;
+  const char *path, *when; /* when: as of a line; elsewhere the cell is empty */
+  TextRole role;
+} FigureColumn;
+Table *figure_table(Document *document, unsigned forms, const char *key, const FigureColumn *columns, int n);
+void figure_cells(Table *table, const FigureColumn *columns, int n, const Simulation *run);
 
 /* Words below a table, where a run meets `when`; {PATH} is its figure. */
 typedef struct {

@@ -55,10 +55,15 @@ Number figure_shown(const FigureValue *v) {
 }
 
 void figure_cell(Table *t, const FigureValue *v) {
-  if (v->unit == UNIT_NONE)
-    table_empty(t, true);
-  else
-    table_text(t, v->role, v->unit == UNIT_WORD ? v->word : figure_shown(v).text);
+  switch (v->unit) {
+  case UNIT_NONE: table_empty(t, true); break;
+  case UNIT_WORD: table_text(t, v->role, v->word); break;
+  case UNIT_FLAG: table_flag(t, v->role, v->whole, "yes", "no"); break;
+  case UNIT_BYTES: table_bytes(t, v->role, v->whole); break;
+  case UNIT_COUNT: table_count(t, v->role, v->whole); break;
+  case UNIT_FLOPS: table_flops(t, v->role, v->whole); break;
+  default: table_real(t, v->role, v->real, figure_shown(v).text);
+  }
 }
 
 /* Whether the path is one of the first. */

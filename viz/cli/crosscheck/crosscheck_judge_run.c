@@ -144,9 +144,8 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   }
   if (status == STATUS_OK) status = request_problem(r, &problem, NULL, error);
   if (status == STATUS_OK && problem.kernel) {
-    bool gives_tiles;
     const Schedule *schedule = r->n_algorithms ? r->algorithms[0] : planner_algorithm(&problem);
-    status = planner_launch(&problem, schedule, &gives_tiles, error);
+    status = planner_launch(&problem, schedule, error);
   }
   if (status == STATUS_OK) {
     Shape *shape = &problem.shape;
