@@ -52,7 +52,7 @@ start --size 1280x720
 keys l 6 Return ctrl+Right
 wait_for "$record" '06-judge-a-claim'
 # The list again by mouse (between Back and Next): another lesson.
-xdotool mousemove 1053 574 click 1
+xdotool mousemove 1053 643 click 1
 keys 3 Return ctrl+Right
 wait_for "$record" '03-the-loop'
 # Guided play stops by itself: the state stands, and Space goes on.
