@@ -7,7 +7,6 @@
 #include <time.h>
 
 #ifdef TILEWALK_WINDOW
-#include "tests/support/guide_lesson.h"
 #include "tests/support/lesson_bench.h"
 #include "tests/support/sanitized.h"
 
@@ -219,26 +218,6 @@ TEST(many_slow_states_and_tasks_take_no_time) {
     close_bench(b);
   }
   free(lesson);
-}
-
-/* The lesson of the author's guide, as it stands there, works here as in the terminal. */
-TEST(the_lesson_of_the_guide_runs) {
-  Bench *b = bench(write_lesson("guide.md", guide_lesson()), &FRESH);
-  text(b, "a"); /* Q: a wrong prediction */
-  play_to_the_end(b);
-  READS(b, "The answer: K");
-  key(b, SIDE_KEY_RETURN);
-  text(b, "1");
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "That would be so if all of Q fitted");
-  char typed[16];
-  snprintf(typed, sizeof typed, "%d", (int)b->player.now.grid.N_q / 128);
-  text(b, typed);
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "✓ Right.");
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "The lesson is done: 1 of 1 right.");
-  close_bench(b);
 }
 
 GROUP(open_folder, close_folder)

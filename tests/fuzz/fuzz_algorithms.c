@@ -87,7 +87,6 @@ static void walk_events(const Program *p, const Plan *plan) {
 static void tell_events(const Program *p, const Plan *plan) {
   Snapshot *now = calloc(1, sizeof *now);
   Cursor cursor = {0};
-  Facts facts;
   Narration said;
   char line[SNAPSHOT_SENTENCE];
   require(now != NULL);
@@ -99,8 +98,7 @@ static void tell_events(const Program *p, const Plan *plan) {
   now->has_event = true;
   while (now->step < 48 && schedule_next(p, plan, &cursor, &now->event)) {
     now->step = cursor.step;
-    facts_at(now, &facts);
-    narration_say(now, &facts, narration_choose(&facts, -1, NEED_NOTHING), &said);
+    narrate(now, &said);
     snapshot_sentence(p, &now->event, line, sizeof line);
     require(*said.what && *said.why && *line && !strpbrk(said.what, "{}") && !strpbrk(said.why, "{}"));
   }

@@ -62,7 +62,6 @@ static bool c_first_of(const Said *s) {
   return is_load(s->e) && times(s, true, BEFORE) == 0 && is_count(s->v[0], times(s, true, ALL)) &&
          times(s, true, ALL) > 1;
 }
-static bool c_nth_load(const Said *s) { return is_nth_load(s, s->v[0], s->v[1]); }
 
 /* "K", or "O_is" where other names of these letters are moved. */
 static bool is_called(const Said *s, const Event *e, const char *base) {

@@ -1,6 +1,5 @@
 /* No sentence is false: every claim of every step is proved from the events alone (tests/support/claims.c), under every
- * mask and walk. And each need is needed: without it something false is said. Shipped programs and random ones:
- * test_sentences_programs.c. */
+ * mask and walk. Shipped programs and random ones: test_sentences_programs.c. */
 #include "tests/support/test.h"
 #include "tests/support/sentence_case.h"
 
@@ -251,12 +250,14 @@ static const Case CASES[] = {
      0},
     {"whole", WHOLE, {.N_q = 32, .d = 32768, .causal = true}, {.B_r = 8, .B_c = 8}, NULL, 0, false, true, 0},
     {"standard", NULL, {.N_q = 32, .d = 16, .causal = true}, {.B_r = 8, .B_c = 4}, NULL, 1, false, true, 0},
+    {"fa2-backward", NULL, {.N_q = 24, .d = 8}, {.B_r = 8, .B_c = 8}, NULL, 0, false, false, 0},
     {"fused", OWN_FUSED, {.N_q = 48, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, NULL, 0, false, true, 0},
 };
 enum { N_CASES = sizeof CASES / sizeof *CASES };
 
 TEST(test_no_sentence_is_false) {
-  static bool said[NARRATION_SITUATIONS_MAX];
+  static bool said[128];
+  int n_unsaid = 0;
   Opened *o = malloc(sizeof *o);
   for (int k = 0; k < N_CASES; k++) {
     open_case(o, &CASES[k], false);
@@ -264,79 +265,10 @@ TEST(test_no_sentence_is_false) {
     close_case(o);
   }
   free(o);
-  assert_true(n_bare * 20 < n_shipped); /* what only states its line is rare */
-  for (int k = 0; k < narration_n_situations(); k++)
-    if (!said[k] && narration_needs(k)[0] != NEED_NOTHING && narration_needs(k)[0] != NEED_IS_ADD)
-      fail_msg("never said: %s", narration_situation_name(k));
-}
-
-/* ---- Each need is needed ---------------------------------------------------------------------------------------- */
-
-TEST(test_each_need_is_needed) {
-  static bool noticed[NARRATION_SITUATIONS_MAX][NARRATION_NEEDS_MAX];
-  Opened *o = malloc(sizeof *o);
-  for (int k = 0; k < N_CASES; k++) {
-    open_case(o, &CASES[k], false);
-    for (uint64_t step = 0; step <= o->stage.n_steps; step++) {
-      Snapshot now;
-      Facts f;
-      bool is_there = false;
-      for (int s = 0; s < narration_n_situations(); s++)
-        for (int n = 0; n < NARRATION_NEEDS_MAX && narration_needs(s)[n]; n++) {
-          if (noticed[s][n]) continue;
-          if (!is_there) {
-            stage_snapshot(&o->stage, step, &now);
-            facts_at(&now, &f);
-            is_there = true;
-          }
-          char why[CLAIM_WHY_BYTES];
-          Narration said;
-          if (f.has[narration_needs(s)[n]] || narration_choose(&f, s, narration_needs(s)[n]) != s) continue;
-          narration_say(&now, &f, s, &said);
-          noticed[s][n] = !claim_holds(&o->run, step, said.what, why) || !claim_holds(&o->run, step, said.why, why);
-        }
-    }
-    close_case(o);
-  }
-  free(o);
-  int n_unnoticed = 0;
-  for (int s = 0; s < narration_n_situations(); s++)
-    for (int n = 0; n < NARRATION_NEEDS_MAX && narration_needs(s)[n]; n++)
-      if (!noticed[s][n] && narration_needs(s)[n] != NEED_AREA) { /* no product lies outside tiles yet */
-        print_message("not needed: %s, need %d (%d of it)\n", narration_situation_name(s), n,
-                      (int)narration_needs(s)[n]);
-        n_unnoticed++;
-      }
-  assert_int_equal(n_unnoticed, 0);
-}
-
-/* ---- Sentences exchanged ----------------------------------------------------------------------------------------- */
-
-/* Another sentence of the same shape, whose needs do not hold: that something is false is seen nearly always. */
-TEST(test_exchanges_are_noticed) {
-  uint64_t n_said = 0, n_noticed = 0;
-  Opened *o = malloc(sizeof *o);
-  for (int k = 0; k < N_CASES; k += 3) {
-    open_case(o, &CASES[k], false);
-    for (uint64_t step = 1; step < o->stage.n_steps; step += 5) {
-      Snapshot now;
-      Facts f;
-      stage_snapshot(&o->stage, step, &now);
-      facts_at(&now, &f);
-      for (int s = 0; s < narration_n_situations(); s++) {
-        Narration said;
-        char why[CLAIM_WHY_BYTES];
-        bool holds = true;
-        for (int n = 0; n < NARRATION_NEEDS_MAX; n++) holds = holds && f.has[narration_needs(s)[n]];
-        if (holds || narration_shape(s) != f.line.shape) continue;
-        narration_say(&now, &f, s, &said);
-        n_said++;
-        n_noticed += !claim_holds(&o->run, step, said.what, why) || !claim_holds(&o->run, step, said.why, why);
-      }
-    }
-    close_case(o);
-  }
-  free(o);
-  print_message("%llu exchanged, %llu noticed\n", (unsigned long long)n_said, (unsigned long long)n_noticed);
-  assert_true(n_said > 3000 && n_noticed * 100 > n_said * 90);
+  print_message("%d bare of %d\n", (int)n_bare, (int)n_shipped);
+  assert_true(n_bare * 20 < n_shipped);    /* what only states its line is rare */
+  for (int k = 0; k < claims_count(); k++) /* no case has an L2, and no product lies outside tiles yet */
+    if (!said[k] && !strstr(claim_pattern(k), "SRAM boundary") && !strstr(claim_pattern(k), "It takes"))
+      print_error("never said: %s\n", claim_pattern(k)), n_unsaid++;
+  assert_int_equal(n_unsaid, 0);
 }

@@ -184,30 +184,25 @@ static const Sentence SENTENCES[] = {
 enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };
 _Static_assert((int)N_SENTENCES <= (int)NARRATION_SITUATIONS_MAX, "a list of situations has room for all of them");
 
-int narration_n_situations(void) { return N_SENTENCES; }
-const char *narration_situation_name(int situation) { return SENTENCES[situation].name; }
-const Need *narration_needs(int situation) { return SENTENCES[situation].needs; }
-LineShape narration_shape(int situation) { return SENTENCES[situation].shape; }
-
-static bool holds(const Facts *f, const Sentence *s, bool has_left_out, Need left_out) {
+static bool holds(const Facts *f, const Sentence *s) {
   for (int k = 0; k < NARRATION_NEEDS_MAX; k++)
-    if (!f->has[s->needs[k]] && !(has_left_out && s->needs[k] == left_out)) return false;
+    if (!f->has[s->needs[k]]) return false;
   return true;
 }
 
-int narration_choose(const Facts *f, int situation, Need left_out) {
-  int k = 0; /* LINE_SHAPES: whatever the line */
-  while ((SENTENCES[k].shape != LINE_SHAPES && SENTENCES[k].shape != f->line.shape) ||
-         !holds(f, &SENTENCES[k], k == situation, left_out))
-    k++;
-  return k;
+static const Sentence *choose(const Facts *f) {
+  const Sentence *s = SENTENCES; /* LINE_SHAPES: whatever the line */
+  while ((s->shape != LINE_SHAPES && s->shape != f->line.shape) || !holds(f, s)) s++;
+  return s;
 }
 
 int narration_situation(const Snapshot *snapshot) {
   Facts f;
   facts_at(snapshot, &f);
-  return narration_choose(&f, -1, NEED_NOTHING);
+  return (int)(choose(&f) - SENTENCES);
 }
+
+const char *narration_situation_name(int situation) { return SENTENCES[situation].name; }
 
 /* ---- The values in them --------------------------------------------------------------------------------------- */
 
@@ -395,13 +390,10 @@ static void expand(const Snapshot *now, const Facts *facts, const char *from, ch
   }
 }
 
-void narration_say(const Snapshot *now, const Facts *facts, int situation, Narration *said) {
-  expand(now, facts, SENTENCES[situation].what, said->what, sizeof said->what);
-  expand(now, facts, SENTENCES[situation].why, said->why, sizeof said->why);
-}
-
 void narrate(const Snapshot *now, Narration *said) {
   Facts f;
   facts_at(now, &f);
-  narration_say(now, &f, narration_choose(&f, -1, NEED_NOTHING), said);
+  const Sentence *s = choose(&f);
+  expand(now, &f, s->what, said->what, sizeof said->what);
+  expand(now, &f, s->why, said->why, sizeof said->why);
 }

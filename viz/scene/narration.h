@@ -5,7 +5,7 @@
  *
  * The sentences are data, all in narration.c: of each shape of line, from the particular to what only states the line.
  * The first whose needs hold is said; a need is a fact (viz/scene/facts.h), so what is said of the past, the future or
- * a cause is so. tests/unit/claims.c proves each claim from the events alone. */
+ * a cause is so. tests/support/claims.c proves each claim from the events alone. */
 #ifndef TILEWALK_VIZ_SCENE_NARRATION_H
 #define TILEWALK_VIZ_SCENE_NARRATION_H
 
@@ -19,17 +19,8 @@ typedef struct {
 
 void narrate(const Snapshot *snapshot, Narration *said);
 
-/* The rows of the table, for tests and tools: how many, the name of one, what it needs (NARRATION_NEEDS_MAX, the rest
- * NEED_NOTHING), and which of them a snapshot is in. */
-int narration_n_situations(void);
-const char *narration_situation_name(int situation);
-const Need *narration_needs(int situation);
-LineShape narration_shape(int situation); /* LINE_SHAPES: any */
+/* Which row of the table a snapshot is in, and the name of one. */
 int narration_situation(const Snapshot *snapshot);
-
-/* The same in two halves: the sentence for facts, a need of one sentence left out (situation -1: none); and its words.
- */
-int narration_choose(const Facts *facts, int situation, Need left_out);
-void narration_say(const Snapshot *snapshot, const Facts *facts, int situation, Narration *said);
+const char *narration_situation_name(int situation);
 
 #endif
