@@ -1,6 +1,8 @@
 /* Stories: their text, captions that must hold, moments by event, and pages that are what is lit. */
 #include "tests/support/test.h"
 #include "lessons/engine/story.h"
+#include <math.h>
+
 #include "viz/story/moment.h"
 #include "viz/story/story_player.h"
 
@@ -228,4 +230,50 @@ TEST(answers_are_chosen) {
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   story_player_close(p);
+}
+
+/* The rightmost pixel of what lies between, in the left half of the lower page: where the first pile ends. */
+static int pile_end(cairo_surface_t *page, const Theme *t) {
+  const int width = cairo_image_surface_get_width(page), height = cairo_image_surface_get_height(page);
+  const unsigned char *pixels = cairo_image_surface_get_data(page);
+  const unsigned char wanted[] = {t->waste.blue, t->waste.green, t->waste.red};
+  int right = -1;
+  for (int y = height / 2; y < height * 4 / 5; y++)
+    for (int x = right + 1; x < width / 2; x++)
+      if (memcmp(pixels + y * cairo_image_surface_get_stride(page) + 4 * x, wanted, 3) == 0) right = x;
+  return right;
+}
+
+/* Of piles a guess is a place: where the first pile then ends is right, half as far is wrong. Standard carries
+ * 4 N d + 4 N N = 20,480 numbers, fa2 18 N d = 18,432. */
+TEST(a_guess_of_times_is_a_flag) {
+  static const char PILES[] =
+      "beat one\nscene piles\nstate algorithm=standard,fa2 N={N} d=16 block={B}\nfrom load Q 1\nto end\n"
+      "caption Both.\nholds N == 8 * B\nask How far?\nunit x\nanswer sim{N=N, d=16, block=B, algorithm=\"standard\"}"
+      ".traffic.total_bytes / sim{N=N, d=16, block=B, algorithm=\"fa2\"}.traffic.total_bytes\n";
+  cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
+  cairo_t *cr = cairo_create(page);
+  int end = 600;
+  for (int k = 0; k < 3; k++) {
+    char words[1024];
+    Error error = {0};
+    StoryPlayer *p = story_player_open(read(HEAD, PILES, &error), 0, NULL, &error);
+    if (!p) fail_msg("%s", error.message);
+    story_player_draw(p, cr, 1280, 720, &theme_dark);
+    story_player_press(p, 1, 200, 500); /* it does not play yet */
+    story_player_drag(p, k < 2 ? end : end / 2.0);
+    assert_false(story_player_is_moving(p));
+    story_player_input(p, STORY_RETURN);
+    story_player_input(p, STORY_GO_ON);
+    story_player_draw(p, cr, 1280, 720, &theme_dark);
+    cairo_surface_flush(page);
+    story_player_words(p, words, sizeof words);
+    if (k == 1 && !strstr(words, "ight: 1.111x")) fail_msg("%s", words);
+    if (k == 2 && !strstr(words, "No: 1.111x")) fail_msg("%s", words);
+    end = k == 0 ? pile_end(page, &theme_dark) : end;
+    assert_true(end > 100);
+    story_player_close(p);
+  }
+  cairo_destroy(cr);
+  cairo_surface_destroy(page);
 }

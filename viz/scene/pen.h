@@ -110,6 +110,9 @@ void pen_part(const Pen *pen, const char *name, Box box);
  * where it lies in what scene_draw draws. */
 Box pen_scrub(const Pen *pen);
 Box scene_scrub(const SceneView *view, double width, double height);
+/* Where in scene_draw's drawing a guess of how many times as much is a place; empty: nowhere. */
+Box scene_guess_track(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width,
+                      double height);
 /* Ground and progress alone; returns what is left. */
 Box pen_page_bare(const Pen *pen);
 
@@ -122,6 +125,8 @@ typedef struct Scene {
   void (*draw)(const Pen *pen);
   /* The two sentences that stand over it; NULL: those of the present event. */
   void (*narrate)(const Snapshot *now, SceneMemo *memo, Narration *said);
+  /* Where a guess of how many times as much is a place, once to its right end. */
+  Box (*guess_track)(const Pen *pen);
   /* Appended to the description of a step. */
   void (*describe)(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
 } Scene;

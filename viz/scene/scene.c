@@ -112,6 +112,16 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
     OBJECTS[scene]->draw(&pen);
 }
 
+Box scene_guess_track(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width,
+                      double height) {
+  SceneHit none = {.kind = HIT_NONE}; /* nothing is drawn */
+  const SceneView shown = shown_view(view, width, height);
+  Pen pen = pen_for(now, &shown, cr, width, height, &theme_light);
+  pen.hit = &none;
+  pen.hit_x = pen.hit_y = -1;
+  return OBJECTS[scene]->guess_track ? OBJECTS[scene]->guess_track(&pen) : (Box){0};
+}
+
 Box scene_scrub(const SceneView *view, double width, double height) {
   static const Snapshot nothing;
   if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return (Box){0};

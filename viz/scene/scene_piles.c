@@ -297,23 +297,45 @@ static void draw_page(const Page *p) {
   }
 }
 
+/* `room` holds the piles where no memo does. */
+static void fill_page(Page *p, Box page, Piles *room) {
+  const Snapshot *now = p->pen->now;
+  p->piles = memo_piles(p->pen->view->memo, now, PILES_ALL, room);
+  const double clock = now->clock_before + pen_happened(p->pen) * (now->clock - now->clock_before);
+  for (int k = 0; k < p->n; k++) {
+    pile_at(&p->piles->piles[k], clock, &p->moments[k]);
+    p->is_over = p->is_over && p->moments[k].is_over;
+  }
+  for (int k = 0; k < p->n; k++) say_panel(&p->piles->piles[k], p->moments[k].is_over, &p->words[k]);
+  size_words(p, page);
+}
+
 static void draw(const Pen *pen) {
-  const Snapshot *now = pen->now;
   Piles room = {0};
-  Page p = {.pen = pen, .n = now->n_runs, .is_over = true};
+  Page p = {.pen = pen, .n = pen->now->n_runs, .is_over = true};
   const Box page = pen_page_bare(pen);
   lay_panels(&p, page);
   if (pen->hit) return;
-  p.piles = memo_piles(pen->view->memo, now, PILES_ALL, &room);
-  const double clock = now->clock_before + pen_happened(pen) * (now->clock - now->clock_before);
-  for (int k = 0; k < p.n; k++) {
-    pile_at(&p.piles->piles[k], clock, &p.moments[k]);
-    p.is_over = p.is_over && p.moments[k].is_over;
-  }
-  for (int k = 0; k < p.n; k++) say_panel(&p.piles->piles[k], p.moments[k].is_over, &p.words[k]);
-  size_words(&p, page);
+  fill_page(&p, page, &room);
   draw_page(&p);
   piles_free(&room);
 }
 
-const Scene PILES_SCENE = {.title = "What each algorithm carries", .draw = draw, .narrate = tell};
+/* Where the first pile grows, as wide as the whole second one: a guess of how many times as much is a place on it. */
+static Box guess_track(const Pen *pen) {
+  Piles room = {0};
+  Page p = {.pen = pen, .n = pen->now->n_runs, .is_over = true};
+  const Box page = pen_page_bare(pen);
+  if (p.n < 2) return (Box){0};
+  lay_panels(&p, page);
+  fill_page(&p, page, &room);
+  const Box at = part_box(&p, 0, p.parts.pile, p.parts.pile_end);
+  const double all = (double)pen->now->runs[1].total_bytes / (double)p.piles->unit;
+  const Box track = {at.x, at.y + at.height - p.squares_down * p.square, all / p.squares_down * p.square,
+                     p.squares_down * p.square};
+  piles_free(&room);
+  return track;
+}
+
+const Scene PILES_SCENE = {
+    .title = "What each algorithm carries", .draw = draw, .narrate = tell, .guess_track = guess_track};

@@ -261,11 +261,49 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
                           : "Choose with a letter or the mouse, or type a number. Enter: only look.");
 }
 
+/* ---- The flag ---------------------------------------------------------------------------------------------- */
+
+static bool has_flag(const StoryScene *s) {
+  return s->scene == SCENE_PILES && strcmp(s->told->beats[s->beat].key.unit.name, "x") == 0;
+}
+
+/* A pole at the end of a dashed frame around what would be carried by then; the frame goes when the pile is there. */
+static void draw_flag(cairo_t *cr, Box once, double times, bool is_said, double u, const Theme *theme) {
+  const double dash[] = {6 * u, 5 * u}, x = once.x + times * once.width, top = once.y - 40 * u;
+  theme_use(cr, theme->ink, 1);
+  cairo_set_line_width(cr, 3 * u);
+  if (!is_said) {
+    cairo_set_dash(cr, dash, 2, 0);
+    cairo_rectangle(cr, once.x - 4 * u, once.y - 4 * u, x - once.x + 4 * u, once.height + 8 * u);
+    cairo_stroke(cr);
+    cairo_set_dash(cr, NULL, 0, 0);
+  }
+  cairo_rectangle(cr, x - 2 * u, top, 4 * u, once.y + once.height + 4 * u - top);
+  cairo_move_to(cr, x, top);
+  cairo_line_to(cr, x + 46 * u, top + 14 * u);
+  cairo_line_to(cr, x, top + 28 * u);
+  cairo_close_path(cr);
+  cairo_fill(cr);
+}
+
+/* Over the scene in `box`. Where nothing is guessed yet, the flag stands at as much. */
+static void lay_flag(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
+                     StoryPlaces *places) {
+  Box once = scene_guess_track(s->scene, &s->now, &s->view, cr, box.width, box.height);
+  const double times = m->typed && *m->typed ? strtod(m->typed, NULL) : 1;
+  once.x += box.x;
+  once.y += box.y;
+  if (once.width > 0 && times >= 0 && once.x + times * once.width < box.x + box.width)
+    draw_flag(cr, once, times, m->said != NULL, u, theme);
+  if (places) places->flag = once;
+}
+
 void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, double width, double height,
                      const Theme *theme, StoryPlaces *places) {
   const bool is_tall = height > width;
   const double u = is_tall ? fmin(width / 680, height / 1180) : fmin(width / 1280, height / 720);
-  if (places) places->n = 0;
+  const bool flags = has_flag(s), is_flagged = flags && (m->asking || (m->typed && *m->typed));
+  if (places) *places = (StoryPlaces){.n = 0};
   const StoryBeat *beat = &s->told->beats[s->beat];
   Lettering caption = {.family = theme->sans, .size = 32 * u, .bold = true};
   const Lettering small = {.family = theme->sans, .size = 23 * u};
@@ -275,23 +313,25 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   const double lines = is_tall ? 3 : 1, bottom = height - (70 + 40 * lines) * u; /* of the caption */
   Box box = {floor(40 * u), floor(84 * u), floor(width - 80 * u), floor(bottom - 84 * u)};
   if (is_tall) box.x = 0, box.width = floor(width); /* scenes need what there is */
-  if (m->asking && is_tall) {                       /* on a tall page the card lies under the scene */
+  if (m->asking && is_tall && !flags) {             /* on a tall page the card lies under the scene */
     const double card = fmin(480 * u, 0.55 * box.height);
     draw_card(s, m, cr, (Box){40 * u, box.y + box.height - card, width - 80 * u, card}, u, theme, places);
     box.height = floor(box.height - card - 20 * u);
-  } else if (m->asking) {
+  } else if (m->asking && !flags) {
     const double card = fmin(520 * u, 0.45 * box.width);
     draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme, places);
     box.width = floor(box.width - card - 30 * u);
   }
   draw_scene(s, m->part, cr, box, theme);
+  if (is_flagged) lay_flag(s, m, cr, box, u, theme, places);
   theme_use(cr, theme->ink, 1);
-  const double long_by = letter_measure(cr, &caption, beat->caption).width / (width - 80 * u);
+  const char *words = !flags || !m->asking ? beat->caption : m->said ? m->said : beat->ask;
+  const double long_by = letter_measure(cr, &caption, words).width / (width - 80 * u);
   if (!is_tall && long_by > 1) caption.size /= long_by;
   if (is_tall)
-    letter_draw_wrapped(cr, &caption, 40 * u, bottom + 36 * u, width - 80 * u, 1.25, 3, beat->caption);
+    letter_draw_wrapped(cr, &caption, 40 * u, bottom + 36 * u, width - 80 * u, 1.25, 3, words);
   else
-    letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, beat->caption);
+    letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, words);
   if (!m->help || letter_measure(cr, &small, m->help).width > width - 80 * u) return;
   theme_use(cr, theme->ink_soft, 1);
   letter_draw_cut(cr, &small, 40 * u, height - 26 * u, width - 80 * u, m->help);

@@ -8,6 +8,8 @@
  *     +---------------------------+ +--------------------+
  *     One block of queries stays. Keys and values stream past it.
  *
+ * A question of times over piles has no card: its flag is dragged along the first pile.
+ *
  * Pure: a function of the beat and of how far it is, so that it can be scrubbed and saved. */
 #ifndef TILEWALK_VIZ_STORY_STORY_PAGE_H
 #define TILEWALK_VIZ_STORY_STORY_PAGE_H
@@ -40,10 +42,12 @@ typedef struct {
   double part;       /* of the beat, 0 to 1 */
 } StoryMoment;
 
-/* Where the choices of the card were drawn; none: nothing to choose from. */
+/* Where the choices of the card were drawn; none: nothing to choose from. And where a guess is a place: once to its
+ * right end, and further; empty: nowhere. */
 typedef struct {
   Box choices[STORY_CHOICES_MAX];
   int n;
+  Box flag;
 } StoryPlaces;
 
 /* Makes the stage and finds the moments; `scene` is zero. Free it even after an error. Errors begin with the story's

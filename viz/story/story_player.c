@@ -155,7 +155,19 @@ void story_player_type(StoryPlayer *p, const char *text) {
   memcpy(p->typed + n, text, more + 1);
 }
 
+void story_player_drag(StoryPlayer *p, double x) {
+  const Box once = p->places.flag;
+  if (p->phase == ASKING && once.width > 0)
+    snprintf(p->typed, sizeof p->typed, "%.2f", fmax(0, (x - once.x) / once.width));
+}
+
 void story_player_press(StoryPlayer *p, int button, double x, double y) {
+  const Box flag = p->places.flag;
+  if (button == 1 && p->phase == ASKING && flag.width > 0 && y >= flag.y - flag.height &&
+      y < flag.y + 2 * flag.height) {
+    story_player_drag(p, x);
+    return;
+  }
   for (int k = 0; k < p->places.n && button == 1 && p->phase == ASKING; k++) {
     const Box b = p->places.choices[k];
     if (x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height) choose(p, k);
@@ -163,15 +175,18 @@ void story_player_press(StoryPlayer *p, int button, double x, double y) {
   story_player_input(p, button == 3 ? STORY_GO_BACK : STORY_GO_ON);
 }
 
+static const char *help_of(const StoryPlayer *p) {
+  if (p->phase == ASKING && p->places.flag.width > 0)
+    return "Enter plays, and shows how far. A number can be typed, too.";
+  if (p->phase == TOLD && p->scene.beat + 1 == p->told->n) return "Space ends the story, ← goes back.";
+  return "Space goes on, ← goes back, Escape leaves the story.";
+}
+
 void story_player_draw(StoryPlayer *p, cairo_t *cr, double width, double height, const Theme *theme) {
-  const bool asks = beat_of(p)->asks;
-  const bool is_last = p->scene.beat + 1 == p->told->n;
-  const StoryMoment moment = {.asking = asks && p->phase != PLAYING,
+  const StoryMoment moment = {.asking = beat_of(p)->asks && p->phase != PLAYING,
                               .typed = p->typed,
                               .said = p->phase == TOLD ? p->said : NULL,
-                              .help = is_last && p->phase == TOLD
-                                          ? "Space ends the story, ← goes back."
-                                          : "Space goes on, ← goes back, Escape leaves the story.",
+                              .help = help_of(p),
                               .part = p->part};
   story_page_draw(&p->scene, &moment, cr, width, height, theme, &p->places);
 }

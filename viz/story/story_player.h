@@ -37,8 +37,10 @@ bool story_player_tick(StoryPlayer *player, double seconds);
 void story_player_input(StoryPlayer *player, StoryInput input);
 void story_player_type(StoryPlayer *player,
                        const char *text); /* UTF-8; a blank goes on where nothing is typed; a letter chooses */
-/* On what was drawn last: a choice is taken and played, elsewhere it goes on; the right button goes back. */
+/* On what was drawn last: a choice is taken and played, the flag is put there, elsewhere it goes on; the right button
+ * goes back. And while the button is held. */
 void story_player_press(StoryPlayer *player, int button, double x, double y);
+void story_player_drag(StoryPlayer *player, double x);
 
 void story_player_draw(StoryPlayer *player, cairo_t *cr, double width, double height, const Theme *theme);
 

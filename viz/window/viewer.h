@@ -15,7 +15,7 @@
 
 enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180 };
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_TILE, DRAG_PAINT } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_TILE, DRAG_PAINT, DRAG_COVER } Drag;
 
 /* What the front end does. Each is called during a call of the viewer. */
 typedef struct {
@@ -32,6 +32,7 @@ typedef struct {
   bool (*key)(void *data, SideKey key); /* false: the viewer's own */
   void (*text)(void *data, const char *text);
   void (*press)(void *data, int button, double x, double y);
+  void (*drag)(void *data, double x);
   bool (*is_moving)(const void *data);
   bool (*tick)(void *data, double seconds);                        /* returns whether anything changed */
   const char *(*words)(const void *data, char *text, size_t size); /* for the ear; returns text */

@@ -130,6 +130,11 @@ void viewer_motion(Viewer *v, double x, double y) {
   const Control *before = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->mouse_x = x;
   v->mouse_y = y;
+  if (v->drag == DRAG_COVER) {
+    v->cover.drag(v->cover.data, x);
+    v->is_dirty = true;
+    return;
+  }
   if (v->drag == DRAG_SIDE || (v->drag == DRAG_NONE && viewer_is_over_side(v)))
     viewer_side_takes(v, (SideEvent){.kind = SIDE_MOTION});
   else if (was_over_side)
@@ -166,6 +171,7 @@ void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
   if (viewer_is_covered(v)) {
     v->cover.press(v->cover.data, button, v->mouse_x, v->mouse_y);
+    v->drag = button == 1 ? DRAG_COVER : DRAG_NONE;
     v->is_dirty = true;
     return;
   }

@@ -27,11 +27,12 @@ static bool on_key(void *story, SideKey key) {
 static void on_text(void *story, const char *text) { story_player_type(story, text); }
 
 static void on_press(void *story, int button, double x, double y) { story_player_press(story, button, x, y); }
+static void on_drag(void *story, double x) { story_player_drag(story, x); }
 static bool is_moving(const void *story) { return story_player_is_moving(story); }
 static bool tick(void *story, double seconds) { return story_player_tick(story, seconds); }
 
 static const char *words(const void *story, char *text, size_t size) { return story_player_words(story, text, size); }
 
 ViewerCover viewer_story(StoryPlayer *story) {
-  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, is_moving, tick, words};
+  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, on_drag, is_moving, tick, words};
 }

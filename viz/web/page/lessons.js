@@ -45,7 +45,7 @@ function showList() {
   })
   const stories = engine.text('web_story_list').split('\n').filter(Boolean).reverse().map(line => {
     const [story, title] = line.split('\t')
-    return element('p', {}, element('a', { href: `#story-${story}` }, title), element('span', { className: 'soft' }, ' a story: three minutes of film and guesses'))
+    return element('p', {}, element('a', { href: `#story-${story}` }, title), element('span', { className: 'soft' }, ' a story: two minutes of film and guesses'))
   })
   $('list').replaceChildren(element('h2', {}, 'Lessons'), ...stories, element('ol', {}, ...rows))
 }

@@ -124,7 +124,7 @@ function keys() {
     element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
     element('h3', { textContent: 'What the colours mean' }),
     element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.' }),
-    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
+    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
 }
 
 // Where the head has no room for the rooms.
