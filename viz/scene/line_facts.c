@@ -184,10 +184,7 @@ static void of_scale(const Program *p, const ProgramOp *op, LineFacts *f) {
   for (int k = 0; k < op->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[op->first_assign + k];
     const int by = name_of(p, a->value);
-    if (f->factor < 0) {
-      f->factor = a->value;
-      f->factor_name = (int8_t)a->name;
-    }
+    if (f->factor < 0) f->factor = a->value;
     if (is_column(p, a->name) && f->sum < 0) f->sum = (int8_t)a->name;
     if (!is_column(p, a->name) && f->total < 0) f->total = (int8_t)a->name;
     if (by >= 0 && is_divided_by(p, a->name, by)) {
@@ -250,17 +247,11 @@ static void of_product(const Program *p, const ProgramOp *op, LineFacts *f) {
   f->right = (int8_t)name_of(p, turned->a);
 }
 
-static bool is_masked_above(const Program *p, int op) {
-  for (int k = p->kernels[p->ops[op].kernel].first_op; k < op; k++)
-    if (is_event(p, k) && begins_with(p, p->ops[k].line, "mask") && p->ops[k].parent == p->ops[op].parent) return true;
-  return false;
-}
-
 void line_facts(const Program *p, int at, LineFacts *f) {
   const ProgramOp *op = &p->ops[at];
   *f = (LineFacts){.shape = shape_of(p, at), .op = at};
   f->loop_i = f->loop_j = f->loop_s = f->first = f->sum = f->total = f->result = f->old = f->best = -1;
-  f->weights = f->divisor = f->left = f->right = f->factor_name = -1;
+  f->weights = f->divisor = f->left = f->right = -1;
   f->factor = -1;
   for (int loop = op->parent; loop >= 0; loop = p->ops[loop].parent) {
     const uint8_t dim = p->ops[loop].dim;
@@ -272,7 +263,6 @@ void line_facts(const Program *p, int at, LineFacts *f) {
   if (op->n_moved) f->first = (int8_t)op->moved[0];
   if (!op->n_moved && op->n_assigns) f->first = (int8_t)p->assigns[op->first_assign].name;
   f->is_add = f->shape == LINE_STORE && begins_with(p, op->line, "add");
-  f->is_masked = is_event(p, at) && is_masked_above(p, at);
   if (f->shape == LINE_MAXIMUM) of_max(p, op, f);
   if (f->shape == LINE_SCALE) of_scale(p, op, f);
   if (f->shape == LINE_ADD) of_add(p, op, f);

@@ -38,13 +38,11 @@ typedef struct {
   int8_t left, right;            /* PRODUCT of two names: every row of one meets every row of the other */
   int8_t weights;                /* ADD: set to an exponential on the same line */
   int16_t factor;                /* SCALE; and ADD of a part times e^(...) */
-  int8_t factor_name;            /* SCALE: the name that is multiplied by it */
   bool is_add;                   /* STORE: `add` */
   bool is_scores;                /* PRODUCT: what it sets is masked, or its row maximum taken */
   bool stays_on_chip;            /* PRODUCT: no line moves what it sets */
   bool undoes_division;          /* SCALE: of what another line divides, by what it is divided by */
   bool is_over_parts;            /* in a loop over splits, and over no columns */
-  bool is_masked;                /* a line of the same kernel masks scores above it, between the same loops */
 } LineFacts;
 
 void line_facts(const Program *program, int op, LineFacts *facts);

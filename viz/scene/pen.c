@@ -79,11 +79,6 @@ Box box_cut_bottom(Box *box, double height, double gap) {
   return part;
 }
 
-Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_height, double gap) {
-  return pen->is_tall ? box_cut_bottom(box, part_of_height * box->height, gap)
-                      : box_cut_right(box, part_of_width * box->width, gap);
-}
-
 /* ---- Shapes ---------------------------------------------------------------------------------------------- */
 
 static double thickness_of(const Pen *pen, double thickness) { return fmax(1, round(thickness * pen->unit)); }
@@ -136,29 +131,6 @@ void pen_state(const Pen *pen, Box box, TileColour state) {
 void pen_meter(const Pen *pen, Box bar, double part, Colour fill) {
   pen_state(pen, bar, TILE_COLOUR_EMPTY);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), fill, 1);
-}
-
-const char *pen_name(const Pen *pen, int tensor) { return pen->now->schedule->tensors[tensor].title; }
-
-const char *pen_name_without(const Pen *pen, int tensor, const char *those, char *text) {
-  char *to = text;
-  for (const char *name = pen_name(pen, tensor); *name; name++)
-    if (!strchr(those, *name)) *to++ = *name;
-  *to = '\0';
-  return text;
-}
-
-void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha) {
-  const double size = pen_size(pen, TYPE_BODY);
-  if (pen->hit || alpha <= 0) return;
-  const Box at = box_at(round(box.x), round(box.y), fmax(2, round(box.width)), fmax(2, round(box.height)));
-  pen_body(pen, BODY_TILE, tensor, box, alpha);
-  pen_fill(pen, at, colour, alpha);
-  if (alpha < 0.6) return;
-  pen_frame(pen, at, pen->theme->ink, 1.2);
-  if (at.height > 1.15 * size && at.width > (name[1] ? pen_text_width(pen, TYPE_BODY, true, name) : 1 * size))
-    pen_text(pen, TYPE_BODY, theme_on(colour), true, ANCHOR_MIDDLE, at.x + at.width / 2,
-             at.y + at.height / 2 + 0.36 * size, 0, name);
 }
 
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha) {
@@ -263,16 +235,6 @@ double pen_mono_width(const Pen *pen, TypeSize type, const char *text) {
   return letter_measure(pen->cr, &lettering, text).width;
 }
 
-TypeSize pen_fitting_type(const Pen *pen, TypeSize most, bool bold, double width, const char *text) {
-  while (most > TYPE_SMALL && pen_text_width(pen, most, bold, text) > width) most--;
-  return most;
-}
-
-const char *pen_fitting(const Pen *pen, double width, const char *words, const char *shorter) {
-  if (pen_text_width(pen, TYPE_SMALL, false, words) <= width) return words;
-  return pen_text_width(pen, TYPE_SMALL, false, shorter) <= width ? shorter : "";
-}
-
 int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text) {
   const Lettering lettering = {.family = pen->theme->sans, .size = pen_size(pen, type)};
   const int most = (int)floor(box.height / (1.35 * lettering.size));
@@ -310,19 +272,6 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
 }
 
 /* ---- Page and panels ------------------------------------------------------------------------------------- */
-
-void pen_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest) {
-  type = pen_fitting_type(pen, type, true, box->width, number);
-  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type), high = 1.5 * small + 1.25 * size;
-  if (box->height < high) box->height = 0;
-  if (box->height <= 0) return;
-  const Box row = box_cut_top(box, high, 9 * pen->unit);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
-  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
-  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
-  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
-}
 
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) {
   const double u = pen->unit, base = box.y + 12 * u + pen_size(pen, TYPE_HEAD);

@@ -38,10 +38,6 @@ double pen_happened(const Pen *pen);
 /* The event reads, changes or moves it on chip, or the pointer is over it. */
 bool pen_talks_of(const Pen *pen, int tensor);
 
-/* A tensor's name as it is shown: "Q"; of statistics all of their names, "m, l". */
-const char *pen_name(const Pen *pen, int tensor);
-const char *pen_name_without(const Pen *pen, int tensor, const char *those, char *text); /* characters */
-
 /* An edge that goes over something with the present event comes and goes softly: 1, but near its beginning and end. */
 double pen_passing(const Pen *pen);
 
@@ -59,9 +55,6 @@ Box box_cut_right(Box *box, double width, double gap);
 Box box_cut_top(Box *box, double height, double gap);
 Box box_cut_bottom(Box *box, double height, double gap);
 
-/* Takes off what accompanies a picture: at the right, or of a tall page at the bottom. */
-Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_height, double gap);
-
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 /* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
 void pen_add(const Pen *pen, Box box);
@@ -72,17 +65,12 @@ void pen_state(const Pen *pen, Box box, TileColour state);
 void pen_meter(const Pen *pen, Box bar, double part, Colour fill);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
-/* A tile on its way or at rest, with its letter where there is room; noted. */
-void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha);
 /* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
 void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
 void pen_hatch_path(const Pen *pen, Box box, Colour ground,
                     Colour colour); /* the present path, all of it within the box */
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
-
-/* A label above, a number below with what is said of it; takes its room off the box. What has no room is left out. */
-void pen_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest);
 
 /* A panel: its ground, a heading, and what is left within. */
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark);
@@ -94,10 +82,7 @@ void pen_mono(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor an
               const char *text);
 double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text);
 double pen_mono_width(const Pen *pen, TypeSize type, const char *text);
-/* The largest type, `most` or smaller, in which a text fits; TYPE_SMALL where none does. */
-TypeSize pen_fitting_type(const Pen *pen, TypeSize most, bool bold, double width, const char *text);
 /* The first of two that has room as small text; "": neither. */
-const char *pen_fitting(const Pen *pen, double width, const char *words, const char *shorter);
 int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text); /* returns lines drawn */
 
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */

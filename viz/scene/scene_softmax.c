@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/scene/score_table.h"
 #include "viz/scene/sheet.h"
@@ -23,13 +24,20 @@ static bool is_combining(const Snapshot *now) {
          now->problem.tiling.n_splits > 1;
 }
 
-/* Why there is nothing to draw; NULL: there is. */
-static const char *absence(const Snapshot *now) {
-  if (!now->roles.is_softmax) return "no maximum, no sum: nothing is rescaled";
-  if (!now->row.is_computed) return "a smaller N shows the row";
-  if (is_combining(now)) return "the splits' parts of O are combined";
-  if (!now->has_event) return "the first block of Q is still in HBM";
-  return now->row.row < 0 || now->row.phase == ROW_NONE ? "no scores of a row are on chip" : NULL;
+/* Why there are no bars, and shorter; NULL: there are. */
+static bool is_absent(const Snapshot *now, const char *why[2]) {
+  static const char *const WHY[][2] = {{"no maximum, no sum: nothing is rescaled", "nothing is rescaled"},
+                                       {"a smaller N shows the row", "a smaller N shows it"},
+                                       {"the splits' parts of O are combined", "parts of O are combined"},
+                                       {"the first block of Q is still in HBM", "Q is still in HBM"},
+                                       {"no scores of a row are on chip", "no scores on chip"}};
+  const bool holds[] = {!now->roles.is_softmax, !now->row.is_computed, is_combining(now), !now->has_event,
+                        now->row.row < 0 || now->row.phase == ROW_NONE};
+  size_t k = 0;
+  while (k < sizeof holds / sizeof *holds && !holds[k]) k++;
+  if (k == sizeof holds / sizeof *holds) return false;
+  memcpy(why, WHY[k], sizeof WHY[k]);
+  return true;
 }
 
 typedef struct {
@@ -194,23 +202,33 @@ static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet
   }
 }
 
+/* Where bars will stand. */
+static void draw_places(const Pen *pen, Box scores, Box outputs, double size) {
+  const Box boxes[] = {scores, outputs};
+  static const char *const NAMES[] = {"scores of a row", "row of O"};
+  for (int k = 0; k < 2; k++) {
+    const Box b = boxes[k];
+    draw_base(pen, b, b.x, b.x + b.width);
+    pen_words(pen, size, pen->theme->ink_soft, true, ANCHOR_MIDDLE, b.x + b.width / 2, b.y + b.height + 1.2 * size,
+              NAMES[k]);
+  }
+}
+
 static void draw(const Pen *pen) {
   const Snapshot *now = pen->now;
   const Box page = pen_page_bare(pen);
-  const char *why = absence(now);
   char number[NUMBER_CHARS] = "", note[64] = "";
   Row row = {0};
   Sheet sheet = {.title = pen->view->title ? pen->view->title : "One row", .colour = pen->theme->ink_soft};
-  if (why)
-    sheet.caption[0] = why;
-  else {
+  const bool absent = is_absent(now, sheet.caption);
+  if (!absent) {
     row = read_row(pen);
     say(pen, &row, number, &sheet);
     snprintf(note, sizeof note, "row %" PRId64 ", tile %" PRId64, now->row.row, now->row.tile);
     sheet.note = note;
   }
-  Box body = pen_sheet(pen, page, &sheet);
-  if (why) return;
+  const Box body = pen_sheet(pen, page, &sheet);
+  if (!now->roles.is_softmax) return;
   const double size = sheet_letters(pen, page), under = 1.9 * size;
   Box scores = body, outputs = body;
   if (pen->is_tall) {
@@ -224,6 +242,10 @@ static void draw(const Pen *pen) {
   const double above = 0.14 * scores.height; /* for what breaks through */
   scores.y += above, scores.height -= above;
   if (!pen->is_tall) outputs.y += above, outputs.height -= above;
+  if (absent) {
+    draw_places(pen, scores, outputs, size);
+    return;
+  }
   draw_scores(pen, scores, &row, size);
   draw_outputs(pen, outputs, &row, size);
 }

@@ -326,8 +326,6 @@ int snapshot_operand(const Snapshot *snapshot, int which);
 /* The first input that lies by keys, whose rows a warp fetches; without one the first tensor. And the block of it that
  * is on chip, or was last; -1: none yet. */
 int snapshot_keys(const Snapshot *snapshot);
-int64_t snapshot_keys_block(const Snapshot *snapshot);
-int snapshot_output(const Snapshot *snapshot);
 
 /* The shown one among the runs. */
 const SnapshotRun *snapshot_own_run(const Snapshot *snapshot);

@@ -15,7 +15,6 @@ struct StageRow {
   int64_t row;             /* -1: none */
   int64_t n_scores;        /* computed, from column 0 on */
   uint64_t n_steps;        /* events that the numbers hold */
-  bool has_l;              /* the program has set l */
   int64_t tile_in_history; /* the last one */
   Evaluate state;
   SnapshotRow fold;

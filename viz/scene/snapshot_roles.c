@@ -122,12 +122,6 @@ int snapshot_operand(const Snapshot *now, int which) {
   return name < 0 ? 0 : now->schedule->names[name].tensor;
 }
 
-int snapshot_output(const Snapshot *now) {
-  for (int t = 0; t < now->schedule->n_tensors; t++)
-    if (now->schedule->tensors[t].role == TENSOR_OUTPUT) return t;
-  return 0;
-}
-
 bool snapshot_keeps_scores(const Snapshot *now) {
   const Schedule *s = now->schedule;
   for (int op = 0; op < s->n_ops; op++)
@@ -142,11 +136,4 @@ int snapshot_keys(const Snapshot *now) {
   for (int t = 0; t < now->schedule->n_tensors; t++)
     if (now->schedule->tensors[t].role == TENSOR_INPUT && snapshot_lies(now, t) == LIES_BY_KEYS) return t;
   return 0;
-}
-
-int64_t snapshot_keys_block(const Snapshot *now) {
-  const int keys = snapshot_keys(now);
-  for (int k = 0; k < now->schedule->n_values; k++)
-    if (now->slots[k].is_filled && now->slots[k].tensor == keys) return now->slots[k].j;
-  return now->grid.j;
 }

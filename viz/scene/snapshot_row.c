@@ -214,7 +214,6 @@ static void begin(Row *row, int64_t number) {
   r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
   for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){.before = NAN, .now = NAN};
   r->n_steps = 0;
-  r->has_l = false;
   const Evaluator v = evaluator_of(row);
   evaluate_begin(&v);
 }

@@ -117,7 +117,6 @@ static void see_l(const Evaluator *v, struct StageRow *r, double l, bool is_load
   SnapshotRow *f = &r->fold;
   const EvaluateRow *row = v->schedule->declares ? NULL : evaluate_row(v, r->row);
   const double before = f->l;
-  r->has_l = true;
   f->l = f->l_new = l;
   if (is_load || !a) return;
   if (a->kind == ASSIGN_TIMES) {
