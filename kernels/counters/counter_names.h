@@ -79,7 +79,6 @@ typedef struct {
   int capability; /* 90: compute capability 9.0 */
   char device[NCU_DEVICE_BYTES];
   int64_t n_sm, registers, dynamic_shared_bytes;
-  bool has_dynamic_shared;
   int64_t process, id;
   int32_t report;                                     /* which table of the file, from 0 */
   int64_t n_launches;                                 /* that this row is the mean of; 0 and 1: one */

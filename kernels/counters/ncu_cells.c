@@ -1,52 +1,43 @@
-/* Cells of counter tables: counters, facts of the launch, shapes. */
-#include <inttypes.h>
-#include <stdio.h>
+/* Rows of counter tables: what each cell says of a launch, and which mark in its numbers is the decimal one. */
 #include <string.h>
 
 #include "kernels/counters/ncu_inner.h"
-#include "sim/base/size.h"
+#include "sim/base/ascii.h"
 
-bool ncu_is_digits(NcuField f) {
+static const NcuUnit PLAIN = {NCU_UNIT_COUNT, 1, 0, 1};
+
+bool ncu_digits(NcuField f, int64_t *value) {
+  int64_t read = 0;
   f = ncu_field_trim(f);
-  for (size_t i = 0; i < f.length; i++)
-    if (f.at[i] < '0' || f.at[i] > '9') return false;
-  return f.length > 0 && f.length <= 18;
-}
-
-static int64_t digits_of(NcuField f) {
-  int64_t value = 0;
-  f = ncu_field_trim(f);
-  for (size_t i = 0; i < f.length; i++) value = 10 * value + (f.at[i] - '0');
-  return value;
-}
-
-/* Which unit a cell is in; refuses one that the counter cannot have. */
-Status ncu_unit_for(const Parser *p, int counter, NcuField field, NcuUnit *unit, Error *error) {
-  const CounterName *name = &COUNTER_NAMES[counter];
-  if (ncu_unit_parse(field, unit)) {
-    const NcuDimension want = name->dimension;
-    if (unit->dimension == want) return STATUS_OK;
-    if (want == NCU_UNIT_BYTE && unit->dimension == NCU_UNIT_SECTOR) {
-      unit->dimension = NCU_UNIT_BYTE;
-      unit->times *= 32;
-      unit->atom = 32;
-      return STATUS_OK;
-    }
-    if (want == NCU_UNIT_RATIO && unit->dimension == NCU_UNIT_COUNT) { /* ".ratio" has no unit, of which 1 is all */
-      *unit = (NcuUnit){NCU_UNIT_RATIO, 1000000, 0, 1};
-      return STATUS_OK;
-    }
-    if (want == NCU_UNIT_SECTOR && unit->dimension == NCU_UNIT_COUNT && field.length) return STATUS_OK;
+  if (f.length == 0 || f.length > 18) return false;
+  for (size_t i = 0; i < f.length; i++) {
+    if (!ascii_is_digit(f.at[i])) return false;
+    read = 10 * read + (f.at[i] - '0');
   }
-  return error_set(error, STATUS_BAD_FILE,
-                   "line %" PRId64 ": %s is in '%s', which is no unit of it (%s or a multiple belongs there)",
-                   p->text.line_number, name->metric, quote(field.at, field.length).text,
-                   *name->unit ? name->unit : "a count without one");
+  *value = read;
+  return true;
 }
 
 static Status bad_cell(const Parser *p, const char *name, NcuField cell, const char *what, Error *error) {
-  return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s is '%s'; %s belongs there", p->text.line_number, name,
-                   quote(cell.at, cell.length).text, what);
+  return ncu_fail(p->text.line_number, error, "%s is '%s'; %s belongs there", name, quote(cell.at, cell.length).text,
+                  what);
+}
+
+/* Marks in a number may settle which one is the decimal mark of the whole file. is_whole: it counts in a unit without
+ * parts, so a mark stands between thousands. */
+static void survey(Parser *p, NcuField cell, bool is_whole) {
+  if (!memchr(cell.at, '.', cell.length) && !memchr(cell.at, ',', cell.length)) return;
+  const NcuReading reading = ncu_number_reading(cell);
+  const bool both = reading.by_point && reading.by_comma;
+  if (both ? !reading.mark : !reading.by_point && !reading.by_comma) return;
+  int level = SURE;
+  bool comma = reading.by_comma;
+  if (both) {
+    level = is_whole ? LIKELY : OPEN;
+    comma = (reading.mark == ',') != is_whole;
+  }
+  Sight *sight = &p->sights[level][comma];
+  if (!sight->line) *sight = (Sight){p->text.line_number, quote(cell.at, cell.length)};
 }
 
 static Status read_counter(const Parser *p, int counter, NcuField cell, const NcuUnit *unit, CounterRow *row,
@@ -63,97 +54,70 @@ static Status read_counter(const Parser *p, int counter, NcuField cell, const Nc
   return STATUS_OK;
 }
 
+/* What a column, or a metric, says in this cell; unit: NULL where none is known. */
+static Status read_value(Parser *p, const Column *column, NcuField cell, const NcuUnit *unit, CounterRow *row,
+                         Error *error) {
+  const bool counts = column->role == ROLE_COUNTER;
+  NcuCount count;
+  if (p->surveys && unit)
+    survey(p, cell, counts && unit->times == unit->atom && !unit->tenths && unit->dimension != NCU_UNIT_RATIO);
+  if (p->surveys) return STATUS_OK;
+  if (counts) return read_counter(p, column->index, cell, unit, row, error);
+  if (column->role == ROLE_DEVICE) ncu_field_copy(ncu_field_trim(cell), row->device, sizeof row->device);
+  const bool is_rate = column->role == ROLE_RATE, is_fact = column->role >= ROLE_CC_MAJOR && column->role <= ROLE_FACT;
+  if ((!is_rate && !is_fact) || !ncu_count_parse(cell, p->decimal, unit ? unit : &PLAIN, &count)) return STATUS_OK;
+  if (is_rate) { /* a throughput in % says nothing of bytes */
+    if (!unit || unit->dimension != NCU_UNIT_BYTE_RATE || row->rate[column->index] || count.value >= (uint64_t)1 << 50)
+      return STATUS_OK;
+    row->rate[column->index] = count.value;
+    row->rate_slack[column->index] = count.slack;
+    return STATUS_OK;
+  }
+  if (column->role == ROLE_CC_MAJOR && count.value < 1000)
+    row->capability = 10 * (int)count.value + row->capability % 10;
+  if (column->role == ROLE_CC_MINOR && count.value < 10) row->capability = row->capability / 10 * 10 + (int)count.value;
+  if (column->role == ROLE_FACT && count.value <= (uint64_t)1 << 40)
+    memcpy((char *)row + column->index, &count.value, sizeof(int64_t));
+  return STATUS_OK;
+}
+
 /* "(128, 1, 1)", "(128; 1; 1)", "128x1x1" */
 static void read_triple(NcuField cell, int64_t triple[3]) {
   int n = 0;
   bool in_number = false;
   int64_t found[3] = {0, 1, 1};
   for (size_t i = 0; i < cell.length; i++) {
-    const char c = cell.at[i];
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = ascii_is_digit(cell.at[i]);
     if (digit && !in_number && n++ < 3) found[n - 1] = 0;
     if (n > 3) return;
-    if (digit && found[n - 1] < 100000000000) found[n - 1] = 10 * found[n - 1] + (c - '0');
+    if (digit && found[n - 1] < 100000000000) found[n - 1] = 10 * found[n - 1] + (cell.at[i] - '0');
     in_number = digit;
   }
   if (n && found[0] > 0 && found[1] > 0 && found[2] > 0) memcpy(triple, found, sizeof found);
 }
 
+/* "9.0" */
 static void read_capability(NcuField cell, CounterRow *row) {
-  int64_t parts[3] = {0};
-  if (!memchr(cell.at, '.', cell.length) && !memchr(cell.at, ',', cell.length)) return;
-  cell = ncu_field_trim(cell);
   char text[16];
+  int major, minor, length = -1;
+  cell = ncu_field_trim(cell);
   if (cell.length >= sizeof text) return;
-  memcpy(text, cell.at, cell.length);
-  for (size_t i = 0, part = 0; i < cell.length; i++) {
-    if (text[i] == '.' || text[i] == ',')
-      part++;
-    else if (text[i] >= '0' && text[i] <= '9' && part < 2)
-      parts[part] = 10 * parts[part] + (text[i] - '0');
-    else
-      return;
-    if (part > 1) return;
-  }
-  if (parts[0] < 1000 && parts[1] < 10) row->capability = (int)(10 * parts[0] + parts[1]);
+  ncu_field_copy(cell, text, sizeof text);
+  if (ascii_is_digit(*text) && sscanf(text, "%3d%*1[.,]%1d%n", &major, &minor, &length) == 2 &&
+      length == (int)cell.length)
+    row->capability = 10 * major + minor;
 }
 
-static void copy_text(NcuField from, char *to, size_t size) {
-  size_t i = 0;
-  for (; i < from.length && i + 1 < size; i++) to[i] = from.at[i] >= 32 && from.at[i] < 127 ? from.at[i] : '?';
-  to[i] = '\0';
-}
-
-static void read_fact(const Parser *p, int role, NcuField cell, const NcuUnit *unit, CounterRow *row) {
-  static const NcuUnit plain = {NCU_UNIT_COUNT, 1, 0, 1};
-  NcuCount count;
-  if (role == ROLE_DEVICE) {
-    copy_text(ncu_field_trim(cell), row->device, sizeof row->device);
-    return;
-  }
-  if (!ncu_count_parse(cell, p->decimal, unit ? unit : &plain, &count) || count.value > (uint64_t)1 << 40) return;
-  const int64_t value = (int64_t)count.value;
-  switch (role) {
-  case ROLE_GRID_X:
-  case ROLE_GRID_Y:
-  case ROLE_GRID_Z: row->grid[role - ROLE_GRID_X] = value; break;
-  case ROLE_BLOCK_X:
-  case ROLE_BLOCK_Y:
-  case ROLE_BLOCK_Z: row->block[role - ROLE_BLOCK_X] = value; break;
-  case ROLE_CC_MAJOR:
-    if (value < 1000) row->capability = (int)(10 * value + row->capability % 10);
-    break;
-  case ROLE_CC_MINOR:
-    if (value < 10) row->capability = row->capability / 10 * 10 + (int)value;
-    break;
-  case ROLE_N_SM: row->n_sm = value; break;
-  case ROLE_REGISTERS: row->registers = value; break;
-  default:
-    row->dynamic_shared_bytes = value;
-    row->has_dynamic_shared = true;
-    break;
-  }
-}
-
-/* Bytes a second; a throughput in % says nothing of bytes. */
-static void read_rate(const Parser *p, int rate, NcuField cell, const NcuUnit *unit, CounterRow *row) {
-  NcuCount count;
-  if (!unit || unit->dimension != NCU_UNIT_BYTE_RATE || row->rate[rate]) return;
-  if (!ncu_count_parse(cell, p->decimal, unit, &count) || count.value >= (uint64_t)1 << 50) return;
-  row->rate[rate] = count.value;
-  row->rate_slack[rate] = count.slack;
-}
-
-/* Columns that every page has. */
+/* Columns that every page of ncu has. */
 static void read_identity(const Parser *p, CounterRow *row) {
   const Layout *l = p->layout;
-  copy_text((NcuField){"(no name)", 9}, row->kernel, sizeof row->kernel);
+  strcpy(row->kernel, "(no name)");
   for (int c = 0; c < l->n_columns; c++) {
     const NcuField cell = p->text.fields[c];
-    switch (l->role[c]) {
-    case ROLE_ID: row->id = ncu_is_digits(cell) ? digits_of(cell) : 0; break;
-    case ROLE_PROCESS: row->process = ncu_is_digits(cell) ? digits_of(cell) : 0; break;
-    case ROLE_KERNEL: copy_text(cell, row->kernel, sizeof row->kernel); break;
+    switch (l->columns[c].role) {
+    case ROLE_ID: ncu_digits(cell, &row->id); break;
+    case ROLE_PROCESS: ncu_digits(cell, &row->process); break;
+    case ROLE_KERNEL: ncu_field_copy(cell, row->kernel, sizeof row->kernel); break;
     case ROLE_BLOCK: read_triple(cell, row->block); break;
     case ROLE_GRID: read_triple(cell, row->grid); break;
     case ROLE_CC: read_capability(cell, row); break;
@@ -162,100 +126,67 @@ static void read_identity(const Parser *p, CounterRow *row) {
   }
 }
 
-static Status read_raw(Parser *p, CounterRow *row, Error *error) {
-  const Layout *l = p->layout;
-  for (int c = 0; c < l->n_columns; c++) {
-    const int role = l->role[c];
-    if (role >= ROLE_FIRST_COUNTER) {
-      const Status status = read_counter(p, role - ROLE_FIRST_COUNTER, p->text.fields[c], &l->units[c], row, error);
-      if (status) return status;
-    } else if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT)) {
-      read_fact(p, role, p->text.fields[c], l->unit_known[c] ? &l->units[c] : NULL, row);
-    } else if (role >= ROLE_FIRST_RATE && role <= ROLE_LAST_RATE) {
-      read_rate(p, role - ROLE_FIRST_RATE, p->text.fields[c], l->unit_known[c] ? &l->units[c] : NULL, row);
-    }
-  }
-  return STATUS_OK;
-}
-
-/* One metric of a launch. */
+/* One metric of a launch: a row of the page of details. */
 static Status read_metric(Parser *p, CounterRow *row, Error *error) {
   const Layout *l = p->layout;
   const NcuField name = ncu_field_trim(p->text.fields[l->metric]), cell = p->text.fields[l->value];
   const NcuField unit_field = l->unit >= 0 ? p->text.fields[l->unit] : (NcuField){"", 0};
-  const int role = ncu_role_of(name);
+  const Column column = ncu_column_of(name);
   NcuUnit unit;
-  if (role >= ROLE_FIRST_COUNTER) {
-    if (ncu_number_is_missing(cell)) return STATUS_OK;
-    const Status status = ncu_unit_for(p, role - ROLE_FIRST_COUNTER, unit_field, &unit, error);
-    return status ? status : read_counter(p, role - ROLE_FIRST_COUNTER, cell, &unit, row, error);
+  bool known = unit_field.length && ncu_unit_parse(unit_field, &unit);
+  if (column.role == ROLE_IGNORED) ncu_ignore(p, name);
+  if (column.role == ROLE_COUNTER && !ncu_number_is_missing(cell)) {
+    const Status status = ncu_unit_for(p, column.index, unit_field, &unit, error);
+    if (status) return status;
+    known = true;
   }
-  const bool known = ncu_unit_parse(unit_field, &unit);
-  if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT))
-    read_fact(p, role, cell, known ? &unit : NULL, row);
-  else if (role >= ROLE_FIRST_RATE && role <= ROLE_LAST_RATE)
-    read_rate(p, role - ROLE_FIRST_RATE, cell, known ? &unit : NULL, row);
-  else if (role == ROLE_IGNORED)
-    ncu_ignore(p, name);
-  return STATUS_OK;
+  return read_value(p, &column, cell, known ? &unit : NULL, row, error);
 }
 
-static Status read_size(const Parser *p, int column, int64_t *size, Error *error) {
-  static const NcuUnit plain = {NCU_UNIT_COUNT, 1, 0, 1};
-  const NcuField field = p->text.fields[column];
-  NcuCount count;
-  if (!ncu_count_parse(field, p->decimal, &plain, &count) || count.slack || count.value < 1 ||
-      count.value > (uint64_t)SHAPE_MAX_N)
-    return bad_cell(p, NCU_SIZE_COLUMNS[p->layout->role[column] - ROLE_FIRST_SIZE], field, "a count from 1 on", error);
-  *size = (int64_t)count.value;
-  return STATUS_OK;
-}
-
+/* The shape of a run that Tilewalk recorded. */
 static Status read_shape(const Parser *p, CounterRow *row, Error *error) {
   const Layout *l = p->layout;
-  int64_t *const sizes[N_SIZES] = {&row->shape.batch, &row->shape.heads, &row->shape.kv_heads,
-                                   &row->shape.N_q,   &row->shape.N_k,   &row->shape.d,
-                                   &row->tiling.B_r,  &row->tiling.B_c,  &row->tiling.n_splits};
-  NcuField dtype = {0}, causal = {0};
+  NcuField dtype = {"", 0}, causal = dtype;
   for (int c = 0; c < l->n_columns; c++) {
-    const int role = l->role[c];
-    if (role == ROLE_DTYPE) dtype = p->text.fields[c];
-    if (role == ROLE_CAUSAL) causal = p->text.fields[c];
-    if (role == ROLE_RUNG) copy_text(p->text.fields[c], row->kernel, sizeof row->kernel);
-    if (role < ROLE_FIRST_SIZE || role >= ROLE_FIRST_SIZE + N_SIZES) continue;
-    const Status status = read_size(p, c, sizes[role - ROLE_FIRST_SIZE], error);
-    if (status) return status;
+    const Column *column = &l->columns[c];
+    const NcuField cell = p->text.fields[c];
+    NcuCount count;
+    if (column->role == ROLE_DTYPE) dtype = cell;
+    if (column->role == ROLE_CAUSAL) causal = cell;
+    if (column->role == ROLE_RUNG) ncu_field_copy(cell, row->kernel, sizeof row->kernel);
+    if (column->role != ROLE_SIZE && column->role != ROLE_SPLITS) continue;
+    if (!ncu_count_parse(cell, p->decimal, &PLAIN, &count) || count.slack || count.value < 1 ||
+        count.value > (uint64_t)SHAPE_MAX_N)
+      return bad_cell(p, column->name, cell, "a count from 1 on", error);
+    memcpy((char *)row + column->index, &count.value, sizeof(int64_t));
   }
-  char name[8] = "";
-  if (dtype.at && dtype.length < sizeof name) memcpy(name, dtype.at, dtype.length);
+  char name[8];
+  const int64_t line = p->text.line_number;
+  ncu_field_copy(dtype, name, sizeof name);
   if (!dtype_from_name(name, &row->shape.dtype))
-    return ncu_fail(p, error, "the dtype is none of fp16, bf16, fp32, fp8");
-  if (!ncu_field_is(causal, "0") && !ncu_field_is(causal, "1")) return ncu_fail(p, error, "causal is neither 0 nor 1");
+    return ncu_fail(line, error, "the dtype is none of fp16, bf16, fp32, fp8");
   row->shape.causal = ncu_field_is(causal, "1");
+  if (!row->shape.causal && !ncu_field_is(causal, "0")) return ncu_fail(line, error, "causal is neither 0 nor 1");
   row->has_shape = true;
   Plan plan; /* nothing later has to check again */
   Error why = {0};
-  if (plan_make(&plan, &row->shape, &row->tiling, &why))
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %.200s", p->text.line_number, why.message);
-  return STATUS_OK;
+  return plan_make(&plan, &row->shape, &row->tiling, &why) ? ncu_fail(line, error, "%s", why.message) : STATUS_OK;
 }
 
 Status ncu_read_row(Parser *p, Error *error) {
   const Layout *l = p->layout;
-  CounterRow *row = NULL, fresh = {.line = p->text.line_number, .report = p->table->n_reports - 1};
+  CounterRow fresh = {.line = p->text.line_number, .report = p->table->n_reports - 1};
+  CounterRow *row = p->surveys ? &fresh : NULL;
   Status status = STATUS_OK;
-  if (l->page == PAGE_RECORDED) {
-    status = read_shape(p, &fresh, error);
-  } else {
-    read_identity(p, &fresh);
-    if (l->page == PAGE_DETAILS) {
-      if (!ncu_field_trim(p->text.fields[l->metric]).length) return STATUS_OK; /* a rule's advice */
-      row = ncu_rows_open(&p->rows, &fresh);
-    }
-  }
+  if (l->page == PAGE_DETAILS && !ncu_field_trim(p->text.fields[l->metric]).length) return STATUS_OK; /* advice */
+  if (!row && l->page == PAGE_RECORDED) status = read_shape(p, &fresh, error);
+  if (!row && l->page != PAGE_RECORDED) read_identity(p, &fresh);
+  if (!row && l->page == PAGE_DETAILS) row = ncu_rows_open(&p->rows, &fresh);
   if (status == STATUS_OK && !row) status = ncu_rows_add(&p->rows, &fresh, &row, error);
-  if (status) return status;
-  status = l->page == PAGE_DETAILS ? read_metric(p, row, error) : read_raw(p, row, error);
-  if (status) return status;
-  return STATUS_OK;
+  if (status == STATUS_OK && l->page == PAGE_DETAILS) return read_metric(p, row, error);
+  for (int c = 0; status == STATUS_OK && c < l->n_columns; c++) {
+    const Column *column = &l->columns[c];
+    status = read_value(p, column, p->text.fields[c], column->unit_known ? &column->unit : NULL, row, error);
+  }
+  return status;
 }

@@ -1,120 +1,100 @@
-/* Headers of counter tables, and what their names are for. */
-#include <inttypes.h>
-#include <stdio.h>
+/* Headers of counter tables: what each column is for, by its name, and in which unit it is. */
 #include <string.h>
 
 #include "kernels/counters/ncu_inner.h"
+#include "sim/base/ascii.h"
 
+#define MEMBER(of_row) (int)offsetof(CounterRow, of_row)
+
+/* Names of columns and metrics but for counters and rates, whose names are in counter_names.c. */
 static const struct {
-  const char *name;
-  int role;
-} COLUMNS[] = {
-    {"ID", ROLE_ID},
-    {"Process ID", ROLE_PROCESS},
-    {"Kernel Name", ROLE_KERNEL},
-    {"kernel_name", ROLE_KERNEL},
-    {"Kernel", ROLE_KERNEL},
-    {"Function Name", ROLE_KERNEL},
-    {"Demangled Name", ROLE_KERNEL},
-    {"Block Size", ROLE_BLOCK},
-    {"Grid Size", ROLE_GRID},
-    {"CC", ROLE_CC},
-    {"Metric Name", ROLE_METRIC_NAME},
-    {"Metric Unit", ROLE_METRIC_UNIT},
-    {"Metric Value", ROLE_METRIC_VALUE},
-    {"Process Name", ROLE_IDENTITY},
-    {"Host Name", ROLE_IDENTITY},
-    {"Kernel Time", ROLE_IDENTITY},
-    {"Context", ROLE_IDENTITY},
-    {"Stream", ROLE_IDENTITY},
-    {"Device", ROLE_IDENTITY},
-    {"Section Name", ROLE_IDENTITY},
-    {"Rule Name", ROLE_IDENTITY},
-    {"Rule Type", ROLE_IDENTITY},
-    {"Rule Description", ROLE_IDENTITY},
-    {"Estimated Speedup Type", ROLE_IDENTITY},
-    {"Estimated Speedup", ROLE_IDENTITY},
-    {"Device Name", ROLE_DEVICE},
-    {"device__attribute_display_name", ROLE_DEVICE},
-    {"launch__grid_dim_x", ROLE_GRID_X},
-    {"launch__grid_dim_y", ROLE_GRID_Y},
-    {"launch__grid_dim_z", ROLE_GRID_Z},
-    {"launch__block_dim_x", ROLE_BLOCK_X},
-    {"launch__block_dim_y", ROLE_BLOCK_Y},
-    {"launch__block_dim_z", ROLE_BLOCK_Z},
-    {"device__attribute_compute_capability_major", ROLE_CC_MAJOR},
-    {"device__attribute_compute_capability_minor", ROLE_CC_MINOR},
-    {"device__attribute_multiprocessor_count", ROLE_N_SM},
-    {"launch__registers_per_thread", ROLE_REGISTERS},
-    {"Registers Per Thread", ROLE_REGISTERS},
-    {"launch__shared_mem_per_block_dynamic", ROLE_SHARED},
-    {"Dynamic Shared Memory Per Block", ROLE_SHARED},
+  Role role;
+  int index;
+  const char *names[14];
+} NAMES[] = {
+    {ROLE_ID, 0, {"ID"}},
+    {ROLE_PROCESS, 0, {"Process ID"}},
+    {ROLE_KERNEL, 0, {"Kernel Name", "Kernel", "Function Name", "Demangled Name"}},
+    {ROLE_BLOCK, 0, {"Block Size"}},
+    {ROLE_GRID, 0, {"Grid Size"}},
+    {ROLE_CC, 0, {"CC"}},
+    {ROLE_METRIC_NAME, 0, {"Metric Name"}},
+    {ROLE_METRIC_UNIT, 0, {"Metric Unit"}},
+    {ROLE_METRIC_VALUE, 0, {"Metric Value"}},
+    {ROLE_IDENTITY,
+     0,
+     {"Process Name", "Host Name", "Kernel Time", "Context", "Stream", "Device", "Section Name", "Rule Name",
+      "Rule Type", "Rule Description", "Estimated Speedup Type", "Estimated Speedup"}},
+    {ROLE_DEVICE, 0, {"Device Name", "device__attribute_display_name"}},
+    {ROLE_FACT, MEMBER(grid[0]), {"launch__grid_dim_x"}},
+    {ROLE_FACT, MEMBER(grid[1]), {"launch__grid_dim_y"}},
+    {ROLE_FACT, MEMBER(grid[2]), {"launch__grid_dim_z"}},
+    {ROLE_FACT, MEMBER(block[0]), {"launch__block_dim_x"}},
+    {ROLE_FACT, MEMBER(block[1]), {"launch__block_dim_y"}},
+    {ROLE_FACT, MEMBER(block[2]), {"launch__block_dim_z"}},
+    {ROLE_CC_MAJOR, 0, {"device__attribute_compute_capability_major"}},
+    {ROLE_CC_MINOR, 0, {"device__attribute_compute_capability_minor"}},
+    {ROLE_FACT, MEMBER(n_sm), {"device__attribute_multiprocessor_count"}},
+    {ROLE_FACT, MEMBER(registers), {"launch__registers_per_thread", "Registers Per Thread"}},
+    {ROLE_FACT,
+     MEMBER(dynamic_shared_bytes),
+     {"launch__shared_mem_per_block_dynamic", "Dynamic Shared Memory Per Block"}},
+    {ROLE_RUNG, 0, {"rung"}},
+    {ROLE_DTYPE, 0, {"dtype"}},
+    {ROLE_CAUSAL, 0, {"causal"}},
+    {ROLE_SIZE, MEMBER(shape.batch), {"batch"}},
+    {ROLE_SIZE, MEMBER(shape.heads), {"heads"}},
+    {ROLE_SIZE, MEMBER(shape.kv_heads), {"kv_heads"}},
+    {ROLE_SIZE, MEMBER(shape.N_q), {"seq_q"}},
+    {ROLE_SIZE, MEMBER(shape.N_k), {"seq_k"}},
+    {ROLE_SIZE, MEMBER(shape.d), {"head_dim"}},
+    {ROLE_SIZE, MEMBER(tiling.B_r), {"block_q"}},
+    {ROLE_SIZE, MEMBER(tiling.B_c), {"block_k"}},
+    {ROLE_SPLITS, MEMBER(tiling.n_splits), {"splits"}},
 };
-
-static const struct {
-  const char *name;
-  int role;
-} RECORDED_COLUMNS[] = {{"rung", ROLE_RUNG}, {"dtype", ROLE_DTYPE}, {"causal", ROLE_CAUSAL}};
-
-const char *const NCU_SIZE_COLUMNS[N_SIZES] = {"batch",    "heads",   "kv_heads", "seq_q", "seq_k",
-                                               "head_dim", "block_q", "block_k",  "splits"};
-
-Status ncu_fail(const Parser *p, Error *error, const char *why) {
-  return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s", p->text.line_number, why);
-}
+enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
 
 static bool same_word(NcuField field, const char *word) { /* letters of either case, '_' for a blank */
-  for (size_t i = 0; i < field.length; i++) {
-    const char a = field.at[i], b = word[i];
-    const char low_a = a >= 'A' && a <= 'Z' ? (char)(a + 32) : a, low_b = b >= 'A' && b <= 'Z' ? (char)(b + 32) : b;
-    if (!b || (low_a != low_b && !(a == '_' && b == ' '))) return false;
-  }
-  return !word[field.length];
+  size_t i = 0;
+  for (; i < field.length && word[i]; i++)
+    if (ascii_lower(field.at[i]) != ascii_lower(word[i]) && !(field.at[i] == '_' && word[i] == ' ')) return false;
+  return i == field.length && !word[i];
 }
 
-static int counter_role(NcuField name) {
-  for (int c = 0; c < COUNTER_COUNT; c++) {
-    const char *metric = COUNTER_NAMES[c].metric;
-    const size_t length = strlen(metric);
-    if (ncu_field_is(name, metric)) return ROLE_FIRST_COUNTER + c;
-    /* old reports, and people, leave out ".sum" */
-    if (length > 4 && name.length == length - 4 && !memcmp(name.at, metric, name.length) &&
-        !strcmp(metric + length - 4, ".sum"))
-      return ROLE_FIRST_COUNTER + c;
-  }
+/* Old reports, and people, leave out ".sum". */
+static bool is_metric(NcuField name, const char *metric) {
+  const size_t length = strlen(metric);
+  const bool sums = length > 4 && !strcmp(metric + length - 4, ".sum");
+  return ncu_field_is(name, metric) || (sums && name.length == length - 4 && !memcmp(name.at, metric, name.length));
+}
+
+Column ncu_column_of(NcuField name) {
+  for (int c = 0; c < COUNTER_COUNT; c++)
+    if (is_metric(name, COUNTER_NAMES[c].metric)) return (Column){.role = ROLE_COUNTER, .index = c};
   for (int a = 0; a < N_COUNTER_ALIASES; a++)
-    if (ncu_field_is(name, COUNTER_ALIASES[a].metric)) return ROLE_FIRST_COUNTER + (int)COUNTER_ALIASES[a].counter;
-  return ROLE_IGNORED;
-}
-
-int ncu_role_of(NcuField name) {
-  const int counter = counter_role(name);
-  if (counter) return counter;
-  for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-    if (same_word(name, COLUMNS[i].name)) return COLUMNS[i].role;
+    if (ncu_field_is(name, COUNTER_ALIASES[a].metric))
+      return (Column){.role = ROLE_COUNTER, .index = (int)COUNTER_ALIASES[a].counter};
+  for (int i = 0; i < N_NAMES; i++)
+    for (const char *const *known = NAMES[i].names; *known; known++)
+      if (same_word(name, *known)) return (Column){.role = NAMES[i].role, .index = NAMES[i].index, .name = *known};
   for (int r = 0; r < N_COUNTER_RATES; r++)
-    if (ncu_field_is(name, COUNTER_RATES[r].metric)) return ROLE_FIRST_RATE + COUNTER_RATES[r].rate;
-  return ROLE_IGNORED;
+    if (ncu_field_is(name, COUNTER_RATES[r].metric)) return (Column){.role = ROLE_RATE, .index = COUNTER_RATES[r].rate};
+  return (Column){.role = ROLE_IGNORED};
 }
 
 void ncu_ignore(Parser *p, NcuField name) {
   CounterTable *t = p->table;
-  if (p->surveys || !name.length) return;
   char text[NCU_DEVICE_BYTES];
-  size_t n = 0;
-  for (; n < name.length && n + 1 < sizeof text; n++) text[n] = name.at[n] >= 32 && name.at[n] < 127 ? name.at[n] : '?';
-  text[n] = '\0';
+  if (p->surveys || !name.length) return;
+  ncu_field_copy(name, text, sizeof text);
   for (int i = 0; i < t->n_ignored; i++)
     if (!strcmp(t->ignored[i], text)) return;
-  if (t->n_ignored == NCU_MAX_IGNORED)
-    t->ignored_more = true;
-  else
-    memcpy(t->ignored[t->n_ignored++], text, n + 1);
+  t->ignored_more |= t->n_ignored == NCU_MAX_IGNORED;
+  if (t->n_ignored < NCU_MAX_IGNORED) memcpy(t->ignored[t->n_ignored++], text, sizeof text);
 }
 
 /* "Duration [us]" and "Duration (us)": the name alone, and the unit. */
 static NcuField split_unit(NcuField field, NcuField *unit) {
-  *unit = (NcuField){0};
   field = ncu_field_trim(field);
   const char last = field.length ? field.at[field.length - 1] : 0;
   if (last != ']' && last != ')') return field;
@@ -126,88 +106,58 @@ static NcuField split_unit(NcuField field, NcuField *unit) {
   return field;
 }
 
-static bool is_recorded(const Parser *p, int n_fields) {
-  for (int c = 0; c < n_fields; c++)
-    if (ncu_field_is(p->text.fields[c], "rung")) return true;
-  return false;
-}
-
-static int recorded_role(NcuField name) {
-  for (size_t i = 0; i < sizeof RECORDED_COLUMNS / sizeof *RECORDED_COLUMNS; i++)
-    if (ncu_field_is(name, RECORDED_COLUMNS[i].name)) return RECORDED_COLUMNS[i].role;
-  for (int i = 0; i < N_SIZES; i++)
-    if (ncu_field_is(name, NCU_SIZE_COLUMNS[i])) return ROLE_FIRST_SIZE + i;
-  return counter_role(name);
-}
-
-static int column_with(const Layout *l, int role) {
+/* Where the first column of that role is; -1: nowhere. */
+static int column_with(const Layout *l, Role role, int index) {
   for (int c = 0; c < l->n_columns; c++)
-    if (l->role[c] == role) return c;
+    if (l->columns[c].role == role && l->columns[c].index == index) return c;
   return -1;
 }
 
-/* The first column of a counter is the one that counts. */
-static void drop_repeats(Layout *l) {
-  bool seen[COUNTER_COUNT] = {false};
-  for (int c = 0; c < l->n_columns; c++) {
-    const int counter = l->role[c] - ROLE_FIRST_COUNTER;
-    if (counter < 0) continue;
-    if (seen[counter]) l->role[c] = ROLE_IDENTITY;
-    seen[counter] = true;
-  }
-}
-
-static void read_roles(const Parser *p, int n_fields, Layout *l) {
-  const bool recorded = is_recorded(p, n_fields);
-  l->page = recorded ? PAGE_RECORDED : PAGE_RAW;
-  l->n_columns = n_fields;
+static void read_columns(Parser *p, Layout *l) {
+  l->n_columns = 0;
   l->n_counters = 0;
   l->has_units = false;
-  for (int c = 0; c < n_fields; c++) {
-    NcuField unit;
-    const NcuField name = split_unit(p->text.fields[c], &unit);
-    l->role[c] = (uint16_t)(recorded ? recorded_role(name) : ncu_role_of(name));
-    l->unit_known[c] = unit.length && ncu_unit_parse(unit, &l->units[c]);
-    l->has_units |= l->unit_known[c] && l->role[c] >= ROLE_FIRST_COUNTER;
-    l->n_counters += l->role[c] >= ROLE_FIRST_COUNTER;
+  for (int c = 0; c < p->text.n_fields; c++) {
+    NcuField unit_text = {"", 0};
+    Column column = ncu_column_of(split_unit(p->text.fields[c], &unit_text));
+    /* The first column of a counter is the one that counts. */
+    if (column.role == ROLE_COUNTER && column_with(l, ROLE_COUNTER, column.index) >= 0) column.role = ROLE_IDENTITY;
+    column.unit_text = unit_text;
+    if (column.role == ROLE_COUNTER) {
+      l->has_units |= unit_text.length && ncu_unit_parse(unit_text, &column.unit);
+      l->n_counters++;
+    }
+    l->columns[l->n_columns++] = column;
   }
-  drop_repeats(l);
-  l->id = column_with(l, ROLE_ID);
-  l->process_id = column_with(l, ROLE_PROCESS);
-  l->metric = column_with(l, ROLE_METRIC_NAME);
-  l->unit = column_with(l, ROLE_METRIC_UNIT);
-  l->value = column_with(l, ROLE_METRIC_VALUE);
+  l->id = column_with(l, ROLE_ID, 0);
+  l->metric = column_with(l, ROLE_METRIC_NAME, 0);
+  l->unit = column_with(l, ROLE_METRIC_UNIT, 0);
+  l->value = column_with(l, ROLE_METRIC_VALUE, 0);
+  l->page = column_with(l, ROLE_RUNG, 0) >= 0 ? PAGE_RECORDED : PAGE_RAW;
   if (l->metric >= 0 && l->value >= 0) l->page = PAGE_DETAILS;
 }
 
-static bool has_column(const Parser *p, int n_fields, const char *name) {
-  for (int c = 0; c < n_fields; c++)
-    if (same_word(ncu_field_trim(p->text.fields[c]), name)) return true;
-  return false;
-}
-
-static Status check_header(Parser *p, const Layout *l, int n_fields, bool *is_header, Error *error) {
+/* Whether the columns are those of a table of counters. */
+static Status check_columns(Parser *p, const Layout *l, bool *is_header, Error *error) {
+  const int64_t line = p->text.line_number;
   if (l->page == PAGE_RECORDED) {
     *is_header = l->n_counters > 0;
-    for (int i = 0; i < N_SIZES && *is_header; i++)
-      if (i != SIZE_SPLITS && (column_with(l, ROLE_FIRST_SIZE + i) < 0 || column_with(l, ROLE_DTYPE) < 0 ||
-                               column_with(l, ROLE_CAUSAL) < 0))
-        return ncu_fail(p, error,
+    for (int i = 0; *is_header && i < N_NAMES; i++)
+      if (NAMES[i].role >= ROLE_FIRST_NEEDED && column_with(l, NAMES[i].role, NAMES[i].index) < 0)
+        return ncu_fail(line, error,
                         "a column of the shape is missing; a recorded file has rung, dtype, batch, heads, kv_heads, "
                         "seq_q, seq_k, head_dim, causal, block_q and block_k");
     return STATUS_OK;
   }
-  const bool named = column_with(l, ROLE_KERNEL) >= 0 || l->id >= 0;
-  if (l->metric >= 0 && l->value < 0 && has_column(p, n_fields, "Average"))
-    return ncu_fail(p, error,
-                    "a summary over launches (least, most, average); export the launches: leave out --print-summary");
-  if (l->page == PAGE_DETAILS) {
-    *is_header = named;
-    return STATUS_OK;
-  }
-  *is_header = named && l->n_counters > 0;
-  if (named && l->id >= 0 && column_with(l, ROLE_KERNEL) >= 0 && !*is_header && !p->useless_header)
-    p->useless_header = p->text.line_number;
+  const bool has_kernel = column_with(l, ROLE_KERNEL, 0) >= 0;
+  if (l->metric >= 0 && l->value < 0)
+    for (int c = 0; c < l->n_columns; c++)
+      if (same_word(ncu_field_trim(p->text.fields[c]), "Average"))
+        return ncu_fail(
+            line, error,
+            "a summary over launches (least, most, average); export the launches: leave out --print-summary");
+  *is_header = (has_kernel || l->id >= 0) && (l->page == PAGE_DETAILS || l->n_counters > 0);
+  if (has_kernel && l->id >= 0 && !*is_header && !p->around.useless_header) p->around.useless_header = line;
   return STATUS_OK;
 }
 
@@ -219,29 +169,86 @@ static bool names_columns(const NcuText *text) {
   return false;
 }
 
-/* Whether the line is a header, under any of the three delimiters. */
+/* Under the first of the three delimiters that makes two fields of it or more. */
 Status ncu_try_header(Parser *p, bool *is_header, Error *error) {
-  static const char DELIMITERS[] = {',', ';', '\t'};
-  const char first = p->text.length ? p->text.line[0] : 0;
-  Layout *l = p->layout;
+  Layout *l = p->tried;
   *is_header = false;
-  for (size_t i = 0; i < sizeof DELIMITERS; i++) {
-    if (!memchr(p->text.line, DELIMITERS[i], p->text.length)) continue;
-    /* split works in place, and what it took apart cannot be split again: only a line whose fields name columns */
-    int n_fields;
-    bool quoted;
-    const NcuSplit split = ncu_text_peek(&p->text, DELIMITERS[i], &n_fields);
+  if (!names_columns(&p->text)) return STATUS_OK;
+  for (const char *delimiter = ",;\t"; *delimiter; delimiter++) {
+    const NcuSplit split = ncu_text_split(&p->text, *delimiter);
     if (split == NCU_SPLIT_TOO_MANY && ncu_text_has(&p->text, "Kernel Name"))
-      return ncu_fail(p, error, "more than 8192 columns; choose fewer with --metrics");
-    if (split != NCU_SPLIT_OK || n_fields < 2) continue;
-    if (!names_columns(&p->text)) continue;
-    ncu_text_split(&p->text, DELIMITERS[i], &n_fields, &quoted);
-    read_roles(p, n_fields, l);
-    l->delimiter = DELIMITERS[i];
-    l->is_quoted = first == '"';
-    const Status status = check_header(p, l, n_fields, is_header, error);
-    p->semicolons |= *is_header && l->delimiter == ';';
-    return status; /* the line is taken apart */
+      return ncu_fail(p->text.line_number, error, "more than %d columns; choose fewer with --metrics", NCU_MAX_COLUMNS);
+    if (split != NCU_SPLIT_OK || p->text.n_fields < 2) continue;
+    read_columns(p, l);
+    l->delimiter = *delimiter;
+    l->is_quoted = p->text.line[0] == '"';
+    const Status status = check_columns(p, l, is_header, error);
+    if (!*is_header) return status;
+    p->tried = p->layout;
+    p->layout = l;
+    p->semicolons |= *delimiter == ';';
+    for (int c = 0; l->page != PAGE_RECORDED && c < l->n_columns; c++)
+      if (l->columns[c].role == ROLE_IGNORED) ncu_ignore(p, ncu_field_trim(p->text.fields[c]));
+    return status;
   }
   return STATUS_OK;
+}
+
+Status ncu_unit_for(const Parser *p, int counter, NcuField field, NcuUnit *unit, Error *error) {
+  const CounterName *name = &COUNTER_NAMES[counter];
+  if (ncu_unit_parse(field, unit)) {
+    const NcuDimension want = name->dimension;
+    if (unit->dimension == want) return STATUS_OK;
+    if (want == NCU_UNIT_BYTE && unit->dimension == NCU_UNIT_SECTOR) {
+      unit->times *= 32;
+      unit->atom = 32;
+      return STATUS_OK;
+    }
+    if (want == NCU_UNIT_RATIO && unit->dimension == NCU_UNIT_COUNT) { /* ".ratio" has no unit, of which 1 is all */
+      *unit = (NcuUnit){NCU_UNIT_RATIO, 1000000, 0, 1};
+      return STATUS_OK;
+    }
+    if (want == NCU_UNIT_SECTOR && unit->dimension == NCU_UNIT_COUNT && field.length) return STATUS_OK;
+  }
+  return ncu_fail(p->text.line_number, error, "%s is in '%s', which is no unit of it (%s or a multiple belongs there)",
+                  name->metric, quote(field.at, field.length).text, *name->unit ? name->unit : "a count without one");
+}
+
+/* The line of units under a header. */
+static Status read_unit_line(Parser *p, const Layout *l, Error *error) {
+  NcuText *t = &p->text;
+  int64_t id;
+  bool got = true;
+  do {
+    const Status status = ncu_text_line(t, &got, error);
+    if (status) return status;
+    if (!got) return ncu_fail(t->line_number, error, "the file ends after its header; a line of units must follow");
+  } while (ncu_is_skipped(t) || (l->is_quoted && t->line[0] != '"' && t->line[0] != l->delimiter));
+  const NcuSplit split = ncu_text_split(t, l->delimiter);
+  if (split == NCU_SPLIT_OPEN)
+    return ncu_fail(t->line_number, error, "a quoted field is not closed; the file is cut off or damaged");
+  if (l->page == PAGE_RAW && l->id >= 0 && split == NCU_SPLIT_OK && t->n_fields > l->id &&
+      ncu_digits(t->fields[l->id], &id))
+    return ncu_fail(t->line_number, error,
+                    "a row follows the header at once; ncu writes a line of units between, which says whether "
+                    "1 is a byte or a Mbyte");
+  if (split != NCU_SPLIT_OK || t->n_fields != l->n_columns)
+    return ncu_fail(t->line_number, error, "not as many units as columns; the file is cut off or damaged");
+  return STATUS_OK;
+}
+
+Status ncu_read_units(Parser *p, Error *error) {
+  Layout *l = p->layout;
+  const bool in_header = l->page == PAGE_RAW && l->has_units;
+  if (l->page == PAGE_DETAILS) return STATUS_OK;
+  Status status = in_header ? STATUS_OK : read_unit_line(p, l, error);
+  for (int c = 0; status == STATUS_OK && c < l->n_columns; c++) {
+    Column *column = &l->columns[c];
+    const NcuField text = in_header ? column->unit_text : p->text.fields[c];
+    column->unit_known = text.length && ncu_unit_parse(text, &column->unit);
+    if (column->role != ROLE_COUNTER) continue;
+    status = ncu_unit_for(p, column->index, text, &column->unit, error);
+    column->unit_known = true;
+  }
+  return status;
 }

@@ -7,9 +7,9 @@
 #include "sim/base/quote.h"
 
 /* What a column, or a metric of the page of details, is for. */
-enum {
-  ROLE_IGNORED = 0, /* a metric that says nothing here */
-  ROLE_IDENTITY,    /* a column that every page has, and that is not needed */
+typedef enum {
+  ROLE_IGNORED = 0, /* it says nothing here */
+  ROLE_IDENTITY,    /* every page has it, and it is not needed */
   ROLE_ID,
   ROLE_PROCESS,
   ROLE_KERNEL,
@@ -20,32 +20,29 @@ enum {
   ROLE_METRIC_UNIT,
   ROLE_METRIC_VALUE,
   ROLE_DEVICE,
-  ROLE_FIRST_FACT,
-  ROLE_GRID_X = ROLE_FIRST_FACT,
-  ROLE_GRID_Y,
-  ROLE_GRID_Z,
-  ROLE_BLOCK_X,
-  ROLE_BLOCK_Y,
-  ROLE_BLOCK_Z,
   ROLE_CC_MAJOR,
   ROLE_CC_MINOR,
-  ROLE_N_SM,
-  ROLE_REGISTERS,
-  ROLE_SHARED,
-  ROLE_LAST_FACT = ROLE_SHARED,
-  ROLE_FIRST_RATE,
-  ROLE_LAST_RATE = ROLE_FIRST_RATE + NCU_RATES - 1,
+  ROLE_FACT,    /* index: of the member of CounterRow, in bytes */
+  ROLE_COUNTER, /* index: which Counter */
+  ROLE_RATE,    /* index: which of NCU_RATES */
   ROLE_RUNG,
-  ROLE_DTYPE,
+  ROLE_SPLITS,
+  ROLE_FIRST_NEEDED, /* of a recording */
+  ROLE_DTYPE = ROLE_FIRST_NEEDED,
   ROLE_CAUSAL,
-  ROLE_FIRST_SIZE,
-  ROLE_FIRST_COUNTER = ROLE_FIRST_SIZE + 16
-};
+  ROLE_SIZE /* index: of the member of CounterRow, in bytes */
+} Role;
 
-/* The sizes of a shape in tables that Tilewalk recorded; the last may be left out. */
-enum { SIZE_SPLITS = 8, N_SIZES = 9 };
-extern const char *const NCU_SIZE_COLUMNS[N_SIZES];
+typedef struct {
+  Role role;
+  int index;
+  const char *name;
+  NcuField unit_text; /* in the header: "Duration [us]" */
+  bool unit_known;
+  NcuUnit unit;
+} Column;
 
+/* The layouts of ncu.h. */
 typedef enum { PAGE_RAW, PAGE_DETAILS, PAGE_RECORDED } Page;
 
 /* A table's header, and the units under it. */
@@ -53,61 +50,67 @@ typedef struct {
   Page page;
   char delimiter;
   bool is_quoted; /* its names stand in quotes */
-  bool has_units; /* in the header itself: "Duration [us]" */
-  int n_columns, id, n_counters;
-  int32_t process_id, metric, unit, value;
-  uint16_t role[NCU_MAX_COLUMNS];
-  NcuUnit units[NCU_MAX_COLUMNS];
-  bool unit_known[NCU_MAX_COLUMNS];
+  bool has_units; /* in the header itself */
+  int n_columns, n_counters;
+  int id, metric, unit, value; /* columns; -1: there is none */
+  Column columns[NCU_MAX_COLUMNS];
 } Layout;
 
-/* Where marks were seen whose meaning says which one is the decimal mark. */
+/* Marks in numbers, by what they say: which one is the decimal mark; that only whole numbers stand there; nothing. */
+enum { SURE, LIKELY, OPEN, N_LEVELS };
 typedef struct {
   int64_t line; /* 0: nowhere */
   Quote cell;
 } Sight;
 
-enum { SURE_POINT, SURE_COMMA, LIKELY_POINT, LIKELY_COMMA, OPEN_POINT, OPEN_COMMA, N_SIGHTS };
+/* What stands around the tables. Lines are 0 where there is no such line. */
+typedef struct {
+  int64_t useless_header; /* the first header without a counter that is used */
+  int64_t text_page;      /* as ncu prints them without --csv */
+  int64_t said_line;      /* where ncu says what went wrong */
+  char said[160];
+  bool no_permission, none_profiled;
+  int64_t foreign_line;        /* of another profiler */
+  int foreign;                 /* in FOREIGN */
+  bool is_remarked;            /* the file begins with #, as recordings of our own do */
+  char card[NCU_DEVICE_BYTES]; /* as `# gpu: NAME` says it, of rows that do not */
+} Surroundings;
 
 typedef struct {
   NcuText text;
   CounterTable *table;
   NcuRows rows;
-  Layout *layout;
-  bool surveys; /* the first time through: only which mark is the decimal one */
-  Sight sights[N_SIGHTS];
+  Layout *layout; /* of the table that is being read */
+  Layout *tried;  /* of a line that may be a header */
+  bool surveys;   /* the first time through: what stands around the tables, and which mark is the decimal one */
+  Surroundings around;
+  Sight sights[N_LEVELS][2]; /* of a decimal point, of a decimal comma */
+  bool semicolons;           /* between fields, somewhere */
   char decimal;
-  bool semicolons;        /* between fields, somewhere */
-  int64_t useless_header; /* the first header without a counter that is used */
-  int64_t text_page;      /* a line as ncu prints them without --csv */
-  int64_t said_line;      /* where ncu says what went wrong; 0: nowhere */
-  char said[160];         /* the first of it, printable */
-  bool no_permission, none_profiled;
-  int64_t foreign_line;        /* of another profiler; 0: none */
-  bool is_remarked;            /* it begins with #, as recordings of our own do */
-  char card[NCU_DEVICE_BYTES]; /* as `# gpu: NAME` says it, of rows that do not */
-  int foreign;                 /* in FOREIGN */
 } Parser;
 
-/* "line N: WHY". */
-Status ncu_fail(const Parser *parser, Error *error, const char *why);
+/* What a column or a metric of that name is for. */
+Column ncu_column_of(NcuField name);
 
-/* Whether a field is a number of up to 18 digits. */
-bool ncu_is_digits(NcuField field);
-
-/* What a column or a metric of that name is for: a ROLE. */
-int ncu_role_of(NcuField name);
+/* Which unit a counter's cell is in; refuses one that it cannot have. */
+Status ncu_unit_for(const Parser *parser, int counter, NcuField field, NcuUnit *unit, Error *error);
 
 /* Notes a column, or a metric, that says nothing here. */
 void ncu_ignore(Parser *parser, NcuField name);
 
+/* Whether a field is a number of up to 18 digits; *value, where it is. */
+bool ncu_digits(NcuField field, int64_t *value);
+
+/* Whether a line is no part of a table: blank, a remark, or of ncu's own. */
+bool ncu_is_skipped(const NcuText *text);
+
 /* Reads the line as a header, if it is one; then parser->layout is that of its table. */
 Status ncu_try_header(Parser *parser, bool *is_header, Error *error);
 
-/* Which unit a cell is in; refuses one that the counter cannot have. */
-Status ncu_unit_for(const Parser *parser, int counter, NcuField field, NcuUnit *unit, Error *error);
+/* Reads the next line as the units of the columns, where the page has one. */
+Status ncu_read_units(Parser *parser, Error *error);
 
-/* Takes the fields of a line into the rows. */
+/* Takes the fields of a line into the rows; when surveying, only looks at the marks of its numbers. */
 Status ncu_read_row(Parser *parser, Error *error);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/checked.h"
 
 enum { MAX_CHARACTERS = 64, MAX_DIGITS = 20 };
@@ -13,8 +14,6 @@ typedef struct {
   int exponent; /* of "1.5e+09" */
 } Bare;
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* How long a blank or an apostrophe is that begins here; 0: neither. With the no-break spaces of French and the
  * apostrophe of Swiss locales, in UTF-8 and Latin-1. */
 static size_t group_mark(const char *at, size_t left) {
@@ -25,34 +24,30 @@ static size_t group_mark(const char *at, size_t left) {
 }
 
 static bool three_digits(const char *at, size_t left) {
-  return left >= 3 && is_digit(at[0]) && is_digit(at[1]) && is_digit(at[2]) && (left == 3 || !is_digit(at[3]));
+  return left >= 3 && ascii_is_digit(at[0]) && ascii_is_digit(at[1]) && ascii_is_digit(at[2]) &&
+         (left == 3 || !ascii_is_digit(at[3]));
 }
 
+/* "e+09" */
 static bool take_exponent(const char *at, size_t left, Bare *bare) {
-  const bool minus = left > 1 && at[1] == '-';
-  size_t i = left > 1 && (at[1] == '-' || at[1] == '+') ? 2 : 1;
-  if (i == left || left - i > 3) return false;
-  for (; i < left; i++) {
-    if (!is_digit(at[i])) return false;
+  const bool has_sign = left > 1 && (at[1] == '-' || at[1] == '+');
+  const size_t first = has_sign ? 2 : 1;
+  if (first == left || left - first > 3) return false;
+  for (size_t i = first; i < left; i++) {
+    if (!ascii_is_digit(at[i])) return false;
     bare->exponent = 10 * bare->exponent + (at[i] - '0');
   }
-  if (minus) bare->exponent = -bare->exponent;
+  if (has_sign && at[1] == '-') bare->exponent = -bare->exponent;
   return true;
 }
 
 /* What follows " (" or " {" lists instances of the metric; "(!)" before it marks a warning. */
 static NcuField without_decoration(NcuField field) {
   field = ncu_field_trim(field);
-  if (field.length > 3 && !memcmp(field.at, "(!)", 3)) {
-    field.at += 3;
-    field.length -= 3;
-    field = ncu_field_trim(field);
-  }
+  if (field.length > 3 && !memcmp(field.at, "(!)", 3))
+    field = ncu_field_trim((NcuField){field.at + 3, field.length - 3});
   for (size_t i = 1; i < field.length; i++)
-    if ((field.at[i] == '(' || field.at[i] == '{') && field.at[i - 1] == ' ') {
-      field.length = i - 1;
-      break;
-    }
+    if ((field.at[i] == '(' || field.at[i] == '{') && field.at[i - 1] == ' ') field.length = i - 1;
   return ncu_field_trim(field);
 }
 
@@ -73,17 +68,11 @@ static bool make_bare(NcuField field, Bare *bare) {
       continue;
     }
     if ((c == 'e' || c == 'E') && bare->length) return take_exponent(field.at + i, field.length - i, bare);
-    if ((!is_digit(c) && c != '.' && c != ',') || bare->length == MAX_CHARACTERS) return false;
+    if ((!ascii_is_digit(c) && c != '.' && c != ',') || bare->length == MAX_CHARACTERS) return false;
     bare->text[bare->length++] = c;
     i++;
   }
   return bare->length > 0;
-}
-
-static size_t count_of(const Bare *b, char c) {
-  size_t n = 0;
-  for (size_t i = 0; i < b->length; i++) n += b->text[i] == c;
-  return n;
 }
 
 /* Digits in groups of three with `mark` between, the first of one to three. */
@@ -91,7 +80,7 @@ static bool is_grouped(const char *text, size_t length, char mark) {
   const size_t first = length % 4;
   if (first == 0) return false;
   for (size_t i = 0; i < length; i++)
-    if (i % 4 == first ? text[i] != mark : !is_digit(text[i])) return false;
+    if (i % 4 == first ? text[i] != mark : !ascii_is_digit(text[i])) return false;
   return true;
 }
 
@@ -102,21 +91,22 @@ static bool reads(const Bare *b, char decimal, size_t *dot) {
   const size_t whole = mark ? (size_t)(mark - b->text) : b->length;
   *dot = whole;
   for (size_t i = whole + 1; i < b->length; i++)
-    if (!is_digit(b->text[i])) return false;
+    if (!ascii_is_digit(b->text[i])) return false;
   if (mark && (whole + 1 == b->length || whole == 0)) return false; /* "1." and ".5": ncu writes neither */
   if (!memchr(b->text, group, whole)) return true;
   return is_grouped(b->text, whole, group) && !(whole > 1 && b->text[0] == '0');
 }
 
-NcuNumberKind ncu_number_kind(NcuField field) {
+NcuReading ncu_number_reading(NcuField field) {
   Bare b;
   size_t dot;
-  if (!make_bare(field, &b)) return NCU_NOT_A_NUMBER;
-  const bool point = reads(&b, '.', &dot), comma = reads(&b, ',', &dot);
-  if (!point && !comma) return NCU_NOT_A_NUMBER;
-  if (!point) return NCU_DECIMAL_COMMA;
-  if (!comma) return NCU_DECIMAL_POINT;
-  return count_of(&b, '.') ? NCU_EITHER_POINT : count_of(&b, ',') ? NCU_EITHER_COMMA : NCU_PLAIN;
+  NcuReading reading = {false, false, 0};
+  if (!make_bare(field, &b)) return reading;
+  for (size_t i = 0; i < b.length; i++)
+    if (!ascii_is_digit(b.text[i])) reading.mark = b.text[i];
+  reading.by_point = reads(&b, '.', &dot);
+  reading.by_comma = reads(&b, ',', &dot);
+  return reading;
 }
 
 bool ncu_number_is_missing(NcuField field) {
@@ -208,7 +198,7 @@ bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount
   Wide digits = 0;
   int decimals = -b.exponent, n_digits = 0;
   for (size_t i = 0; i < b.length; i++) {
-    if (!is_digit(b.text[i])) continue;
+    if (!ascii_is_digit(b.text[i])) continue;
     if (i > dot) decimals++;
     if (digits == 0 && b.text[i] == '0') continue;
     if (++n_digits > MAX_DIGITS) { /* 22255250.000000000000: zeros say nothing; other digits beyond are cut */
@@ -234,7 +224,7 @@ bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount
     step /= 10;
   }
   if (value > UINT64_MAX || (step > 1 && step > UINT64_MAX)) return false;
-  const bool rounded = step > (unit->atom ? unit->atom : 1);
+  const bool rounded = step > unit->atom;
   *count =
       (NcuCount){(uint64_t)value + (left >= 5 && value < UINT64_MAX), rounded ? (uint64_t)(step / 2) : has_fraction};
   return true;

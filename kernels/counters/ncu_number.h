@@ -16,16 +16,12 @@
 
 #include "kernels/counters/ncu_text.h"
 
-typedef enum {
-  NCU_NOT_A_NUMBER = 0,
-  NCU_PLAIN,         /* no mark whose meaning is open: 1234, 1 234 */
-  NCU_DECIMAL_POINT, /* can only be read with '.' as the decimal mark */
-  NCU_DECIMAL_COMMA, /* only with ',' */
-  NCU_EITHER_POINT,  /* one '.' before three digits: 1.234 */
-  NCU_EITHER_COMMA,  /* one ',' before three digits */
-} NcuNumberKind;
-
-NcuNumberKind ncu_number_kind(NcuField field);
+/* How a cell can be read as a number: with a point as the decimal mark, with a comma. */
+typedef struct {
+  bool by_point, by_comma;
+  char mark; /* '.' or ',', where it has one; 0: neither, and both ways agree */
+} NcuReading;
+NcuReading ncu_number_reading(NcuField field);
 
 /* The cell is empty, or says that there is no value: n/a, nan, -. */
 bool ncu_number_is_missing(NcuField field);
@@ -45,7 +41,7 @@ typedef struct {
   NcuDimension dimension;
   uint64_t times;
   int tenths;
-  uint64_t atom; /* what cannot be divided, in base units: 32 for sectors counted in bytes; 0: 1 */
+  uint64_t atom; /* what cannot be divided, in base units: 32 for sectors counted in bytes */
 } NcuUnit;
 
 /* "Mbyte", "ns", "usecond", "%", "sector", "KiB", ... False: no unit that is known. */

@@ -1,11 +1,20 @@
-#define _POSIX_C_SOURCE 200809L /* getc_unlocked */
+#define _GNU_SOURCE /* getc_unlocked, memmem */
 #include "kernels/counters/ncu_text.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/packed.h"
+
+Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
+  char text[sizeof error->message];
+  va_list arguments;
+  va_start(arguments, why);
+  vsnprintf(text, sizeof text, why, arguments);
+  va_end(arguments);
+  return error_set(error, STATUS_BAD_FILE, "line %lld: %s", (long long)line, text);
+}
 
 static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters"); }
 
@@ -29,11 +38,10 @@ static const struct {
 static Status know_by_magic(const char *head, size_t n, Error *error) {
   const Packed packed = packed_of(head, n);
   if (packed.name && strcmp(packed.name, "zip"))
-    return error_set(error, STATUS_BAD_FILE, "line 1: this is packed with %s; unpack it: %s FILE >FILE.csv",
-                     packed.name, packed.unpack);
+    return ncu_fail(1, error, "this is packed with %s; unpack it: %s FILE >FILE.csv", packed.name, packed.unpack);
   for (size_t i = 0; i < sizeof OTHER_FILES / sizeof *OTHER_FILES; i++)
     if (n >= OTHER_FILES[i].length && !memcmp(head, OTHER_FILES[i].magic, OTHER_FILES[i].length))
-      return error_set(error, STATUS_BAD_FILE, "line 1: %s", OTHER_FILES[i].why);
+      return ncu_fail(1, error, "%s", OTHER_FILES[i].why);
   return STATUS_OK;
 }
 
@@ -50,20 +58,20 @@ Status ncu_text_open(NcuText *text, FILE *file, Error *error) {
   char head[PACKED_BYTES];
   *text = (NcuText){.file = file, .capacity = 1 << 12};
   text->line = malloc(text->capacity);
+  text->cells = malloc(text->capacity);
   text->fields = malloc(NCU_MAX_COLUMNS * sizeof *text->fields);
-  if (!text->line || !text->fields) return no_memory(error);
+  if (!text->line || !text->cells || !text->fields) return no_memory(error);
   const size_t n = fread(head, 1, sizeof head, file);
   const bool has_mark = n >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2));
-  if (has_mark ? head[0] == '\xff' : alternates(head, n, 1))
-    text->encoding = NCU_UTF16_LE;
-  else if (has_mark || alternates(head, n, 0))
-    text->encoding = NCU_UTF16_BE;
+  text->is_big_endian = has_mark ? head[0] == '\xfe' : alternates(head, n, 0);
+  text->is_wide = has_mark || text->is_big_endian || alternates(head, n, 1);
   ncu_text_rewind(text);
   return know_by_magic(head, n, error);
 }
 
 void ncu_text_free(NcuText *text) {
   free(text->line);
+  free(text->cells);
   free(text->fields);
   *text = (NcuText){0};
 }
@@ -73,14 +81,15 @@ void ncu_text_rewind(NcuText *text) {
   text->line_number = text->lines_begun = 0;
 }
 
-/* Room for one more character and for what joins two lines. */
+/* Twice the room: at least for one more character and for what joins two lines. */
 static Status reserve(NcuText *text, Error *error) {
   if (text->length + 8 > NCU_MAX_LINE_BYTES)
-    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": longer than 4 MiB; this is not a table that ncu wrote",
-                     text->line_number);
+    return ncu_fail(text->line_number, error, "longer than 4 MiB; this is not a table that ncu wrote");
   char *line = realloc(text->line, 2 * text->capacity);
-  if (!line) return no_memory(error);
-  text->line = line;
+  if (line) text->line = line;
+  char *cells = line ? realloc(text->cells, 2 * text->capacity) : NULL;
+  if (!cells) return no_memory(error);
+  text->cells = cells;
   text->capacity *= 2;
   return STATUS_OK;
 }
@@ -96,7 +105,7 @@ static char *put_utf8(char *to, uint32_t c) {
 static int next_unit(NcuText *text) {
   const int first = getc_unlocked(text->file), second = getc_unlocked(text->file);
   if (second < 0) return -1;
-  return text->encoding == NCU_UTF16_LE ? second << 8 | first : first << 8 | second;
+  return text->is_big_endian ? first << 8 | second : second << 8 | first;
 }
 
 /* What one or two units of UTF-16 stand for. -1: the end. */
@@ -108,21 +117,13 @@ static int32_t next_wide(NcuText *text) {
   return low < 0xdc00 || low > 0xdfff ? '?' : 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
 }
 
-static Status zero_byte(const NcuText *text, Error *error) {
-  return error_set(error, STATUS_BAD_FILE,
-                   "line %" PRId64 ": a zero byte, so this is no text; export the report with `ncu --import "
-                   "FILE.ncu-rep --csv --page raw`",
-                   text->line_number);
-}
-
 /* More characters behind the line as it is. */
 static Status append_line(NcuText *text, bool *got, Error *error) {
   const size_t before = text->length;
-  const bool is_wide = text->encoding != NCU_UTF8;
   FILE *const file = text->file;
   char *to = text->line + before, *full = text->line + text->capacity - 8;
   int32_t c = 0;
-  while ((c = is_wide ? next_wide(text) : getc_unlocked(file)) > 0 && c != '\n') {
+  while ((c = text->is_wide ? next_wide(text) : getc_unlocked(file)) > 0 && c != '\n') {
     if (to >= full) {
       text->length = (size_t)(to - text->line);
       const Status status = reserve(text, error);
@@ -130,12 +131,15 @@ static Status append_line(NcuText *text, bool *got, Error *error) {
       to = text->line + text->length;
       full = text->line + text->capacity - 8;
     }
-    if (is_wide)
+    if (text->is_wide)
       to = put_utf8(to, (uint32_t)c);
     else
       *to++ = (char)c;
   }
-  if (c == 0) return zero_byte(text, error);
+  if (c == 0)
+    return ncu_fail(
+        text->line_number, error,
+        "a zero byte, so this is no text; export the report with `ncu --import FILE.ncu-rep --csv --page raw`");
   text->length = (size_t)(to - text->line);
   text->has_end = c == '\n';
   *got = text->length > before || text->has_end;
@@ -164,79 +168,45 @@ Status ncu_text_join(NcuText *text, bool *got, Error *error) {
   return append_line(text, got, error);
 }
 
-NcuSplit ncu_text_peek(const NcuText *text, char delimiter, int *n_fields) {
+NcuSplit ncu_text_split(NcuText *text, char delimiter) {
   const char *p = text->line, *end = p + text->length;
-  for (*n_fields = 1;; p++, ++*n_fields) {
-    if (*n_fields > NCU_MAX_COLUMNS) return NCU_SPLIT_TOO_MANY;
-    if (p < end && *p == '"') {
-      for (p++;; p++) {
-        if (p == end) return NCU_SPLIT_OPEN;
-        if (*p != '"') continue;
-        if (p + 1 == end || p[1] != '"') break;
-        p++;
-      }
-      p++;
-      while (p < end && *p != delimiter) p++; /* blanks, or what a person added */
-    } else {
-      const char *next = p < end ? memchr(p, delimiter, (size_t)(end - p)) : NULL;
-      p = next ? next : end;
+  char *out = text->cells;
+  for (text->n_fields = 0; text->n_fields < NCU_MAX_COLUMNS; p++) {
+    char *const begin = out;
+    text->last_is_quoted = p < end && *p == '"';
+    if (text->last_is_quoted) {
+      for (p++; p < end && (*p != '"' || (p + 1 < end && p[1] == '"')); *out++ = *p++) p += *p == '"';
+      if (p++ == end) return NCU_SPLIT_OPEN;
     }
+    while (p < end && *p != delimiter) *out++ = *p++; /* behind quotes: blanks, or what a person added */
+    text->fields[text->n_fields++] = (NcuField){begin, (size_t)(out - begin)};
     if (p == end) return NCU_SPLIT_OK;
   }
-}
-
-/* Takes the quotes off a field in place. */
-static NcuField unquote(char *from, const char *end, char delimiter, char **next) {
-  char *out = from, *p = from + 1;
-  for (;; p++) {
-    if (*p == '"' && (p + 1 == end || p[1] != '"')) break;
-    if (*p == '"') p++;
-    *out++ = *p;
-  }
-  p++;
-  while (p < end && *p != delimiter) *out++ = *p++;
-  *next = p;
-  return (NcuField){from, (size_t)(out - from)};
-}
-
-NcuSplit ncu_text_split(NcuText *text, char delimiter, int *n_fields, bool *last_is_quoted) {
-  const NcuSplit split = ncu_text_peek(text, delimiter, n_fields);
-  *last_is_quoted = false;
-  if (split != NCU_SPLIT_OK) return split;
-  char *p = text->line, *end = p + text->length;
-  for (int n = 0; n < *n_fields; n++, p++) {
-    *last_is_quoted = p < end && *p == '"';
-    if (*last_is_quoted) {
-      text->fields[n] = unquote(p, end, delimiter, &p);
-    } else {
-      char *next = p < end ? memchr(p, delimiter, (size_t)(end - p)) : NULL;
-      if (!next) next = end;
-      text->fields[n] = (NcuField){p, (size_t)(next - p)};
-      p = next;
-    }
-  }
-  return NCU_SPLIT_OK;
+  return NCU_SPLIT_TOO_MANY;
 }
 
 bool ncu_text_has(const NcuText *text, const char *word) {
-  const size_t n = strlen(word);
-  const char *p = text->line, *end = text->line + text->length;
-  while ((size_t)(end - p) >= n && (p = memchr(p, word[0], (size_t)(end - p) - n + 1))) {
-    if (!memcmp(p, word, n)) return true;
-    p++;
-  }
-  return false;
+  return memmem(text->line, text->length, word, strlen(word)) != NULL;
+}
+
+bool ncu_text_begins(const NcuText *text, const char *word) {
+  return text->length >= strlen(word) && !memcmp(text->line, word, strlen(word));
 }
 
 bool ncu_field_is(NcuField field, const char *word) {
   return field.length == strlen(word) && memcmp(field.at, word, field.length) == 0;
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 NcuField ncu_field_trim(NcuField field) {
-  while (field.length && (field.at[0] == ' ' || field.at[0] == '\t')) {
-    field.at++;
-    field.length--;
-  }
-  while (field.length && (field.at[field.length - 1] == ' ' || field.at[field.length - 1] == '\t')) field.length--;
+  for (; field.length && is_blank(*field.at); field.length--) field.at++;
+  while (field.length && is_blank(field.at[field.length - 1])) field.length--;
   return field;
+}
+
+void ncu_field_copy(NcuField from, char *to, size_t size) {
+  size_t n = 0;
+  for (; n < from.length && n + 1 < size; n++) to[n] = from.at[n] >= 32 && from.at[n] < 127 ? from.at[n] : '?';
+  to[n] = '\0';
 }

@@ -18,21 +18,22 @@
 enum { NCU_MAX_COLUMNS = 8192, NCU_MAX_LINE_BYTES = 4 << 20 };
 
 typedef struct {
-  char *at; /* within the line that was read last; no zero follows */
+  const char *at; /* no zero follows */
   size_t length;
 } NcuField;
 
-typedef enum { NCU_UTF8 = 0, NCU_UTF16_LE, NCU_UTF16_BE } NcuEncoding;
-
 typedef struct {
   FILE *file;
-  NcuEncoding encoding;
-  char *line; /* UTF-8 */
+  bool is_wide, is_big_endian; /* UTF-16 */
+  char *line;                  /* UTF-8 */
   size_t length, capacity;
   int64_t line_number; /* of the line read last, from 1; its first one where a field holds line ends */
   int64_t lines_begun; /* of the file */
   bool has_end;        /* the line read last ended with \n */
-  NcuField *fields;    /* NCU_MAX_COLUMNS */
+  char *cells;         /* room for the characters of the fields, as large as that of the line */
+  NcuField *fields;    /* NCU_MAX_COLUMNS; of the line that was split last */
+  int n_fields;
+  bool last_is_quoted;
 } NcuText;
 
 /* A file that can be read twice. Errors: one of another kind, known by its first bytes. After an error, too,
@@ -53,18 +54,19 @@ Status ncu_text_join(NcuText *text, bool *got, Error *error);
 /* How a line falls into fields. */
 typedef enum { NCU_SPLIT_OK = 0, NCU_SPLIT_OPEN /* a quote is not closed */, NCU_SPLIT_TOO_MANY } NcuSplit;
 
-/* Splits the line in place: where it does not split, it is as before; where it does, it is used up.
- * *last_is_quoted: whether the last field stood in quotes. */
-NcuSplit ncu_text_split(NcuText *text, char delimiter, int *n_fields, bool *last_is_quoted);
+/* Splits the line into text->fields, without their quotes; the line stays as it is. */
+NcuSplit ncu_text_split(NcuText *text, char delimiter);
 
-/* The same, only looking. */
-NcuSplit ncu_text_peek(const NcuText *text, char delimiter, int *n_fields);
-
-/* Whether a word stands anywhere in the line. */
+/* Whether a word stands anywhere in the line; whether it begins so. */
 bool ncu_text_has(const NcuText *text, const char *word);
+bool ncu_text_begins(const NcuText *text, const char *word);
 
 bool ncu_field_is(NcuField field, const char *word);
 /* The field without blanks around it. */
 NcuField ncu_field_trim(NcuField field);
+/* As much of it as there is room for, and a zero; what is not printable becomes '?'. */
+void ncu_field_copy(NcuField from, char *to, size_t size);
+/* "line N: WHY". */
+__attribute__((format(printf, 3, 4))) Status ncu_fail(int64_t line, Error *error, const char *why, ...);
 
 #endif

@@ -137,6 +137,8 @@ static const struct {
     {"noise before", "==PROF== Connected to process 1\nhello, \"world\"\nwrote 7 rows\n" H U ROW, GOOD},
     {"noise after", H U ROW "==PROF== Disconnected\n{\"done\": [1, 2]}\nall done, bye\n", GOOD},
     {"noise between", H U ROW "epoch 1, loss 0.5\n" L("1", "\"9\",\"9\",\"9\""), GOOD "; " K "read=9 written=9 time=9"},
+    {"noise that names a kernel", H U ROW "kernel 3, loss 0.5\n" L("1", "\"9\",\"9\",\"9\""),
+     GOOD "; " K "read=9 written=9 time=9"},
     {"noise between header and units", H "==WARNING== clocks\n" U ROW, GOOD},
     {"a header again", H U ROW H U L("0", "\"9\",\"9\",\"9\""), GOOD "; " K "read=9 written=9 time=9"},
     {"two reports with other columns and units", H U ROW ONE("Gbyte", "1.0"), GOOD "; " K "read=1000000000+-50000000"},
@@ -144,6 +146,8 @@ static const struct {
      ID "\"launch__waves\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n" L("0", "\"1\"") H U ROW, GOOD},
     {"units in the header", "ID,Kernel Name,dram__bytes_read.sum [Mbyte],Duration (us)\n0,f,3.145728,25.60\n",
      "f read=3145728 time=25600+-5"},
+    {"units in the header, none of bytes", "ID,Kernel Name,dram__bytes_read.sum,Duration (us)\n0,f,3,25.60\n",
+     "! line 1: dram__bytes_read.sum is in ''"},
     {"columns in another order",
      "\"dram__bytes_read.sum\",\"Kernel Name\",\"ID\"\n\"byte\",\"\",\"\"\n\"7\",\"f\",\"0\"\n", "f read=7"},
     {"columns of other counters are listed",
@@ -271,7 +275,7 @@ static void put_row(char **to, const CounterRow *r) {
   if (r->block[0]) put(to, "%lld ", (long long)r->block[0]);
   if (r->capability) put(to, "cc%d ", r->capability);
   if (r->registers) put(to, "regs%lld ", (long long)r->registers);
-  if (r->has_dynamic_shared) put(to, "shared%lld ", (long long)r->dynamic_shared_bytes);
+  if (r->dynamic_shared_bytes) put(to, "shared%lld ", (long long)r->dynamic_shared_bytes);
   if (*r->device) put(to, "%s ", r->device);
   for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {
     const Counter c = WORDS[w].counter;

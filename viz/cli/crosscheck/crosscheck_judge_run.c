@@ -77,7 +77,7 @@ static void warn(Crosscheck *c, const Judge *j, const Request *r, const LaunchRu
   if (f->says_dtype && dtype_bytes(f->dtype) != dtype_bytes(shape->dtype) && f->role != LAUNCH_ROLE_OTHER)
     crosscheck_note(c, "Warning: the kernel's name says %s, but elements of %s are asked for.", dtype_name(f->dtype),
                     dtype_name(shape->dtype));
-  if (row->has_dynamic_shared && *r->kernel && !strcmp(j->profile.name, r->kernel)) {
+  if (*r->kernel && !strcmp(j->profile.name, r->kernel)) {
     const ProfileTile *tile = profile_tile(&j->profile, shape->d, shape->causal);
     if (tile && tile->shared_bytes && row->dynamic_shared_bytes && row->dynamic_shared_bytes != tile->shared_bytes)
       crosscheck_note(c, "Warning: the launch had %" PRId64 " B of dynamic shared memory, but %s has %" PRId64 ".",
