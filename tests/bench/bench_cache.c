@@ -13,7 +13,6 @@
 
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
-#include "sim/cache/reuse.h"
 #include "tests/bench/bench.h"
 
 enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
@@ -144,29 +143,6 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
   return wrong;
 }
 
-/* The whole curve, all capacities, first at line grain, then at tile grain. */
-static int miss_curve(const Trace *trace, uint64_t block_bytes) {
-  const uint64_t max_blocks = (4 << 20) / block_bytes, per_tile = TILE_BYTES / block_bytes;
-  ReuseState *reuse = malloc(reuse_state_bytes(max_blocks));
-  uint64_t misses = 0;
-  if (!reuse) abort();
-  double best = 1e9;
-  for (int repeat = 0; repeat < 7; repeat++) {
-    const double began = now_s();
-    reuse_init(reuse, max_blocks, NULL);
-    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
-      reuse_use_range(reuse, tile->address / block_bytes, per_tile);
-    misses = reuse_misses(reuse, (2 << 20) / block_bytes);
-    const double seconds = now_s() - began;
-    if (seconds < best) best = seconds;
-  }
-  printf("  miss curve, %5" PRIu64 "-byte blocks, in one pass       %9.3f ms\n", block_bytes, 1e3 * best);
-  const int wrong = misses * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
-  if (wrong) printf("  WRONG: not every use misses in 2 MiB\n");
-  free(reuse);
-  return wrong;
-}
-
 /* The same trace as Dinero text, one line a record. */
 static char *make_text(const Trace *trace, size_t *length) {
   char *text = malloc((size_t)N_RECORDS * DIN_TEXT_BYTES);
@@ -212,8 +188,7 @@ int main(void) {
   if (!trace || !far) abort();
   make_trace(trace, 2 << 20);
   make_trace(far, ((uint64_t)1 << 47) + (2 << 20));
-  const int wrong = one_size(trace, far, 32, 32768) + one_size(trace, far, 2, 286720) + miss_curve(trace, LINE_BYTES) +
-                    miss_curve(trace, TILE_BYTES);
+  const int wrong = one_size(trace, far, 32, 32768) + one_size(trace, far, 2, 286720);
   size_t length;
   char *text = make_text(trace, &length);
   const int wrong_text = text_trace(text, length, 32, 32768) + text_trace(text, length, 2, 286720);

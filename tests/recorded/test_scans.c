@@ -4,12 +4,12 @@
 #include "tests/support/test.h"
 #include "sim/machine/gpu.h"
 #include "sim/l2/l2_run.h"
-#include "sim/cache/reuse.h"
+#include "sim/cache/cache.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/recorded_rows.h"
 #include "tests/support/scan_predicted.h"
 
-enum { ROWS_MAX = SCAN_ROWS_MAX };
+enum { ROWS_MAX = SCAN_ROWS_MAX, GRANULE = 16384 };
 #define MIB          1048576.0
 #define LAUNCH_BYTES 410000.0 /* fabric bytes of every launch on all SMs of an H200 (assets/gpus/h200) */
 
@@ -128,19 +128,21 @@ TEST(granules_apart_fill_sets_unevenly) {
 
 static void use_granules(void *context, const ScanList *scan) {
   if (strcmp(scan->name, "turns 256 heads 4 mib 16")) return;
-  for (uint32_t i = 0; i < scan->n_ops; i++) assert_int_equal(reuse_use_range(context, scan->ops[i], 1), STATUS_OK);
+  for (uint32_t i = 0; i < scan->n_ops; i++)
+    assert_int_equal(cache_access_range(context, (uint64_t)scan->ops[i] * GRANULE, GRANULE, CACHE_READ, NULL),
+                     STATUS_OK);
 }
 
 /* Turns of which an LRU of 26 of the 30 MiB would keep everything: 64 MiB would be read. */
 TEST(sets_overflow_before_a_side_is_full) {
-  const uint64_t granules_of_mib = 64, all = 64 * granules_of_mib;
-  ReuseState *reuse = malloc(reuse_state_bytes(all));
-  assert_non_null(reuse);
-  assert_int_equal(reuse_init(reuse, all, NULL), STATUS_OK);
-  assert_true(scan_lists_each(use_granules, reuse));
-  assert_int_equal(reuse_misses(reuse, 26 * granules_of_mib), all);
+  const uint64_t granules_of_mib = 64;
+  const CacheConfig config = {.size_bytes = 26 << 20, .ways = 26 * granules_of_mib, .line_bytes = GRANULE};
+  CacheState *cache;
+  assert_int_equal(cache_new(&cache, &config, NULL), STATUS_OK);
+  assert_true(scan_lists_each(use_granules, cache));
+  assert_int_equal(cache->counts.line_misses, 64 * granules_of_mib);
   assert_true(read_mib("turns 256 heads 4 mib 16") > 1.5 * 64);
-  free(reuse);
+  free(cache);
 }
 
 /* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs
