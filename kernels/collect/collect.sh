@@ -5,9 +5,7 @@
 #   verify     every rung over its grid of shapes: outputs right, counted bytes equal        -> GPU/verify
 #   sanitize   compute-sanitizer: memcheck, racecheck, synccheck over every rung             -> GPU/sanitize
 #   time       the rungs beside PyTorch's attention backends, in one run                     -> GPU/time
-#   beside     rungs 7 to 9 beside cuDNN, launch by launch in random order in one process    -> GPU/beside
 #   hopper     what rungs 8 and 9 read and write by hardware counters, beside the model     -> GPU/hopper
-#   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
 #   ring       ring attention on the GPUs of one host: a block, an exchange, the ring        -> GPU/ring
 #   regimes    rungs 8, 9 and 11 beside PyTorch's kernels, at shapes of many regimes         -> GPU/regimes
 #   packed-times, flex-times  FlashAttention-2 over sequences of unequal lengths and windows; FlexAttention by its mask -> GPU/packed-times, GPU/flex-times
@@ -121,7 +119,7 @@ sanitize)
   echo "$(grep -c ': exit 0,' "$(file_of sanitize txt)") of $(wc -l <"$work/summary") runs clean"
   [ ! -s "$work/details" ] || { head -60 "$work/details"; exit 1; }
   ;;
-time | beside | regimes | decode-time | backward-time | packed-times | flex-times)
+time | regimes | packed-times | flex-times)
   { provenance "kernels/collect/collect.sh $stage"; PROGRAM=$program LIBRARY=${LIBRARY:-$(dirname "$program")/libladder.so} python3 kernels/collect/times.py "${stage%-time*}"; } | tee "$(file_of "$stage")"
   ;;
 ring)

@@ -1,17 +1,12 @@
 """Times attention kernels beside PyTorch's and prints CSV: kernels/collect/times.py STAGE [NAME=LIBRARY:RUNG[:B_rxB_c] ...]
 
 time        the ladder (build/tilewalk-kernels, or PROGRAM) and PyTorch's backends, one after another: warm, and cold after 256 MiB overwritten
-beside      rungs 7 to 9 and cuDNN
-decode      rung 10, FlashAttention-2's split kernel, cuDNN, and a copy of as many bytes as K and V have, half read and half written; one
-            query, 32K keys, several sets of K and V in turn, so that none is in L2 (B_rxB_c is SPLITSx0)
-backward    rung 11, FlashAttention-2's backward kernels and cuDNN's
 regimes     rungs 8 and 9, then 11, FlashAttention-2 and cuDNN, at shapes of many regimes
 packed      FlashAttention-2 over sequences of unequal lengths, one after the other, and over windows
 flex        FlexAttention, by its mask
 
-batch x N = 16384 and heads x d = 2048 where not said. fp16, or DTYPE. FLOPs: 4 N^2 d per head (backward 10), halved when causal. But
-for `time`, launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order, so
-that the power state is the same for all; each row is the median of REPEATS. What is off by more than rounding is said and not timed.
+fp16, or DTYPE. FLOPs of `time`: 4 N^2 d per head, halved when causal; batch x N = 16384 and heads x d = 2048. But for
+`time`, launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order, so that the power state is the same for all; each row is the median of REPEATS. What is off by more than rounding is said and not timed.
 """
 import csv, ctypes, io, os, random, subprocess, sys
 from functools import partial
@@ -22,7 +17,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 aten = torch.ops.aten
 DTYPE = getattr(torch, os.environ.get("DTYPE", "float16"))
 BF16 = int(DTYPE == torch.bfloat16)
-SHORT = "bf16" if BF16 else "fp16"
 WRONG = []
 
 
@@ -108,76 +102,6 @@ def backward_runs(kernels, batch, heads, n, d, causal):
         if all([is_right(f"{name}'s {what}, {batch} x {heads}, N = {n}, d = {d}, causal {causal}", x, y) for what, x, y in zip(("dQ", "dK", "dV"), grads, wanted)]):
             runs[name] = run
     return runs
-
-
-def usual(default):
-    return [(16384 // n or 1, 2048 // d, n, d, causal) for d in (128, 64) for causal in (False, True) for n in sizes(default)]
-
-
-def beside(kernels):
-    print("kernel,dtype,batch,heads,seq_len,head_dim,causal,us,tflops,ratio_to_cudnn")
-    for batch, heads, n, d, causal in usual("1024,4096,16384"):
-        runs = forward_runs(kernels, batch, heads, n, d, causal)
-        del runs["flash"]
-        us = medians([*runs.values()], 60_000)
-        for name, t in zip(runs, us):
-            print(f"{name},{SHORT},{batch},{heads},{n},{d},{int(causal)},{t:.1f},{4e-6 * n * n * d * batch * heads / (1 + causal) / t:.1f},{us[0] / t:.3f}", flush=True)
-
-
-def backward(kernels):
-    print("kernel,dtype,batch,heads,seq_len,head_dim,causal,us,tflops,ratio_to_fa2,ratio_to_cudnn")
-    for batch, heads, n, d, causal in usual("2048,8192"):
-        runs = backward_runs(kernels, batch, heads, n, d, causal)
-        us = medians([*runs.values()])
-        for name, t in zip(["pytorch_fa2", "pytorch_cudnn", *runs][:2] + [*runs][2:], us):
-            print(f"{name},{SHORT},{batch},{heads},{n},{d},{int(causal)},{t:.1f},{1e-5 * n * n * d * batch * heads / (1 + causal) / t:.1f},"
-                  f"{us[0] / t:.3f},{us[1] / t:.3f}", flush=True)
-
-
-def decode(kernels):
-    heads, kv_heads, n, d = 32, 8, 32768, 128
-    print("kernel,dtype,batch,heads,kv_heads,seq_k,head_dim,splits,us,gigabytes_per_s,share_of_copy,ratio_to_fa2")
-    for batch in (1, 2, 4, 16):
-        count = max(2, 8 // batch)
-        q, = tensors(1, batch, heads, 1, d)
-        sets = [tensors(3, batch, kv_heads, n, d) for _ in range(count)]  # K, V, what is copied
-        o, copy_to = torch.empty_like(q), torch.empty_like(sets[0][2])
-        parts = torch.empty(128 * batch * heads * (d + 1) + 64, device="cuda")
-        turn = [0]
-
-        def of_next_set(function):
-            turn[0] = (turn[0] + 1) % count
-            return function(*sets[turn[0]])
-
-        def backend(which, K, V, _):
-            with sdpa_kernel(which):
-                return F.scaled_dot_product_attention(q, K, V, enable_gqa=True)
-        runs = [("copy", "", lambda K, V, other: copy_to.copy_(other)), ("pytorch_fa2", "", partial(backend, SDPBackend.FLASH_ATTENTION))]
-        try:
-            backend(SDPBackend.CUDNN_ATTENTION, *sets[0])
-            runs.append(("pytorch_cudnn", "", partial(backend, SDPBackend.CUDNN_ATTENTION)))
-        except RuntimeError as error:
-            print(f"# cuDNN: {error}".split("\n")[0])
-        K, V, _ = sets[0]
-        with sdpa_kernel(SDPBackend.MATH):
-            wanted = F.scaled_dot_product_attention(q.float(), K.float(), V.float(), enable_gqa=True) if batch < 4 else None
-        shape = (ctypes.c_int * 6)(batch, heads, kv_heads, 1, n, d)
-        for name, library, rung, (n_splits, _) in kernels:
-            splits = ctypes.c_int(n_splits)
-
-            def run(K, V, _, library=library, rung=rung, splits=splits):
-                sms = torch.cuda.get_device_properties(0).multi_processor_count
-                return launch(library.tilewalk_decode, rung, (q, K, V, o, parts), shape, 0, BF16, sms, ctypes.byref(splits))
-            o.fill_(float("nan"))
-            if run(K, V, None):
-                sys.exit(f"times.py: {name} did not start")
-            torch.cuda.synchronize()
-            if wanted is None or is_right(name, o, wanted):
-                runs.append((name, splits, run))
-        us = medians([partial(of_next_set, run) for _, _, run in runs])
-        for (name, splits, _), t in zip(runs, us):
-            print(f"{name},{SHORT},{batch},{heads},{kv_heads},{n},{d},{splits.value if splits else ''},{t:.2f},"
-                  f"{4 * batch * kv_heads * n * d / t / 1e3:.0f},{us[0] / t:.3f},{us[1] / t:.3f}", flush=True)
 
 
 # batch, heads, N: short and long, few CTAs, ragged
@@ -289,8 +213,7 @@ def time(_):
                     print(f"{name},fp16,{shape[0]},{shape[1]},{n},{d},{int(causal)},{b_r},{b_c},{warm:.1f},{cold:.1f},{mflop / warm:.2f},{mflop / cold:.2f},{fa2 / warm:.3f}", flush=True)
 
 
-STAGES = {"time": (time, ""), "beside": (beside, "fa2_async fa2_wgmma fa3_overlap"), "decode": (decode, "fa2_decode"),
-          "backward": (backward, "fa2_backward fa2_backward_twice fa3_backward"), "packed": (packed, ""), "flex": (flex, ""),
+STAGES = {"time": (time, ""), "packed": (packed, ""), "flex": (flex, ""),
           "regimes": (regimes, "fa2_wgmma fa3_overlap fa2_backward fa2_backward_twice fa3_backward")}
 STAGE = (sys.argv + [""])[1]
 if STAGE not in STAGES:
