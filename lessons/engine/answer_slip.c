@@ -11,58 +11,36 @@
 /* Which questions a slip belongs to. */
 typedef enum { OF_ANY = 0, OF_BYTES, OF_SECONDS, OF_SHARES, OF_RATES } Kind;
 
-/* The typed value is `factor` times the right one. */
+/* The typed value is `factor` times the right one, or the right one `factor` times the typed. "": no slip. */
 typedef struct {
   Kind kind;
   double factor;
-  const char *text;
+  const char *over, *under;
 } Slip;
+
+#define IN_THOUSANDS "You counted in thousands: KiB, MiB and GiB go in steps of 1,024."
+#define IN_KI        "You counted in steps of 1,024: KB, MB and GB go in thousands."
 
 /* In this order: the first that fits is told. */
 static const Slip SLIPS[] = {
-    {OF_SHARES, 100, "The digits are right, and the point is not: was that in percent?"},
-    {OF_SHARES, 1 / 100.0, "The digits are right, and the point is not: was that a share of 1, and not percent?"},
-    {OF_BYTES, 8, "Those are bits. A byte has 8 of them."},
-    {OF_BYTES, 1 / 8.0, "You divided by 8: bytes were asked for, and were there already."},
-    {OF_BYTES, KI, "That is 1,024 times too much: one step in the prefix, such as GiB for MiB."},
-    {OF_BYTES, 1 / KI, "That is 1,024 times too little: one step in the prefix, such as KiB for MiB."},
-    {OF_BYTES, KI *KI, "That is 1,024 x 1,024 times too much: two steps in the prefix."},
-    {OF_BYTES, 1 / (KI * KI), "That is 1,024 x 1,024 times too little: two steps in the prefix."},
-    {OF_BYTES, KI *KI *KI, "That is 1,024 x 1,024 x 1,024 times too much: are those bytes, and GiB were asked for?"},
-    {OF_BYTES, 1 / (KI * KI * KI), "That is 1,024 x 1,024 x 1,024 times too little: three steps in the prefix."},
-    {OF_BYTES, KI / 1000, "You counted in thousands: KiB, MiB and GiB go in steps of 1,024."},
-    {OF_BYTES, 1000 / KI, "You counted in steps of 1,024: KB, MB and GB go in thousands."},
-    {OF_BYTES, KI *KI / 1e6, "You counted in thousands: KiB, MiB and GiB go in steps of 1,024."},
-    {OF_BYTES, 1e6 / (KI * KI), "You counted in steps of 1,024: KB, MB and GB go in thousands."},
-    {OF_BYTES, KI *KI *KI / 1e9, "You counted in thousands: KiB, MiB and GiB go in steps of 1,024."},
-    {OF_BYTES, 1e9 / (KI * KI * KI), "You counted in steps of 1,024: KB, MB and GB go in thousands."},
-    {OF_BYTES, 1 / 2.0, "That is half. Did you count elements, of two bytes each, or read without written?"},
-    {OF_BYTES, 2, "That is twice as much. Did you count something twice, or take four bytes an element for two?"},
-    {OF_BYTES, 1 / 4.0, "That is a quarter. Did you count elements of four bytes?"},
-    {OF_BYTES, 4, "That is four times as much. Is an element as large as you take it?"},
-    {OF_SECONDS, 1e3, "That is a thousand times too long: one step in the prefix, such as ms for us."},
-    {OF_SECONDS, 1e-3, "That is a thousand times too short: one step in the prefix, such as ns for us."},
-    {OF_SECONDS, 1e6, "That is a million times too long: two steps in the prefix."},
-    {OF_SECONDS, 1e-6, "That is a million times too short: two steps in the prefix."},
-    {OF_SECONDS, 1e9, "That is 10^9 times too long: three steps in the prefix."},
-    {OF_SECONDS, 1e-9, "That is 10^9 times too short: three steps in the prefix."},
-    {OF_ANY, 2, "That is twice as much. Did you count something twice?"},
-    {OF_ANY, 1 / 2.0, "That is half. Is there a factor of two that you left out?"},
-    {OF_ANY, 10, "The digits are right: the point is one place too far right."},
-    {OF_ANY, 1 / 10.0, "The digits are right: the point is one place too far left."},
-    {OF_ANY, 100, "The digits are right: the point is two places too far right."},
-    {OF_ANY, 1 / 100.0, "The digits are right: the point is two places too far left."},
-    {OF_ANY, 1e3, "That is a thousand times too much: a prefix, such as G for M?"},
-    {OF_ANY, 1e-3, "That is a thousand times too little: a prefix, such as M for G?"},
-    {OF_ANY, 1e6, "That is a million times too much: two steps in the prefix."},
-    {OF_ANY, 1e-6, "That is a million times too little: two steps in the prefix."},
-    {OF_ANY, 1e9, "That is 10^9 times too much: three steps in the prefix."},
-    {OF_ANY, 1e-9, "That is 10^9 times too little: three steps in the prefix."},
-    {OF_ANY, 1e12, "That is 10^12 times too much: four steps in the prefix."},
-    {OF_ANY, 1e-12, "That is 10^12 times too little: four steps in the prefix."},
-    {OF_ANY, KI, "That is 1,024 times too much: one step in the prefix."},
-    {OF_ANY, 1 / KI, "That is 1,024 times too little: one step in the prefix."},
-    {OF_ANY, -1, "The sign is wrong."},
+    {OF_SHARES, 100, "The digits are right, and the point is not: was that in percent?",
+     "The digits are right, and the point is not: was that a share of 1, and not percent?"},
+    {OF_BYTES, 8, "Those are bits. A byte has 8 of them.",
+     "You divided by 8: bytes were asked for, and were there already."},
+    {OF_BYTES, KI / 1e3, IN_THOUSANDS, IN_KI},
+    {OF_BYTES, KI *KI / 1e6, IN_THOUSANDS, IN_KI},
+    {OF_BYTES, KI *KI *KI / 1e9, IN_THOUSANDS, IN_KI},
+    {OF_BYTES, 2, "That is twice as much. Did you count something twice, or take four bytes an element for two?",
+     "That is half. Did you count elements, of two bytes each, or read without written?"},
+    {OF_BYTES, 4, "That is four times as much. Is an element as large as you take it?",
+     "That is a quarter. Did you count elements of four bytes?"},
+    {OF_ANY, 2, "That is twice as much. Did you count something twice?",
+     "That is half. Is there a factor of two that you left out?"},
+    {OF_ANY, 10, "The digits are right: the point is one place too far right.",
+     "The digits are right: the point is one place too far left."},
+    {OF_ANY, 100, "The digits are right: the point is two places too far right.",
+     "The digits are right: the point is two places too far left."},
+    {OF_ANY, -1, "The sign is wrong.", ""},
 };
 
 static bool is_of(Kind kind, const AnswerUnit *unit) {
@@ -93,6 +71,28 @@ static bool say(char *text, const char *what) {
   return true;
 }
 
+static bool is_times(const AnswerKey *key, Kind kind, double factor, const Answer *answer) {
+  return is_of(kind, &key->unit) && is_precise(factor, answer) &&
+         is_right_for(*key, factor * key->low, factor * key->high, answer);
+}
+
+/* Up to `most` steps of a prefix too much or too little. */
+static bool is_prefix(const AnswerKey *key, Kind kind, double step, int most, const Answer *answer, char *text) {
+  static const char *const STEPS[] = {"", "one step", "two steps", "three steps", "four steps"};
+  const char *such_as = kind == OF_BYTES ? ", such as GiB for MiB" : kind == OF_SECONDS ? ", such as ms for us" : "";
+  for (int n = 1; n <= most; n++) {
+    char times[64];
+    const double factor = pow(step, n);
+    const bool over = is_times(key, kind, factor, answer);
+    if (!over && !is_times(key, kind, 1 / factor, answer)) continue;
+    quantity_number(factor, times, sizeof times);
+    snprintf(text, ANSWER_NOTE_BYTES, "That is %s times too %s: %s in the prefix%s.", times, over ? "much" : "little",
+             STEPS[n], n == 1 ? such_as : "");
+    return true;
+  }
+  return false;
+}
+
 /* A number without a unit, where a unit with a prefix is asked for: in base units it would be right. */
 static bool is_in_base_units(const AnswerKey *key, const Answer *answer) {
   return !*answer->unit.name && key->unit.factor != 1 &&
@@ -110,10 +110,13 @@ bool answer_slip(const AnswerKey *key, const Answer *answer, char text[ANSWER_NO
              strchr(key->unit.name, '/') ? " a second" : "", key->unit.name);
     return true;
   }
-  for (size_t k = 0; k < sizeof SLIPS / sizeof *SLIPS; k++)
-    if (is_of(SLIPS[k].kind, &key->unit) && is_precise(SLIPS[k].factor, answer) &&
-        is_right_for(*key, SLIPS[k].factor * key->low, SLIPS[k].factor * key->high, answer))
-      return say(text, SLIPS[k].text);
+  if (is_prefix(key, OF_BYTES, KI, 3, answer, text) || is_prefix(key, OF_SECONDS, 1e3, 3, answer, text)) return true;
+  for (size_t k = 0; k < sizeof SLIPS / sizeof *SLIPS; k++) {
+    const Slip *s = &SLIPS[k];
+    if (is_times(key, s->kind, s->factor, answer)) return say(text, s->over);
+    if (*s->under && is_times(key, s->kind, 1 / s->factor, answer)) return say(text, s->under);
+  }
+  if (is_prefix(key, OF_ANY, 1e3, 4, answer, text) || is_prefix(key, OF_ANY, KI, 1, answer, text)) return true;
   if (is_of(OF_SHARES, &key->unit) && key->low > 0 && key->high < 1 &&
       is_right_for(*key, 1 - key->low, 1 - key->high, answer))
     return say(text, "That is the share of the others: the two add up to 1.");
