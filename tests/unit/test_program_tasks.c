@@ -140,12 +140,12 @@ TEST(the_line_that_is_wrong_is_named) {
     int line;
     const char *says;
   } ROWS[] = {
-      {"; m_i = m'", "", "; something is missing behind line 17", 17, "m' is never kept"},
+      {"; m_i = m'", "", "; line 19 is wrong", 19, "m' is never kept"},
       {"max(m_i, row max of S)", "row max of S", "; line 16 is wrong", 16, "of this block alone"},
-      {"l_i, O_i, U_i *=", "l_i, O_i *=", "; something is missing behind line 16", 16,
-       "U was added up under the old maximum"},
-      {"l_i += row sum of P; ", "", "; something is missing behind line 18", 18, "l is never added up"},
-      {"mask S\n", "S = S\n", "; something is missing behind line 14", 14, "Nothing is masked"},
+      {"l_i, O_i, U_i *=", "l_i, O_i *=", "; line 17 is wrong", 17, "U was added up under the old maximum"},
+      {"l_i += row sum of P; ", "", "; line 19 is wrong", 19, "l is never added up"},
+      {"mask S\n", "S = S\n", "; line 15 is wrong", 15, "Nothing is masked"},
+      {"      mask S\n", "", "; something is missing behind line 14", 14, "Nothing is masked"},
   };
   ProgramTask *task = task_of("two-values");
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {

@@ -211,6 +211,32 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
   return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
 }
 
+static size_t skip_line(const char *line) {
+  const size_t length = strcspn(line, "\n");
+  return length + (line[length] != '\0');
+}
+
+static bool same_line(const char *a, const char *b) {
+  a += strspn(a, " \t");
+  b += strspn(b, " \t");
+  const size_t n = strcspn(a, "\n");
+  return n > 0 && n == strcspn(b, "\n") && memcmp(a, b, n) == 0;
+}
+
+/* The line of a program that a mutant has in place of one of the reference; 0: none. */
+static int find_mutated(const ProgramTask *t, int mutant, const char *text) {
+  char mutated[PROGRAM_TASK_PROGRAM_BYTES];
+  if (mutant < 0 || program_task_mutant(t, mutant, mutated, NULL)) return 0;
+  for (const char *a = t->reference, *b = mutated; *a && *b; a += skip_line(a), b += skip_line(b)) {
+    if (same_line(a, b)) continue;
+    int line = 1, last = 0;
+    for (const char *p = text; *p; p += skip_line(p), line++)
+      if (same_line(p, b)) last = line;
+    if (last) return last;
+  }
+  return 0;
+}
+
 void program_blame(const ProgramTask *t, const char *text, size_t length, TaskJudgement *j) {
   static const char *const WORDS[][2] = {{"", ""},
                                          {"line ", " is wrong"},
@@ -222,15 +248,13 @@ void program_blame(const ProgramTask *t, const char *text, size_t length, TaskJu
   ProgramVerdict verdict;
   ProgramMend mend = {.kind = MEND_NONE};
   char *stores = strrchr(j->why, ';'); /* "; line 20 stores it", "; no number since line 20." */
-  if (p && stores && !program_read(p, text, length, "", NULL) && !is_right(p, &config, &verdict))
+  const int mutated = find_mutated(t, j->mutant, text);
+  if (mutated)
+    mend = (ProgramMend){.kind = MEND_REPLACE, .line = mutated};
+  else if (p && !program_read(p, text, length, "", NULL) && !is_right(p, &config, &verdict))
     mend = program_mend(p, &config);
   free(p);
-  const char *known = j->mutant >= 0 ? t->mutants[j->mutant].replace : "", *at = *known ? strstr(text, known) : NULL;
-  if (!mend.kind && at && stores) { /* what a mutant puts in stands there */
-    mend = (ProgramMend){.kind = MEND_REPLACE, .line = 1};
-    while (at > text) mend.line += *--at == '\n';
-  }
-  if (!mend.kind) return;
+  if (!mend.kind || !stores) return;
   j->line = mend.line;
   snprintf(stores, sizeof j->why - (size_t)(stores - j->why), "; %s%d%s", WORDS[mend.kind][0], mend.line,
            WORDS[mend.kind][1]);
