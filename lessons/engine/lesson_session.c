@@ -362,6 +362,7 @@ static void skip_task(LessonSession *s, int task) {
 }
 
 void lesson_session_next(LessonSession *s) {
+  if (lesson_session_task(s) >= 0 && s->viewer.look) lesson_session_look(s); /* it may be done by now */
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   if (s->error.status) return;
   session_changed(s);

@@ -299,6 +299,18 @@ TEST(what_is_skipped_is_shown) {
   close_bench(b);
 }
 
+/* Next, pressed before anybody looked at what was done in the viewer. */
+TEST(a_task_that_is_done_is_not_skipped) {
+  Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
+  const LessonSession *s = &b->panel.session;
+  while (lesson_session_task(s) < 0) click(b, WIDGET_NEXT);
+  for (int n = 0; n < 9; n++) player_input(&b->player, INPUT_EVENT_NEXT);
+  click(b, WIDGET_NEXT);
+  assert_true(s->deeds[0].is_done && !s->deeds[0].is_skipped);
+  READS(b, "Just look.");
+  close_bench(b);
+}
+
 /* Closed and opened again, a lesson goes on where it was; what was answered is shown so. */
 TEST(a_lesson_goes_on_where_it_was_left) {
   const LessonSessionOptions same = {0};
