@@ -83,10 +83,15 @@ static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY
 static Status use_groups(Class *c, const Grouping *by, Error *error) {
   Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
   size_t *rows = malloc((c->s->n_rows + 1) * sizeof *rows), n = 0;
-  Status status = places && rows ? STATUS_OK : no_memory(error);
-  for (size_t k = 0; k < c->s->n_rows && !status; k++)
+  if (!places || !rows) {
+    free(places);
+    free(rows);
+    return no_memory(error);
+  }
+  for (size_t k = 0; k < c->s->n_rows; k++)
     if (by->takes(c, k)) places[n++] = (Place){c, by, k};
-  if (!status) qsort(places, n, sizeof *places, by_place);
+  qsort(places, n, sizeof *places, by_place);
+  Status status = STATUS_OK;
   for (size_t k = 0, next; k < n && !status; k = next) {
     for (next = k; next < n && by_texts(&places[k], &places[next]) == 0; next++) rows[next] = places[next].row;
     status = by->use(c, rows + k, next - k, error);

@@ -19,7 +19,7 @@ program() {
 program start >"$work/wrong.walk"
 program reference >"$work/right.walk"
 # await TEXT: until it stands on the screen of the running lesson.
-await() { until [[ $said == *"$1"* ]]; do read -rN1 -t 100 -u "${LESSON[0]}" letter || { echo "no '$1' in: $said"; exit 1; }; said+=$letter; done; }
+await() { until [[ $said == *"$1"* ]]; do read -rN1 -t 100 -u "$from" letter || { echo "no '$1' in: $said"; exit 1; }; said+=$letter; done; }
 save() { cp "$1" new && mv new row-maximum.walk; }
 
 cd "$work" || exit 1
@@ -28,6 +28,7 @@ expect 0 'The lesson is done: 1 of 1 right' write.md --restart
 also 'Hint 1 of' "'none.walk' cannot be read: No such file or directory" 'is no file of at most 64 KiB' 'each block forgets those before' \
   ' row-maximum.walk:' 'Right.'
 coproc LESSON { "$tilewalk" lesson write.md --restart --watch; }
+exec {from}<&"${LESSON[0]}" # bash closes its own end when the lesson ends, read or not
 said='' pid=$LESSON_PID
 await 'Your file: ./row-maximum.walk.'
 save wrong.walk
@@ -41,6 +42,7 @@ wait "$pid" || failed=1
 printf '%s\n' '# Seen' '' '- idea: x' '- minutes: 5' '' 'Hello.' '' '```ask sum' 'kind: predict' 'prompt: p' 'answer: 4' 'hint: h' '```' '' \
   '```state' 'N=8 d=4 block=2' '```' '' '```show' 'scene=hierarchy' '```' '' '## More' '' 'Text.' >seen.md
 coproc LESSON { TERM=xterm NO_COLOR=1 script -qec "'$tilewalk' lesson seen.md --restart" /dev/null; }
+exec {from}<&"${LESSON[0]}"
 said='' pid=$LESSON_PID
 echo 4 >&"${LESSON[1]}"
 await '[Enter] '
@@ -57,6 +59,7 @@ cp "$course/template.md" "$course/03-a..b.md"
 cp "$course/glossary.md" .
 {
   sed '/^```teacher/,$d' "$course/template.md"
+  # shellcheck disable=SC2016 # Markdown's backquotes
   for k in running-sum back; do printf '```ask write-%s\nkind: program\nanswer: %s\ndraw: rows from 208 to 1024 by 16\nstate: N={rows} d=32 block=32 causal=1\nexplain: Done.\n```\n\n' $k $k; done
   sed -n '/^```teacher/,$p' "$course/template.md"
 } >two.md
