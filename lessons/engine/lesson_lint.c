@@ -438,9 +438,9 @@ static void check_ask(Lint *l, int index) {
 
 /* A number that is predicted stands in its picture, or below it. */
 static void check_picture(Lint *l, const LessonBlock *b, const LessonShow *show) {
-  const LessonAsk *ask = &l->lesson->asks[l->q.ask];
   char *picture = NULL;
   if (!l->awaits_picture || !l->hooks->picture) return;
+  const LessonAsk *ask = &l->lesson->asks[l->q.ask]; /* there is one, or no picture would be awaited */
   l->awaits_picture = false;
   if (ask->kind != LESSON_NUMBER) return;
   const Status status = l->hooks->picture(l->hooks->context, l->state, show, &picture);

@@ -44,7 +44,7 @@ static void give(Reader *r, ProseKind kind) {
   b->is_tight = r->is_fresh && r->lists > 0 && r->is_tight[r->lists - 1] && !r->begins_list;
   if (!r->no_memory && !r->take(r->data, b)) r->no_memory = true;
   r->used = 0;
-  b->n_spans = 0;
+  b->n_spans = r->n_open = 0; /* md4c leaves a span open, or closes one twice, where a mark lies in a link's target */
   if (kind == PROSE_TABLE || kind == PROSE_CELL) return;
   r->is_fresh = r->begins_list = false;
   memset(b->is_new, 0, sizeof b->is_new);
@@ -87,12 +87,11 @@ static void enter_item(Reader *r) {
 
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   Reader *r = context;
+  const MD_BLOCK_OL_DETAIL *list = detail;
   switch (type) {
   case MD_BLOCK_QUOTE: open(r, NULL); break;
   case MD_BLOCK_UL: enter_list(r, -1, ((MD_BLOCK_UL_DETAIL *)detail)->is_tight != 0); break;
-  case MD_BLOCK_OL:
-    enter_list(r, (int)((MD_BLOCK_OL_DETAIL *)detail)->start % 100000, ((MD_BLOCK_OL_DETAIL *)detail)->is_tight != 0);
-    break;
+  case MD_BLOCK_OL: enter_list(r, (int)list->start % 100000, list->is_tight != 0); break;
   case MD_BLOCK_LI: enter_item(r); break;
   case MD_BLOCK_CODE: flush(r, PROSE_TEXT); break;
   case MD_BLOCK_TABLE:
@@ -176,7 +175,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context) {
                                                : 0;
   const MD_ATTRIBUTE *to = type == MD_SPAN_A ? &((MD_SPAN_A_DETAIL *)detail)->href : NULL;
   if (type == MD_SPAN_CODE && r->with_marks) put(r, "`", 1);
-  if (--r->n_open < SPANS_MAX && r->n_open >= 0 && look && r->block.n_spans < SPANS_MAX) {
+  if (r->n_open > 0 && --r->n_open < SPANS_MAX && look && r->block.n_spans < SPANS_MAX) {
     const int n = r->block.n_spans++;
     r->spans[n] = (ProseSpan){{r->opened[r->n_open], r->used, look}, to ? r->targets[n] : NULL};
     if (to)
