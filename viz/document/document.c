@@ -113,7 +113,7 @@ void put_real_or_null(Document *d, const char *key, double value) {
   if (is_json(d)) put_json(d, key, isfinite(value) ? json_real(value) : json_null());
 }
 void put_text(Document *d, const char *key, const char *value) {
-  if (is_json(d)) put_json(d, key, value ? json_string(value) : json_null());
+  if (is_json(d)) put_json(d, key, value ? table_json_text(value) : json_null());
 }
 void put_flag(Document *d, const char *key, bool value) {
   if (is_json(d)) put_json(d, key, json_boolean(value));

@@ -76,12 +76,12 @@ static bool is_first(const Figures *f, const char *path) {
 
 void figure(const Figures *f, const char *path, FigureValue v, const char *kind, const char *label, const char *from,
             ...) {
-  char why[200], full[96];
+  char why[200] = "", full[96];
   Document *d = f->document;
   if (f->is_muted) return;
   va_list arguments;
   va_start(arguments, from);
-  vsnprintf(why, sizeof why, from ? from : "", arguments);
+  if (from) vsnprintf(why, sizeof why, from, arguments);
   va_end(arguments);
   snprintf(full, sizeof full, "%s%s%s", f->section ? f->section : "", f->section ? "." : "", path ? path : "");
   if (d->form == DOCUMENT_JSON && path && f->tells_kinds)

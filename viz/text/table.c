@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "viz/text/table_inner.h"
 
 #include <assert.h>
@@ -5,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
+#include "sim/base/utf8.h"
 #include "viz/text/number.h"
 
 /* "HBM read", "MiB" -> "hbm_read_mib": letters, digits and underscores. */
@@ -59,6 +61,18 @@ static void add_item(Table *table, struct TableItem item) {
   }
   table->items = items;
   table->items[table->n_items++] = item;
+}
+
+json_t *table_json_text(const char *text) {
+  json_t *value = json_string(text);
+  char *copy = value ? NULL : strdup(text);
+  for (size_t at = 0, n, length = copy ? strlen(copy) : 0; at < length; at += n ? n : 1) {
+    n = utf8_sequence((const unsigned char *)copy + at, length - at);
+    if (!n) copy[at] = '?';
+  }
+  if (copy) value = json_string(copy);
+  free(copy);
+  return value;
 }
 
 /* Into the last row of the array, or a new one; steals the value. */
@@ -119,10 +133,10 @@ static void add_texts(Table *table, TextRole role, const char *shown, const char
   add_cell(table, role, offset, exact == shown ? offset : text_store_add(&table->text, exact));
 }
 
-void table_text(Table *table, TextRole role, const char *text) { CELL(table, role, text, text, json_string(text)); }
+void table_text(Table *table, TextRole role, const char *text) { CELL(table, role, text, text, table_json_text(text)); }
 
 void table_pair(Table *table, TextRole role, const char *shown, const char *csv) {
-  CELL(table, role, shown, csv, json_string(shown));
+  CELL(table, role, shown, csv, table_json_text(shown));
 }
 
 void table_flag(Table *table, TextRole role, bool flag, const char *yes, const char *no) {
@@ -136,7 +150,7 @@ void table_format(Table *table, TextRole role, const char *format, ...) {
   size_t offset = text_store_format(&table->text, format, arguments);
   va_end(arguments);
   if (table->rows)
-    put_json(table, json_string(text_store_get(&table->text, offset)));
+    put_json(table, table_json_text(text_store_get(&table->text, offset)));
   else
     add_cell(table, role, offset, offset);
 }

@@ -119,4 +119,7 @@ Status table_csv(const Table *table, FILE *out, Error *error);
 /* An integer if it fits, else a real: JSON's integers end at 2^63 - 1. NULL: no memory. */
 json_t *table_json_whole(Wide value);
 
+/* A string, a '?' for each byte that is no UTF-8: text of a file may be anything. NULL: no memory. */
+json_t *table_json_text(const char *text);
+
 #endif

@@ -4,6 +4,7 @@
  * web_remark()
  *
  * The commands are those that start no other program and wait for no GPU. */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "viz/library/tilewalk.h"
 #include "viz/request/assets.h"
 #include "viz/web/web_assets.h"
+#include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
 extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE,
@@ -54,6 +56,14 @@ Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling,
                      CpuCheck *check, Error *error) {
   (void)rung, (void)shape, (void)tiling, (void)seed, (void)folder, (void)check;
   return error_set(error, STATUS_BAD_REQUEST, "--cpu runs the recorded kernels, and they do not come with a page");
+}
+
+const char *web_json(json_t *value) {
+  static char *text;
+  free(text);
+  text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+  json_decref(value);
+  return text;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */

@@ -8,7 +8,9 @@ SceneMemo *web_memo(void);
 Player *web_player(void);
 void web_cover(ViewerCover cover);                                  /* has canvas, keys and presses while it is open */
 Status web_parse(const char *line, Request *request, Error *error); /* a state line */
-void web_changed(void);                                             /* the next frame is drawn */
-void web_forget_drawn(void); /* what was kept from frame to frame: it may name a program that is gone */
+struct json_t;
+const char *web_json(struct json_t *value); /* as text, until the next call; takes it over; NULL: no memory */
+void web_changed(void);                     /* the next frame is drawn */
+void web_forget_drawn(void);                /* what was kept from frame to frame: it may name a program that is gone */
 
 #endif

@@ -2,6 +2,7 @@
  *
  *     web_lesson_press("check", 0)  ->  session  ->  web_lesson_page() = "<p>...<button data-press=...>"
  */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,30 +86,17 @@ EXPORT const char *web_lesson_hand_in(const char *student) {
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-/* A key of an object and its text, after a comma where it is not the first. */
-static void put_json(Html *h, const char *key, const char *text) {
-  html_format(h, "%s\"%s\":\"", h->text[h->n - 1] == '{' ? "" : ",", key);
-  for (; *text; text++) html_format(h, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-  html_put(h, "\"");
-}
-
 static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
   (void)context;
   return lesson_load_named(name, lesson, error);
 }
 
-static Status put_row(void *data, const ClassRow *row, Error *error) {
-  Html *h = data;
+static Status put_row(void *rows, const ClassRow *row, Error *error) {
   (void)error;
-  html_put(h, h->n > 1 ? ",{" : "{");
-  put_json(h, "student", row->student);
-  put_json(h, "lesson", row->lesson);
-  put_json(h, "id", row->id);
-  put_json(h, "answer", row->answer);
-  put_json(h, "verdict", row->verdict);
-  put_json(h, "remark", row->remark);
-  html_format(h, ",\"seed\":%llu,\"counts\":%s,\"right\":%s}", (unsigned long long)row->seed,
-              row->counts ? "true" : "false", row->is_right ? "true" : "false");
+  json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:b,s:b}", "student", row->student, "lesson",
+                                        row->lesson, "id", row->id, "answer", row->answer, "verdict", row->verdict,
+                                        "remark", row->remark, "seed", (json_int_t)row->seed, "counts", row->counts,
+                                        "right", row->is_right));
   return STATUS_OK;
 }
 
@@ -118,15 +106,13 @@ EXPORT const char *web_lesson_grade(const char *text, const char *file) {
   const ClassRules rules = {.load = load_by_name, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
   Submission submission = {0};
   ClassSum sum;
+  json_t *rows = json_array();
   lesson_error = (Error){0};
-  html.n = 0;
-  html_put(&html, "[");
   Status status = submission_add(&submission, text, strlen(text), file, &lesson_error);
-  if (!status) status = lesson_class_grade(&submission, &rules, put_row, &html, &sum, &lesson_error);
+  if (!status) status = lesson_class_grade(&submission, &rules, put_row, rows, &sum, &lesson_error);
   submission_free(&submission);
-  if (status) return "";
-  html_put(&html, "]");
-  return html.text;
+  const char *graded = web_json(rows);
+  return status || !graded ? "" : graded;
 }
 
 /* [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...] */
@@ -134,25 +120,22 @@ EXPORT const char *web_lesson_list(void) {
   LessonFiles *files = NULL;
   LessonProgress progress;
   Error error = {0};
-  html.n = 0;
-  html_put(&html, "[");
+  json_t *rows = json_array();
   const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
   for (int k = 0, n = lesson_files(&files, &error) ? 0 : files->n; k < n; k++) {
     Lesson lesson;
     if (lesson_load_named(files->names[k], &lesson, &error)) continue;
     const LessonStanding s = has_progress ? lesson_progress_of(&progress, lesson.name) : (LessonStanding){0};
-    html_put(&html, html.n > 1 ? ",{" : "{");
-    put_json(&html, "name", lesson.name);
-    put_json(&html, "title", lesson_text(&lesson, lesson.title));
-    put_json(&html, "idea", lesson_text(&lesson, lesson.idea));
-    html_format(&html, ",\"minutes\":%d,\"right\":%d,\"counted\":%d,\"begun\":%s,\"finished\":%s}", lesson.minutes,
-                s.n_right, lesson_n_counted(&lesson), s.has_begun ? "true" : "false", s.is_finished ? "true" : "false");
+    json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:b}", "name", lesson.name, "title",
+                                          lesson_text(&lesson, lesson.title), "idea", lesson_text(&lesson, lesson.idea),
+                                          "minutes", lesson.minutes, "right", s.n_right, "counted",
+                                          lesson_n_counted(&lesson), "begun", s.has_begun, "finished", s.is_finished));
     lesson_free(&lesson);
   }
   free(files);
   lesson_progress_close(&progress);
-  html_put(&html, "]");
-  return html.text;
+  const char *text = web_json(rows);
+  return text ? text : "[]";
 }
 
 /* An entry of the glossary as HTML; "" none. */
