@@ -86,20 +86,6 @@ static Pattern *strided(const char *name, const char *at, PatternMatrix matrix, 
 
 /* ---- Painted ----------------------------------------------------------------------------------------------- */
 
-const char *pattern_painted_name(int64_t block, int64_t rows, int64_t cols,
-                                 bool cells[PATTERN_PAINTED_SIDE][PATTERN_PAINTED_SIDE],
-                                 char name[PATTERN_NAME_BYTES]) {
-  int n = snprintf(name, PATTERN_NAME_BYTES, "painted:%" PRId64 ":", block);
-  for (int64_t row = 0; row < rows; row++)
-    for (int64_t col = 0; col < cols; col += 4) {
-      int digit = 0;
-      for (int64_t k = 0; k < 4; k++) digit = 2 * digit + (col + k < cols && cells[row][col + k]);
-      name[n++] = "0123456789abcdef"[digit];
-    }
-  name[n] = '\0';
-  return name;
-}
-
 static Pattern *painted(const char *name, const char *at, PatternMatrix matrix, Error *error) {
   int64_t block;
   if (strlen(name) >= PATTERN_NAME_BYTES || !whole_number(&at, &block) || *at++ != ':') return no_mask(name, error);

@@ -5,7 +5,7 @@
  *     a file               lines of # (allowed) and . (masked), one a block row; before them, `block 64`; `block 1` is
  *                          pair by pair (block-sparse attention: Dao et al., FlashAttention, section 3.3)
  *     painted:64:c8f...    cells of blocks of 64 as hexadecimal digits, four a digit, each row from a new one; the left
- *                          cell is the digit's highest bit, 1 is seen (the viewer's, painted with the mouse)
+ *                          cell is the digit's highest bit, 1 is seen
  *     documents:5,3,8      documents packed into one sequence: a query sees the keys of its own
  *     documents:1000       each of 1,000 tokens, the last with what is left
  *     documents:FILE       the lengths from a file, apart by commas or blanks
@@ -26,8 +26,7 @@
 
 #include "sim/base/error.h"
 
-/* A painted mask has at most 64 x 64 cells, so that its name fits. */
-enum { PATTERN_BLOCK = 64, PATTERN_PAINTED_SIDE = 64, PATTERN_NAME_BYTES = 1100 };
+enum { PATTERN_BLOCK = 64, PATTERN_NAME_BYTES = 1100 };
 #define PATTERN_CELLS_MAX ((int64_t)1 << 22)
 
 #define PATTERN_NAMES "strided:STRIDE[:BLOCK], documents:LENGTH,..., sink:KEYS, prefix:KEYS, painted:BLOCK:DIGITS"
@@ -54,10 +53,6 @@ typedef struct Pattern {
 /* A pattern by name, without a file; freed by free(). NULL with *error on a bad name, lengths that do not add up to
  * N_k, too many cells, or no memory. */
 Pattern *pattern_named(const char *name, PatternMatrix matrix, Error *error);
-
-/* The name of a painted mask of `rows` x `cols` cells, at most PATTERN_PAINTED_SIDE each. Returns name. */
-const char *pattern_painted_name(int64_t block, int64_t rows, int64_t cols,
-                                 bool cells[PATTERN_PAINTED_SIDE][PATTERN_PAINTED_SIDE], char name[PATTERN_NAME_BYTES]);
 
 /* A pattern of blocks from the text of a file; `file` is what errors call it. */
 Pattern *pattern_read(const char *text, size_t length, const char *file, PatternMatrix matrix, Error *error);

@@ -476,7 +476,7 @@ const Option QUESTION_SCENE_OPTIONS[] = {
      OPTION_TEXT(Question, scene, ""),
      .set = set_scene,
      .names = SCENE_NAMES,
-     .help = "{}. Default main."},
+     .help = "{}. Default walk."},
     {.name = "chart", .argument = "CHART"}, /* of older state lines, as is the next */
     {.name = "zoom", .argument = "LEVEL"},
     {.name = "step",

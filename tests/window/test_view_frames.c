@@ -78,66 +78,6 @@ static void no_act(void *data, PlayerInput input) {
   (void)input;
 }
 
-static void point_at_tile(Viewer *v, SceneRegions *all, int64_t i, int64_t j) {
-  const SceneView view = {.memo = v->memo};
-  memset(all, 0, sizeof *all);
-  scene_regions(v->player->scene, &v->player->now, &view, v->measures, v->controls.scene.width,
-                v->controls.scene.height, all);
-  for (int k = 0; k < all->n; k++) {
-    const SceneHit *hit = &all->regions[k].hit;
-    if (hit->kind != HIT_TILE || hit->i != i || hit->j != j) continue;
-    viewer_motion(v, hit->x + hit->width / 2, hit->y + hit->height / 2);
-    return;
-  }
-  fail_msg("no tile %d, %d", (int)i, (int)j);
-}
-
-/* Pressed at tile (1, 1) and dragged down to (4, 1) in one move: four tiles of 8 x 8 are hidden, the bytes are those of
- * the mask that `--mask` is given, and Backspace gives all back. */
-TEST(test_paints_a_mask) {
-  Player *p = calloc(1, sizeof *p);
-  SceneRegions *all = malloc(sizeof *all);
-  const Request request = {0};
-  char line[REQUEST_STATE_BYTES];
-  Viewer v;
-  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
-  assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=causal step=30"));
-  viewer_resize(&v, 1280, 720);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
-  cairo_t *cr = cairo_create(surface);
-  viewer_draw(&v, cr);
-  const Wide bytes = p->now.whole_bytes;
-  for (int stroke = 0; stroke < 2; stroke++) { /* the second from where the first ended: it shows again */
-    point_at_tile(&v, all, stroke ? 4 : 1, 1);
-    viewer_press(&v, 1);
-    point_at_tile(&v, all, stroke ? 3 : 4, 1);
-    viewer_release(&v, 1);
-    point_at_tile(&v, all, 7, 7); /* not pressed: paints nothing */
-    assert_string_equal(p->request.mask, stroke ? "painted:8:ffbfbfffffffffff" : "painted:8:ffbfbfbfbfffffff");
-    /* a tile that is hidden spares K and V of 8 rows of 16 elements of 2 bytes */
-    assert_true(p->now.whole_bytes == bytes - wide(stroke ? 2 : 4) * 512);
-  }
-  assert_non_null(strstr(player_state(p, line), " mask=painted:8:ffbfbfffffffffff "));
-  viewer_key(&v, SIDE_KEY_BACKSPACE, false, false);
-  assert_string_equal(p->request.mask, "painted:8:ffbfbfbfbfffffff");
-  viewer_press(&v, 3);
-  assert_true(p->now.whole_bytes == bytes && !*p->request.mask);
-  assert_true(player_restore(p, line) && p->now.whole_bytes == bytes - wide(2) * 512);
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 window=16 mask=sink:4 scene=causal"));
-  assert_false(player_paint(p, 5, 2));
-  assert_non_null(strstr(p->message, "sink:4 shows keys beside the band"));
-  assert_true(player_restore(p, "algorithm=fa2 N=8 seq-len-k=1024 d=16 block=8 scene=causal")); /* wide, not high */
-  assert_false(player_paint(p, 0, 2));
-  assert_non_null(strstr(p->message, "would make 1 x 128"));
-  cairo_destroy(cr);
-  cairo_surface_destroy(surface);
-  viewer_close(&v);
-  player_free(p);
-  free(p);
-  free(all);
-}
-
 /* Letters grow with the window, so each size has fonts of its own: a window that is drawn at another size has given
  * back those of the one before. */
 TEST(test_fonts_are_given_back) {

@@ -55,14 +55,6 @@ wait_for "$record" '06-judge-a-claim'
 xdotool mousemove 1053 643 click 1
 keys 3 Return ctrl+Right
 wait_for "$record" '03-the-loop'
-# Guided play stops by itself: the state stands, and Space goes on.
-keys l Home
-keys j
-wait_until 'guided play to stop' stands
-state 'step=[1-9]'
-keys space
-state 'step=([2-9]|[1-9][0-9]+)$'
-wait_until 'guided play to stop again' stands
 keys q
 wait $viewer || fail "it does not end after the list"
 viewer=''
@@ -119,7 +111,7 @@ explain: Later keys are masked.
 Make the blocks larger.
 until: view.block >= 16
 solution: block=16
-hint: Press ].
+hint: Type block=16.
 explain: Fewer tiles.
 ```
 
@@ -149,7 +141,7 @@ answered sides true 2 0
 keys Return
 # The task is done in the viewer: its keys are its own now.
 xdotool mousemove 300 300 click 1
-keys bracketright y
+keys colon; say 'block=16'; keys Return y
 wait_for "$box/out" 'block=16'
 keys period
 wait_for "$record" '"finished": true'

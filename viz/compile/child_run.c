@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,31 +160,4 @@ void child_result_free(ChildResult *result) {
   free(result->out);
   free(result->err);
   memset(result, 0, sizeof *result);
-}
-
-typedef struct {
-  void (*work)(void *data);
-  void *data;
-} ChildWork;
-
-static void *work_in_thread(void *child_work) {
-  const ChildWork *child = child_work;
-  child->work(child->data);
-  return NULL;
-}
-
-/* In a thread of its own: GNU's OpenMP keeps its team with the thread that made it, and a fork takes none of the team
- * along, so the copy of that thread would wait for it for ever. */
-pid_t child_fork(void (*work)(void *data), void *data) {
-  enum { STACK_BYTES = 8 << 20 };
-  const pid_t pid = fork();
-  if (pid != 0) return pid;
-  ChildWork child = {work, data};
-  pthread_t thread;
-  pthread_attr_t how;
-  if (pthread_attr_init(&how) || pthread_attr_setstacksize(&how, STACK_BYTES) ||
-      pthread_create(&thread, &how, work_in_thread, &child))
-    _exit(EXIT_NOT_STARTED);
-  pthread_join(thread, NULL);
-  _exit(0);
 }

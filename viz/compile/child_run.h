@@ -29,8 +29,4 @@ typedef struct {
 Status child_run(const char *const *argv, const ChildLimits *limits, ChildResult *result, Error *error);
 void child_result_free(ChildResult *result);
 
-/* work(data) in a process that is a copy of this one, and ends after it without flushing what it has of this one's
- * files or calling what this one calls at its end. Returns its pid for waitpid; -1 and errno: none was made. */
-pid_t child_fork(void (*work)(void *data), void *data);
-
 #endif

@@ -83,7 +83,6 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   memset(p, 0, sizeof *p);
   p->request = *request;
   p->speed = DEFAULT_SPEED;
-  p->edited = -1;
   p->without_max = p->request.without_max = without_max;
   question_choose_small(&p->request);
   if (request->n_algorithms > 1) p->scene = SCENE_PILES;
@@ -137,57 +136,6 @@ void player_change_speed(Player *p, int by) {
   player_say(p, false, "%s events a second", number_count((Wide)SPEEDS[p->speed]).text);
 }
 
-/* ---- Guided play ----------------------------------------------------------------------------------------- */
-
-#define GUIDED_CALM_STEPS 8.0 /* at the usual speed; then faster and faster */
-
-enum { GUIDED_MOST_STEPS = 256 /* in one tick: a snapshot each */ };
-
-void player_guide(Player *p) {
-  p->is_guided = !p->is_guided;
-  p->is_playing = false;
-  p->guided_steps = 0;
-  if (!p->is_guided) {
-    player_say(p, false, "Guided play is over");
-    return;
-  }
-  memset(p->is_shown, 0, sizeof p->is_shown);
-  p->n_shown = 0;
-  player_play(p);
-  player_say(p, false, "Guided play: it stops at each thing that is new. Space goes on; j ends it");
-}
-
-/* Whether the present step shows what was not shown yet; then it stops there. */
-static bool stop_at_news(Player *p) {
-  const int situation = narration_situation(&p->now);
-  if (p->is_shown[situation]) return false;
-  p->is_shown[situation] = true;
-  p->n_shown++;
-  p->guided_steps = 0;
-  p->is_playing = false;
-  p->moved_s = 0;
-  if (p->now.step < p->stage.n_steps)
-    player_say(p, false, "New: %s. Space goes on to the next new thing", narration_situation_name(situation));
-  else
-    player_say(p, false, "This is the end. Guided play showed %d different steps", p->n_shown);
-  return true;
-}
-
-/* Step by step, so that nothing new is passed over. */
-static void guided_tick(Player *p, double seconds) {
-  const double hurry = 1 + (double)p->guided_steps / GUIDED_CALM_STEPS;
-  p->owed_events += seconds * SPEEDS[p->speed] * hurry / p->beats;
-  int n = p->owed_events < GUIDED_MOST_STEPS ? (int)p->owed_events : GUIDED_MOST_STEPS;
-  p->owed_events = fmin(p->owed_events - n, 1);
-  for (; n > 0 && p->is_playing; n--) {
-    player_show(p, p->now.step + 1);
-    p->guided_steps++;
-    if (stop_at_news(p)) return;
-    if (p->now.step == p->stage.n_steps) p->is_playing = false;
-  }
-  p->moved_s = p->owed_events * p->beats / (SPEEDS[p->speed] * hurry);
-}
-
 double player_events_per_s(const Player *p) { return SPEEDS[p->speed]; }
 
 bool player_set_speed(Player *p, double events_per_s) {
@@ -204,11 +152,6 @@ bool player_tick(Player *p, double seconds) {
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
-  if (p->is_guided) {
-    const uint64_t before = p->now.step;
-    guided_tick(p, seconds);
-    return was_moving || p->now.step != before;
-  }
   p->owed_events += seconds * SPEEDS[p->speed] / p->beats;
   const double whole = floor(p->owed_events);
   if (whole < 1) return was_moving;

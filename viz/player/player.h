@@ -42,20 +42,15 @@ typedef enum {
   INPUT_MORE_LAST = INPUT_MORE + PARAMETER_COUNT - 1,
   INPUT_LESS, /* the same back */
   INPUT_LESS_LAST = INPUT_LESS + PARAMETER_COUNT - 1,
-  INPUT_EDIT, /* opens its list, or the line for typing with its key in it; a switch goes over */
+  INPUT_EDIT, /* opens the line for typing with its key in it */
   INPUT_EDIT_LAST = INPUT_EDIT + PARAMETER_COUNT - 1,
-  INPUT_CHOOSE, /* INPUT_CHOOSE + k: line k of the list that is open */
-  INPUT_CHOOSE_LAST = INPUT_CHOOSE + CHOICES_MAX - 1,
   INPUT_THEME,
   INPUT_PRESENTATION,
   INPUT_MOTION,
-  INPUT_CLOCK,   /* a step a beat, or the time that the model gives each step */
-  INPUT_GUIDE,   /* begins or ends guided play */
-  INPUT_UNPAINT, /* takes the last stroke of a painted mask back */
-  INPUT_ESCAPE,  /* leaves what is open, then presentation, then asks, and quits when asked again */
+  INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
+  INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
-  INPUT_ENTRY,  /* opens the line for typing any parameters */
-  INPUT_EXPORT, /* opens the list of formats */
+  INPUT_ENTRY, /* opens the line for typing any parameters */
   /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
   INPUT_COPY,
   INPUT_PASTE,
@@ -63,10 +58,6 @@ typedef enum {
   INPUT_EXPORT_PNG,
   INPUT_EXPORT_SVG,
   INPUT_EXPORT_PDF,
-  INPUT_EXPORT_WEBP,
-  INPUT_EXPORT_MP4,
-  INPUT_EXPORT_GIF,
-  INPUT_EXPORT_SERIES,
   INPUT_FULLSCREEN,
   INPUT_STORY, /* somebody leads */
   INPUT_NOTES, /* opens or closes the speaker's page, a window of its own */
@@ -76,9 +67,7 @@ typedef enum {
 } PlayerInput;
 
 enum {
-  PLAYER_MAX_PRODUCTS = 1 << 17, /* multiply-adds for them at a time; the rest comes with later ticks */
   PLAYER_ENTRY_BYTES = 256,
-  PLAYER_STROKES = 8, /* that can be taken back */
 };
 
 /* What lies over the scene and takes the keys. */
@@ -86,7 +75,6 @@ typedef enum {
   OPEN_NOTHING = 0,
   OPEN_HELP,
   OPEN_ENTRY, /* typing: any parameters */
-  OPEN_LIST,  /* choosing: of the parameter Player.edited, or a format to save in */
 } PlayerOpen;
 
 struct Player {
@@ -95,18 +83,9 @@ struct Player {
   Snapshot now;
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
-  /* Guided play goes on to the next situation that it has not shown yet, faster the longer nothing is new, and stops
-   * there. */
-  bool is_guided;
-  bool is_shown[NARRATION_SITUATIONS_MAX]; /* situations of viz/scene/narration.h that it has stopped at */
-  int n_shown;
-  uint64_t guided_steps; /* since it stopped last */
-  bool asks_quit;        /* Escape was pressed, and quits when pressed again */
-  double beats; /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
+  bool asks_quit; /* Escape was pressed, and quits when pressed again */
+  double beats;   /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
   PlayerOpen open;
-  int edited;            /* Parameter whose list is open, or -1: the formats to save in */
-  int chosen, n_choices; /* of the list */
-  Choice choices[CHOICES_MAX];
   int speed;          /* index, see player_events_per_s */
   double owed_events; /* of the clock's time, not yet played */
   double moved_s;     /* since the step changed */
@@ -114,10 +93,6 @@ struct Player {
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
-  char strokes[PLAYER_STROKES][PATTERN_NAME_BYTES]; /* the mask before each stroke of painting */
-  int n_strokes;
-  bool paints_seen;         /* this stroke shows tiles; else it hides them */
-  int64_t paint_i, paint_j; /* where it is */
 };
 
 /* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step
@@ -141,20 +116,11 @@ void player_scrub(Player *player, double part);
 /* Goes to where a tile of the scores is worked on, in the present pass. */
 void player_go_to_tile(Player *player, int64_t i, int64_t j);
 
-/* Paints the mask: a stroke begins at a tile of the grid, which it shows if it was hidden by blocks, else hides, and
- * goes on in a straight line to the next. What the causal mask or a window hides stays hidden. False: the message says
- * why this mask cannot be painted. */
-bool player_paint(Player *player, int64_t i, int64_t j);
-void player_paint_to(Player *player, int64_t i, int64_t j);
-void player_unpaint(Player *player); /* takes the last stroke back */
-
-/* Typing: text goes into the entry; accept applies "block=16 causal=1". In a list text goes to the line that begins
- * with it, or takes the line whose key it is, and accept takes the present line. Both return as player_input does. */
-PlayerInput player_type(Player *player, const char *text);
+/* Typing: text goes into the entry; accept applies "block=16 causal=1". */
+void player_type(Player *player, const char *text);
 void player_erase(Player *player);
-PlayerInput player_accept(Player *player);
-void player_move(Player *player, int by); /* in a list */
-void player_cancel(Player *player);       /* closes what is open */
+void player_accept(Player *player);
+void player_cancel(Player *player); /* closes what is open */
 
 /* Opens a file as the command line does, by its name: a program (.walk, as --algorithm), a model's config.json (.json,
  * as --model), else a kernel's description (--kernel). Sizes, tiles and the algorithm are the file's where it has them;

@@ -67,6 +67,13 @@ static PlayerInput escape(Player *p) {
   return INPUT_NONE;
 }
 
+static void edit(Player *p, Parameter which) {
+  char begun[32];
+  p->message[0] = '\0';
+  snprintf(begun, sizeof begun, "%s=", PARAMETERS[which].state_key);
+  player_open_entry(p, begun);
+}
+
 /* Of playing. */
 static void set_clock(Player *p) {
   p->request.by_time = !p->request.by_time;
@@ -86,8 +93,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
   if (input >= INPUT_MORE && input <= INPUT_MORE_LAST) parameter_step(p, (Parameter)(input - INPUT_MORE), 1);
   if (input >= INPUT_LESS && input <= INPUT_LESS_LAST) parameter_step(p, (Parameter)(input - INPUT_LESS), -1);
-  if (input >= INPUT_EDIT && input <= INPUT_EDIT_LAST) player_edit(p, (Parameter)(input - INPUT_EDIT));
-  if (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) return player_choose(p, (int)(input - INPUT_CHOOSE));
+  if (input >= INPUT_EDIT && input <= INPUT_EDIT_LAST) edit(p, (Parameter)(input - INPUT_EDIT));
   switch (input) {
   case INPUT_PLAY: player_play(p); break;
   case INPUT_START: player_seek(p, 0); break;
@@ -101,12 +107,9 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
   case INPUT_CLOCK: set_clock(p); break;
-  case INPUT_UNPAINT: player_unpaint(p); break;
-  case INPUT_GUIDE: player_guide(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
   case INPUT_ENTRY: player_open_entry(p, ""); break;
-  case INPUT_EXPORT: player_open_formats(p); break;
   default: break;
   }
   return INPUT_NONE;
@@ -126,18 +129,21 @@ PlayerInput player_key(char character) {
               {'S', INPUT_SKIP_BACK},
               {'w', INPUT_STORE_NEXT},
               {'W', INPUT_STORE_BACK},
-              {'x', INPUT_EDIT + PARAMETER_PRESET},
+              {'a', INPUT_MORE + PARAMETER_ALGORITHM},
+              {'A', INPUT_LESS + PARAMETER_ALGORITHM},
+              {'n', INPUT_MORE + PARAMETER_N},
+              {'N', INPUT_LESS + PARAMETER_N},
+              {'c', INPUT_MORE + PARAMETER_CAUSAL},
               {'t', INPUT_THEME},
               {'p', INPUT_PRESENTATION},
               {'r', INPUT_MOTION},
               {'k', INPUT_CLOCK},
-              {'j', INPUT_GUIDE},
               {'J', INPUT_STORY},
               {'?', INPUT_HELP},
               {':', INPUT_ENTRY},
               {'y', INPUT_COPY},
               {'d', INPUT_DESCRIBE},
-              {'e', INPUT_EXPORT},
+              {'e', INPUT_EXPORT_PNG},
               {'v', INPUT_EXPORT_SVG},
               {'P', INPUT_EXPORT_PDF},
               {'f', INPUT_FULLSCREEN},
@@ -147,9 +153,5 @@ PlayerInput player_key(char character) {
   if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + character - '1');
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;
-  for (int k = 0; character && k < PARAMETER_COUNT; k++) {
-    if (PARAMETERS[k].more == character) return (PlayerInput)(INPUT_MORE + k);
-    if (PARAMETERS[k].less == character) return (PlayerInput)(INPUT_LESS + k);
-  }
   return INPUT_NONE;
 }

@@ -11,26 +11,25 @@
 #include "viz/player/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "", "a whole problem", ""},
-    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, 'a', 'A', "algorithm", "the algorithm",
+    [PARAMETER_PRESET] = {"", PARAMETER_LIST, "", "a whole problem", ""},
+    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, "algorithm", "the algorithm",
                              "one of the list, or a program of your own"},
-    [PARAMETER_N] = {"N", PARAMETER_NUMBER, 'n', 'N', "N", "N, the length of the sequence",
-                     "a whole number such as 4096 or 4K"},
-    [PARAMETER_D] = {"d", PARAMETER_NUMBER, 'h', 'H', "d", "d, the head dimension", "a whole number such as 64 or 128"},
-    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, ']', '[', "block", "the block, B_r = B_c",
+    [PARAMETER_N] = {"N", PARAMETER_NUMBER, "N", "N, the length of the sequence", "a whole number such as 4096 or 4K"},
+    [PARAMETER_D] = {"d", PARAMETER_NUMBER, "d", "d, the head dimension", "a whole number such as 64 or 128"},
+    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, "block", "the block, B_r = B_c",
                          "a whole number such as 128, or paper for Algorithm 1's"},
-    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, ')', '(', "block-q", "B_r, rows of Q in a tile",
+    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, "block-q", "B_r, rows of Q in a tile",
                            "a whole number such as 128"},
-    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, '}', '{', "block-k", "B_c, rows of K and V in a tile",
+    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, "block-k", "B_c, rows of K and V in a tile",
                            "a whole number such as 64"},
-    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, 'u', 'U', "sram", "SRAM of one CTA",
+    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, "sram", "SRAM of one CTA",
                         "a size such as 96K or 227KiB, or machine for the GPU's own"},
-    [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "gpu", "the GPU", "a name of 'tilewalk list gpus', or a file"},
-    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "heads", "query heads / key and value heads",
+    [PARAMETER_GPU] = {"", PARAMETER_LIST, "gpu", "the GPU", "a name of 'tilewalk list gpus', or a file"},
+    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, "heads", "query heads / key and value heads",
                          "a whole number such as 32, or 32/8 for GQA"},
-    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, 'b', 'B', "dtype", "the data type", "fp32, fp16, bf16 or fp8"},
-    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, 'c', 0, "causal", "the causal mask", ""},
-    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, 'o', 0, "", "softmax without the maximum", ""},
+    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, "dtype", "the data type", "fp32, fp16, bf16 or fp8"},
+    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, "causal", "the causal mask", ""},
+    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, "without-max", "softmax without the maximum", ""},
 };
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */
@@ -183,103 +182,34 @@ bool parameter_set(Player *p, Parameter which, const char *text) {
 
 /* ---- Steps ----------------------------------------------------------------------------------------------- */
 
-static void set_number(Player *p, Parameter which, int64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%" PRId64, value);
-  parameter_set(p, which, text);
-}
-
-/* Twice as large, or half. */
-static bool scale(Player *p, Parameter which, int64_t *value, int direction) {
-  if (direction < 0 && *value <= 1) {
-    player_say(p, true, "Not possible: %s is 1, and there is nothing smaller",
-               *PARAMETERS[which].label ? PARAMETERS[which].label : "it");
-    return false;
-  }
-  if (direction > 0 && *value > INT64_MAX / 2) return false;
-  *value = direction > 0 ? *value * 2 : *value / 2;
-  return true;
-}
-
+/* Twice as many tokens, or half. */
 static void scale_N(Player *p, int direction) {
   Request r = p->request;
+  int64_t *const N[] = {&r.shape.N_q, &r.shape.N_k};
   r.shape.N_q = p->now.grid.N_q;
-  if (!scale(p, PARAMETER_N, &r.shape.N_q, direction)) return;
-  if (r.shape.N_k) r.shape.N_k = direction > 0 ? r.shape.N_k * 2 : r.shape.N_k > 1 ? r.shape.N_k / 2 : 1;
-  player_apply(p, &r, p->without_max);
-}
-
-static void scale_block(Player *p, Parameter which, int direction) {
-  const SnapshotGrid *g = &p->now.grid;
-  int64_t B_r = g->B_r, B_c = g->B_c;
-  const bool is_q = which != PARAMETER_BLOCK_K, is_k = which != PARAMETER_BLOCK_Q;
-  if (direction > 0 && (!is_q || B_r >= g->N_q) && (!is_k || B_c >= g->N_k)) {
-    player_say(p, true, "Not possible: one tile %s already",
-               is_q && is_k ? "holds all of S"
-               : is_q       ? "holds all rows"
-                            : "holds all keys");
+  if (direction < 0 && r.shape.N_q <= 1) {
+    player_say(p, true, "Not possible: N is 1, and there is nothing smaller");
     return;
   }
-  if ((is_q && !scale(p, PARAMETER_BLOCK_Q, &B_r, direction)) ||
-      (is_k && !scale(p, PARAMETER_BLOCK_K, &B_c, direction)))
-    return;
-  Request r = p->request;
-  r.algorithm1_blocks = false;
-  r.block = B_r == B_c ? B_r : 0;
-  r.tiling.B_r = r.block ? 0 : B_r;
-  r.tiling.B_c = r.block ? 0 : B_c;
+  for (int k = 0; k < 2; k++) {
+    if (direction > 0 && *N[k] > INT64_MAX / 2) return;
+    if (*N[k]) *N[k] = direction > 0 ? *N[k] * 2 : *N[k] > 1 ? *N[k] / 2 : 1;
+  }
   player_apply(p, &r, p->without_max);
 }
 
-static void scale_sram(Player *p, int direction) {
-  int64_t bytes = (int64_t)p->now.sram_capacity_bytes;
-  if (scale(p, PARAMETER_SRAM, &bytes, direction)) set_sram(p, bytes);
-}
-
-static void scale_heads(Player *p, int direction) {
-  Request r = p->request;
-  if (r.shape.heads == 0) r.shape.heads = 1;
-  if (r.shape.kv_heads == r.shape.heads) r.shape.kv_heads = 0; /* as many as heads */
-  if (scale(p, PARAMETER_HEADS, &r.shape.heads, direction)) player_apply(p, &r, p->without_max);
-}
-
-static void step_list(Player *p, Parameter which, int direction) {
-  int at;
-  Choice *choices = calloc(CHOICES_MAX, sizeof *choices);
-  const int n = choices ? parameter_choices(p, which, choices, &at) : 0;
-  if (n > 0)
-    parameter_set(p, which, choices[(at + n + direction) % n].name);
-  else
-    player_say(p, true, "Not possible: the list cannot be read");
-  free(choices);
-}
-
-static void toggle(Player *p, Parameter which) {
-  Request r = p->request;
-  if (which == PARAMETER_CAUSAL) r.shape.causal = !r.shape.causal;
-  const bool without_max = which == PARAMETER_WITHOUT_MAX ? !p->without_max : p->without_max;
-  if (!player_apply(p, &r, without_max) || which == PARAMETER_CAUSAL || !p->now.fits) return;
-  player_say(p, false,
-             p->without_max ? "Softmax without the maximum: watch it overflow" : "Softmax with the maximum again");
+/* The next that can be had. */
+static void step_algorithm(Player *p, int direction) {
+  int at = 0;
+  while (at < N_PROGRAMS && SCHEDULES[at] != p->request.algorithms[0]) at++;
+  for (int k = 1; k < N_PROGRAMS; k++)
+    if (parameter_set(p, PARAMETER_ALGORITHM, SCHEDULES[(at + N_PROGRAMS + direction * k) % N_PROGRAMS]->name)) return;
 }
 
 void parameter_step(Player *p, Parameter which, int direction) {
-  switch (which) {
-  case PARAMETER_N: scale_N(p, direction); break;
-  case PARAMETER_D: {
-    int64_t d = p->now.grid.d;
-    if (scale(p, which, &d, direction)) set_number(p, which, d);
-    break;
-  }
-  case PARAMETER_BLOCK:
-  case PARAMETER_BLOCK_Q:
-  case PARAMETER_BLOCK_K: scale_block(p, which, direction); break;
-  case PARAMETER_SRAM: scale_sram(p, direction); break;
-  case PARAMETER_HEADS: scale_heads(p, direction); break;
-  case PARAMETER_CAUSAL:
-  case PARAMETER_WITHOUT_MAX: toggle(p, which); break;
-  default: step_list(p, which, direction); break;
-  }
+  if (which == PARAMETER_N) scale_N(p, direction);
+  if (which == PARAMETER_ALGORITHM) step_algorithm(p, direction);
+  if (which == PARAMETER_CAUSAL) parameter_set(p, which, p->request.shape.causal ? "0" : "1");
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */

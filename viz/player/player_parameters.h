@@ -1,7 +1,6 @@
 /* The parameters of the problem as controls: what each shows, how it is stepped, typed or chosen from a list.
  *
- * A step is the next usual value: twice or half of a number, the next of a list. Typing takes whatever the command line
- * takes. What is not possible changes nothing and leaves its reason in the player's message. */
+ * A step is twice N or half, the next algorithm, causal or not. Typing takes whatever the command line takes. What is not possible changes nothing and leaves its reason in the player's message. */
 #ifndef TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 #define TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 
@@ -29,7 +28,6 @@ typedef enum { PARAMETER_NUMBER, PARAMETER_LIST, PARAMETER_SWITCH } ParameterKin
 typedef struct {
   const char *label; /* before the value; "" none */
   ParameterKind kind;
-  char more, less;       /* keys; 0: none */
   const char *state_key; /* of the state line; "" what has no key of its own */
   const char *title;     /* what it is */
   const char *wants;     /* what can be typed */
@@ -39,10 +37,9 @@ extern const ParameterRow PARAMETERS[PARAMETER_COUNT];
 
 enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 40 };
 
-/* One line of a list that is open. */
+/* One line of a list. */
 typedef struct {
   char name[64], remark[240];
-  char key; /* chooses it at once; 0: none */
 } Choice;
 
 typedef struct Player Player;

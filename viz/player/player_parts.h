@@ -17,13 +17,9 @@ bool player_take_line(Player *player, const Request *from, const char *line);
 void player_show(Player *player, uint64_t step);
 
 void player_play(Player *player);                 /* plays, or pauses */
-void player_guide(Player *player);                /* guided play: on, or off */
 void player_change_speed(Player *player, int by); /* steps of SPEEDS */
 
-/* What is open over the scene: the list of formats, a line to type into that begins with `text`, a parameter's list. */
-void player_open_formats(Player *player);
+/* Opens the line for typing, which begins with `text`. */
 void player_open_entry(Player *player, const char *text);
-void player_edit(Player *player, Parameter which);
-PlayerInput player_choose(Player *player, int k); /* line k of the list that is open */
 
 #endif

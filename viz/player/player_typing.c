@@ -89,97 +89,20 @@ bool player_restore(Player *p, const char *line) {
 
 /* ---- What is open ---------------------------------------------------------------------------------------- */
 
-static const struct {
-  PlayerInput input;
-  char key;
-  const char *name, *remark;
-} FORMATS[] = {
-    {INPUT_EXPORT_PNG, 'e', "PNG", "what is on the screen, in its pixels"},
-    {INPUT_EXPORT_SVG, 'v', "SVG", "what is on the screen, text as text"},
-    {INPUT_EXPORT_PDF, 'p', "PDF", "what is on the screen, text as text"},
-    {INPUT_EXPORT_WEBP, 'w', "WebP", "the whole run, moving"},
-    {INPUT_EXPORT_MP4, 'm', "MP4", "the whole run, moving; ffmpeg makes it"},
-    {INPUT_EXPORT_GIF, 'g', "GIF", "the whole run, moving"},
-    {INPUT_EXPORT_SERIES, 's', "PNG files", "the whole run, a file for each frame"},
-};
-enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
-
-void player_open_formats(Player *p) {
-  memset(p->choices, 0, sizeof p->choices);
-  for (int k = 0; k < N_FORMATS; k++) {
-    snprintf(p->choices[k].name, sizeof p->choices[k].name, "%s", FORMATS[k].name);
-    snprintf(p->choices[k].remark, sizeof p->choices[k].remark, "%s", FORMATS[k].remark);
-    p->choices[k].key = FORMATS[k].key;
-  }
-  p->n_choices = N_FORMATS;
-  p->chosen = 0;
-  p->edited = -1;
-  p->open = OPEN_LIST;
-}
-
 void player_open_entry(Player *p, const char *text) {
   p->open = OPEN_ENTRY;
   snprintf(p->entry, sizeof p->entry, "%s", text);
 }
 
-void player_edit(Player *p, Parameter which) {
-  p->message[0] = '\0';
-  if (PARAMETERS[which].kind == PARAMETER_SWITCH) {
-    parameter_step(p, which, 1);
-  } else if (PARAMETERS[which].kind == PARAMETER_NUMBER) {
-    char begun[16];
-    snprintf(begun, sizeof begun, "%s=", PARAMETERS[which].state_key);
-    player_open_entry(p, begun);
-  } else {
-    p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
-    p->edited = (int)which;
-    p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
-    if (p->n_choices == 0)
-      player_say(p, true, "Not possible: the list cannot be read; 'tilewalk --doctor' says what is missing");
-  }
-}
-
-PlayerInput player_choose(Player *p, int k) {
-  if (p->open != OPEN_LIST || k < 0 || k >= p->n_choices) return INPUT_NONE;
-  const int edited = p->edited;
-  p->open = OPEN_NOTHING;
-  p->message[0] = '\0';
-  if (edited < 0) return FORMATS[k].input;
-  parameter_set(p, (Parameter)edited, p->choices[k].name);
-  return INPUT_NONE;
-}
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-/* A key of its own, else the next line that begins with the letter. */
-static PlayerInput type_in_list(Player *p, char letter) {
-  for (int k = 0; k < p->n_choices; k++)
-    if (p->choices[k].key && p->choices[k].key == lower(letter)) return player_choose(p, k);
-  for (int by = 1; by <= p->n_choices; by++) {
-    const int k = (p->chosen + by) % p->n_choices;
-    if (lower(p->choices[k].name[0]) != lower(letter)) continue;
-    p->chosen = k;
-    break;
-  }
-  return INPUT_NONE;
-}
-
-PlayerInput player_type(Player *p, const char *text) {
+void player_type(Player *p, const char *text) {
   const size_t used = strlen(p->entry), more = strlen(text);
-  if (p->open == OPEN_LIST && *text) return type_in_list(p, *text);
   if (p->open == OPEN_ENTRY && used + more < sizeof p->entry) memcpy(p->entry + used, text, more + 1);
-  return INPUT_NONE;
 }
 
 void player_erase(Player *p) {
   size_t n = strlen(p->entry);
   while (n > 0 && ((unsigned char)p->entry[n - 1] & 0xC0) == 0x80) n--; /* a whole UTF-8 character */
   if (n > 0) p->entry[n - 1] = '\0';
-}
-
-void player_move(Player *p, int by) {
-  if (p->open == OPEN_LIST && p->n_choices > 0)
-    p->chosen = ((p->chosen + by) % p->n_choices + p->n_choices) % p->n_choices;
 }
 
 void player_cancel(Player *p) {
@@ -189,11 +112,8 @@ void player_cancel(Player *p) {
 }
 
 /* What is refused stays in the line, to be put right. */
-PlayerInput player_accept(Player *p) {
-  if (p->open == OPEN_LIST) return player_choose(p, p->chosen);
-  if (p->open != OPEN_ENTRY) return INPUT_NONE;
-  if (*p->entry && !player_take_line(p, &p->request, p->entry)) return INPUT_NONE;
+void player_accept(Player *p) {
+  if (p->open != OPEN_ENTRY || (*p->entry && !player_take_line(p, &p->request, p->entry))) return;
   p->open = OPEN_NOTHING;
   p->entry[0] = '\0';
-  return INPUT_NONE;
 }

@@ -314,7 +314,6 @@ EXPORT int web_input_named(const char *name) {
                 {"entry", INPUT_ENTRY},
                 {"presentation", INPUT_PRESENTATION},
                 {"motion", INPUT_MOTION},
-                {"export", INPUT_EXPORT},
                 {"fullscreen", INPUT_FULLSCREEN},
                 {"mark-next", INPUT_STORE_NEXT},
                 {"mark-back", INPUT_STORE_BACK},

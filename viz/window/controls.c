@@ -95,20 +95,6 @@ static void lay_scrub(Controls *c, const Player *p) {
   if (strip.height > 0) add(c, CONTROL_SCRUB, INPUT_NONE, "scrub")->box = strip;
 }
 
-/* The lines of a list, over the control that opened it. */
-static void lay_choices(Controls *c, const Player *p) {
-  const double u = c->unit, bottom = (c->bar.height > 0 ? c->bar.y : c->scene.height) - 14 * u;
-  const double line = fmin(40 * u, (bottom - 14 * u) / p->n_choices), width = 580 * u;
-  double x = 40 * u;
-  for (int k = 0; k < c->n; k++)
-    if (p->edited >= 0 && c->items[k].click == (PlayerInput)(INPUT_EDIT + p->edited)) x = c->items[k].box.x;
-  for (int k = 0; k < p->n_choices; k++) {
-    Control *item = add(c, CONTROL_CHOICE, (PlayerInput)(INPUT_CHOOSE + k), p->choices[k].name);
-    item->is_on = k == p->chosen;
-    item->box = box_at(x, bottom - (p->n_choices - k) * line, width, line);
-  }
-}
-
 void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side,
                      bool wants_bar) {
   memset(c, 0, sizeof *c);
@@ -118,7 +104,6 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
   if (height >= SMALL_WINDOW && width >= SMALL_WINDOW && (!p->presentation || wants_bar))
     lay_bar(c, p, cr, width, height);
   lay_scrub(c, p);
-  if (p->open == OPEN_LIST) lay_choices(c, p);
 }
 
 const Control *controls_at(const Controls *c, double x, double y) {

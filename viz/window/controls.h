@@ -1,5 +1,5 @@
 /* What lies around the scene in the window: the bar, and what is laid over the scene (a message, a tooltip, the line
- * for typing, a list, the keys). Drawn with cairo; SDL is not known here.
+ * for typing, the keys). Drawn with cairo; SDL is not known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
@@ -7,7 +7,7 @@
  *     |  Play  fa2  N 64           Walk  Softmax  Time  Piles  Bank  Many |   of a narrow window: two rows
  *     +-----------------------------------------------------------------+
  *
- * At rest that is all: the rest is typed, or has a key. A value is clicked (its list opens, or the line for typing),
+ * At rest that is all: the rest is typed, or has a key. A value is clicked (the line for typing opens),
  * dragged left and right, or turned with the wheel.
  *
  * In presentation mode the bar is away until the pointer goes to where it would be. */
@@ -21,7 +21,6 @@ typedef enum {
   CONTROL_PLAY = 0,
   CONTROL_WORD, /* a value, or a scene's name */
   CONTROL_SCRUB,
-  CONTROL_CHOICE, /* a line of the open list, over the scene */
 } ControlKind;
 
 typedef struct {
@@ -34,7 +33,7 @@ typedef struct {
   char label[64];
 } Control;
 
-enum { CONTROLS_MAX = 10 + CHOICES_MAX };
+enum { CONTROLS_MAX = 10 };
 
 typedef struct {
   Control items[CONTROLS_MAX];
@@ -51,7 +50,7 @@ typedef struct {
 void controls_layout(Controls *controls, const Player *player, cairo_t *cr, double width, double height, double side,
                      bool wants_bar);
 
-/* The control under a point, or NULL; a list that is open lies over all else. */
+/* The control under a point, or NULL. */
 const Control *controls_at(const Controls *controls, double x, double y);
 
 /* Which part of the scrub bar a point is at, 0 to 1. */
@@ -59,10 +58,9 @@ double controls_scrub_part(const Controls *controls, double x);
 
 void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed);
 
-/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, a list, the
+/* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, the
  * keys. */
-void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed,
-                  const char *tooltip, double x, double y);
+void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const char *tooltip, double x, double y);
 
 void overlay_tooltip(const Controls *controls, const Player *player, cairo_t *cr, const char *text, double x, double y);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "viz/window/controls.h"
 
 #define ENTRY_LETTERS 3.2 /* the height of the line for typing, in sizes of its letters */
@@ -58,37 +59,16 @@ static void draw_entry(const Controls *c, const Player *p, const Pen *pen) {
   pen_fill(pen, box, pen->theme->background, 1);
   pen_frame(pen, box, pen->theme->ink, 2);
   snprintf(line, sizeof line, "%s_", p->entry);
+  char hint[512] = "such as block=16 N=128 gpu=h200 step=40; Return takes it; Escape leaves it";
+  size_t n = 0;
+  for (int k = 0; strcmp(p->entry, "algorithm=") == 0 && k < N_PROGRAMS; k++) { /* as many names as fit */
+    snprintf(hint + n, sizeof hint - n, n ? ", %s" : "%s", SCHEDULES[k]->name);
+    if (pen_text_width(pen, TYPE_SMALL, false, hint) > room) hint[n] = '\0';
+    n = strlen(hint);
+  }
   pen_mono(pen, TYPE_BODY, pen->theme->ink, false, ANCHOR_START, box.x + 14 * u, box.y + 1.2 * size, room, line);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * u, box.y + box.height - 0.5 * size,
-           room, "such as block=16 N=128 gpu=h200 step=40; Return takes it; Escape leaves it");
-}
-
-/* A list, each line a control: its key, its name, and what it is. */
-static void draw_list(const Controls *c, const Player *p, const Pen *pen, const Control *pointed) {
-  const Theme *t = pen->theme;
-  const double u = c->unit;
-  int first = 0;
-  while (first < c->n && c->items[first].kind != CONTROL_CHOICE) first++;
-  if (first == c->n) return;
-  const Box top = c->items[first].box, last = c->items[c->n - 1].box;
-  const Box all = box_at(top.x - 6 * u, top.y - 6 * u, top.width + 12 * u, last.y + last.height - top.y + 12 * u);
-  pen_fill(pen, all, t->background, 1);
-  pen_frame(pen, all, t->ink, 2);
-  for (int k = first; k < c->n; k++) {
-    const Control *item = &c->items[k];
-    const Choice *choice = &p->choices[k - first];
-    const Box b = item->box;
-    const double y = b.y + b.height / 2 + 5.4 * u;
-    const Colour ground = item->is_on ? t->tile[TILE_COLOUR_DONE] : pointed == item ? t->panel : t->background;
-    const Colour ink = item->is_on ? theme_on(ground) : t->ink;
-    const char key[2] = {choice->key, '\0'};
-    const double name_x = b.x + (choice->key ? 34 : 10) * u, remark_x = b.x + 190 * u;
-    pen_fill(pen, b, ground, 1);
-    if (choice->key) pen_mono(pen, TYPE_BODY, ink, false, ANCHOR_START, b.x + 10 * u, y, 0, key);
-    pen_text(pen, TYPE_BODY, ink, true, ANCHOR_START, name_x, y, remark_x - name_x - 6 * u, choice->name);
-    pen_text(pen, TYPE_SMALL, item->is_on ? ink : t->ink_soft, false, ANCHOR_START, remark_x, y,
-             b.x + b.width - remark_x - 6 * u, choice->remark);
-  }
+           room, hint);
 }
 
 void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const lines[3]) {
@@ -118,18 +98,16 @@ void overlay_tooltip(const Controls *c, const Player *p, cairo_t *cr, const char
   draw_tooltip(c, &pen, text, x, y);
 }
 
-void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, const char *tooltip,
-                  double x, double y) {
+void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const char *tooltip, double x, double y) {
   static const char *const HELP[] = {"Space plays, arrows step, 1 to 6 change the scene.",
                                      "Return, then what you want: N=4096 causal=1 algorithm=fa3",
                                      "J asks you, e saves, Escape leaves. All keys: tilewalk view --help=all"};
-  const SceneView plain = {0}, large = {.presentation = true};
-  const Pen pen = pen_over(c, p, cr, &large), list = pen_over(c, p, cr, &plain);
+  const SceneView large = {.presentation = true};
+  const Pen pen = pen_over(c, p, cr, &large);
   if (p->open == OPEN_HELP) overlay_help(cr, box_at(0, 0, c->scene.width, c->scene.height), pen.theme, HELP);
   if (p->open == OPEN_ENTRY) draw_entry(c, p, &pen);
-  if (p->open == OPEN_LIST) draw_list(c, p, &list, pointed);
   const double lift = p->open == OPEN_ENTRY ? ENTRY_LETTERS * pen_size(&pen, TYPE_BODY) / c->unit : 0;
-  if (*p->message && p->open != OPEN_LIST)
+  if (*p->message)
     draw_banner(c, &pen, p->is_warning ? pen.theme->bad : pen.theme->tile[TILE_COLOUR_DONE], p->message, lift);
   if (*tooltip && p->open == OPEN_NOTHING) draw_tooltip(c, &pen, tooltip, x, y);
 }

@@ -117,7 +117,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
   draw_side(v, cr);
   controls_draw(&v->controls, p, cr, pointed);
   if (!pointed && v->hover.kind != HIT_NONE) scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
-  overlay_draw(&v->controls, p, cr, pointed, tooltip, v->mouse_x, v->mouse_y);
+  overlay_draw(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
 }
 
 static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
@@ -130,8 +130,8 @@ void viewer_find_hover(Viewer *v) {
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) &&
-      (v->drag == DRAG_NONE || v->drag >= DRAG_TILE) && !viewer_is_too_small(v))
+  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) && v->drag == DRAG_NONE &&
+      !viewer_is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;
   v->hover = hit;

@@ -15,7 +15,7 @@
 
 enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180 };
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_TILE, DRAG_PAINT, DRAG_COVER } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_COVER } Drag;
 
 /* What the front end does. Each is called during a call of the viewer. */
 typedef struct {
@@ -51,7 +51,6 @@ typedef struct {
   double mouse_x, mouse_y; /* -1: away */
   Drag drag;
   double drag_x;
-  int64_t drag_i, drag_j; /* the tile that was pressed */
   bool has_dragged;
   PlayerInput drag_click, drag_more, drag_less; /* of the control that was pressed */
   bool is_framed;                               /* the scene alone: words and controls are the front end's */

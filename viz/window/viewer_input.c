@@ -42,13 +42,9 @@ static void paste_entry(Viewer *v) {
 static void on_open_key(Viewer *v, SideKey key) {
   Player *p = v->player;
   switch (key) {
-  case SIDE_KEY_RETURN: viewer_act(v, player_accept(p)); break;
+  case SIDE_KEY_RETURN: player_accept(p); break;
   case SIDE_KEY_BACKSPACE: player_erase(p); break;
   case SIDE_KEY_ESCAPE: player_cancel(p); break;
-  case SIDE_KEY_UP: player_move(p, -1); break;
-  case SIDE_KEY_DOWN: player_move(p, 1); break;
-  case SIDE_KEY_HOME: player_move(p, -p->chosen); break;
-  case SIDE_KEY_END: player_move(p, p->n_choices - 1 - p->chosen); break;
   case SIDE_KEY_F1:
     if (p->open == OPEN_HELP) player_cancel(p);
     break;
@@ -101,8 +97,7 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     viewer_act(v, INPUT_ESCAPE);
     return;
   }
-  const bool unpaints = p->scene == SCENE_WALK && key == SIDE_KEY_BACKSPACE;
-  const PlayerInput input = unpaints ? INPUT_UNPAINT : special_key(key, shift);
+  const PlayerInput input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
 
@@ -115,8 +110,9 @@ void viewer_text(Viewer *v, const char *text) {
   }
   const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
   if (p->open == OPEN_NOTHING && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
-  if (p->open == OPEN_ENTRY || p->open == OPEN_LIST) {
-    viewer_act(v, player_type(p, text));
+  if (p->open == OPEN_ENTRY) {
+    player_type(p, text);
+    v->is_dirty = true;
     return;
   }
   const PlayerInput input = text[0] && !text[1] ? player_key(text[0]) : INPUT_NONE;
@@ -142,13 +138,6 @@ void viewer_motion(Viewer *v, double x, double y) {
   if (v->drag == DRAG_SCRUB) {
     player_scrub(v->player, controls_scrub_part(&v->controls, v->mouse_x));
     v->is_dirty = true;
-  }
-  if (v->drag == DRAG_TILE || v->drag == DRAG_PAINT) viewer_find_hover(v);
-  if (v->drag == DRAG_TILE && (v->hover.kind != HIT_TILE || v->hover.i != v->drag_i || v->hover.j != v->drag_j))
-    v->drag = player_paint(v->player, v->drag_i, v->drag_j) ? DRAG_PAINT : DRAG_NONE;
-  if (v->drag == DRAG_PAINT) {
-    if (v->hover.kind == HIT_TILE && (v->hover.i != v->player->paint_i || v->hover.j != v->player->paint_j))
-      player_paint_to(v->player, v->hover.i, v->hover.j);
   }
   const double step = fmax(4, DRAG_UNITS * v->controls.unit);
   while (v->drag == DRAG_VALUE && fabs(v->mouse_x - v->drag_x) >= step) {
@@ -178,7 +167,7 @@ void viewer_press(Viewer *v, int button) {
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   const bool is_open = p->open != OPEN_NOTHING;
   v->is_dirty = true;
-  if (is_open && (!at || at->kind != CONTROL_CHOICE)) player_cancel(p); /* a press elsewhere closes it, and acts */
+  if (is_open) player_cancel(p); /* a press elsewhere closes it, and acts */
   if (!at && viewer_is_over_side(v)) {
     v->drag = DRAG_SIDE;
     viewer_side_takes(v, (SideEvent){.kind = SIDE_PRESS, .button = button});
@@ -187,15 +176,9 @@ void viewer_press(Viewer *v, int button) {
   viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT, .button = button});
   if (!at) {
     viewer_find_hover(v); /* a finger comes down without having moved */
-    const bool is_tile = !is_open && v->hover.kind == HIT_TILE;
-    if (is_tile && button == 1 && p->scene == SCENE_WALK) { /* a click, or the beginning of a stroke */
-      v->drag = DRAG_TILE;
-      v->drag_i = v->hover.i, v->drag_j = v->hover.j;
-    } else if (!is_open && p->presentation)
+    if (!is_open && p->presentation)
       viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
-    else if (!is_open && button == 3 && p->scene == SCENE_WALK)
-      viewer_act(v, INPUT_UNPAINT);
-    else if (is_tile)
+    else if (!is_open && v->hover.kind == HIT_TILE)
       player_go_to_tile(p, v->hover.i, v->hover.j);
     return;
   }
@@ -224,20 +207,11 @@ void viewer_release(Viewer *v, int button) {
   v->is_dirty = true;
   if (drag == DRAG_SIDE) viewer_side_takes(v, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
   const bool is_click = (drag == DRAG_VALUE && !v->has_dragged) || drag == DRAG_BUTTON;
-  if (drag == DRAG_TILE && v->player->presentation)
-    viewer_act(v, INPUT_TILE_NEXT);
-  else if (drag == DRAG_TILE)
-    player_go_to_tile(v->player, v->drag_i, v->drag_j);
   if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
 }
 
 void viewer_wheel(Viewer *v, int turns) {
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
-  if (v->player->open == OPEN_LIST) {
-    player_move(v->player, -turns);
-    v->is_dirty = true;
-    return;
-  }
   if (!at && viewer_is_over_side(v)) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
     return;

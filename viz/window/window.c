@@ -81,10 +81,10 @@ static void run_loop(Window *w) {
     const bool moves = viewer_is_moving(&w->viewer), waits = side && side->waits && side->waits(side->data);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
-    bool has_event = w->viewer.is_dirty && !moves                         ? SDL_PollEvent(&event)
-                     : moves                                              ? SDL_WaitEventTimeout(&event, rest_ms)
-                     : window_notes_are_open(w) || waits || w->saving.pid ? SDL_WaitEventTimeout(&event, NOTES_MS)
-                                                                          : SDL_WaitEvent(&event);
+    bool has_event = w->viewer.is_dirty && !moves        ? SDL_PollEvent(&event)
+                     : moves                             ? SDL_WaitEventTimeout(&event, rest_ms)
+                     : window_notes_are_open(w) || waits ? SDL_WaitEventTimeout(&event, NOTES_MS)
+                                                         : SDL_WaitEvent(&event);
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
@@ -93,7 +93,6 @@ static void run_loop(Window *w) {
     } else {
       last = window_clock_s();
     }
-    window_look_at_run(w);
     viewer_find_hover(&w->viewer);
     viewer_side_takes(&w->viewer, (SideEvent){.kind = SIDE_LOOK});
     if (w->viewer.is_dirty && !w->viewer.has_ended)
@@ -209,7 +208,6 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
     status = measure(&w, options, error);
   else if (!status)
     run_loop(&w);
-  window_end_run(&w);
   if (!status) note_size(&w, options);
   window_close(&w);
   story_player_close(w.story);

@@ -23,11 +23,6 @@ static SideKey key_named(const SDL_Keysym *key) {
 /* Keys with a character of their own come as text, which knows the keyboard's layout. */
 static void on_key(Window *w, const SDL_Keysym *key) {
   const SideKey named = key_named(key);
-  if (named == SIDE_KEY_ESCAPE && w->saving.pid && w->viewer.player->open == OPEN_NOTHING &&
-      !viewer_is_covered(&w->viewer)) {
-    window_stop_run(w);
-    return;
-  }
   if (named) viewer_key(&w->viewer, named, (key->mod & KMOD_SHIFT) != 0, (key->mod & KMOD_CTRL) != 0);
 }
 

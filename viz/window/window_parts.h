@@ -3,20 +3,9 @@
 #define TILEWALK_VIZ_WINDOW_WINDOW_PARTS_H
 
 #include <SDL.h>
-#include <sys/types.h>
 
 #include "viz/window/viewer.h"
 #include "viz/window/window.h"
-
-enum { WINDOW_NAME_BYTES = 160 };
-
-/* A run that a child process saves, so that the window goes on. */
-typedef struct {
-  pid_t pid; /* 0: none */
-  int from;  /* its news */
-  int hold;  /* closed, it stops; -1 then */
-  char name[WINDOW_NAME_BYTES];
-} RunSave;
 
 typedef struct {
   Viewer viewer;      /* all that is not SDL */
@@ -34,7 +23,6 @@ typedef struct {
   SDL_Window *notes; /* the speaker's page; NULL: not opened yet */
   double notes_since_s;
   long long notes_drawn_s; /* what its clock shows */
-  RunSave saving;
 } Window;
 
 /* window_draw.c */
@@ -60,24 +48,5 @@ void window_on_event(Window *w, const SDL_Event *event);
 /* window_save.c: what only a window can do; the viewer's host, whose data is the Window. */
 void window_act(void *window, PlayerInput input);
 char *window_clipboard(void *window);
-
-typedef struct {
-  const Player *player;
-  const Snapshot *now;
-  SceneMemo *memo; /* or NULL */
-  double phase;    /* as SceneView's */
-} WindowPicture;
-
-/* A name that is free: tilewalk-main-40.png, else tilewalk-main-40-2.png and so on. Of a series the first file decides.
- */
-void window_free_name(const Player *player, const char *what, const char *suffix, char *name, size_t size);
-void window_say_saved(Window *w, const char *name, const char *more);
-void window_draw_picture(cairo_t *cr, double width, double height, const void *window_picture);
-
-/* window_run.c: the whole run as a file, made by a child process. */
-void window_save_run(Window *w, const char *suffix);
-void window_look_at_run(Window *w); /* its news, if there are any */
-void window_stop_run(Window *w);    /* nothing is kept; window_look_at_run hears of the end */
-void window_end_run(Window *w);     /* stops it and waits for the end */
 
 #endif

@@ -14,57 +14,39 @@
 
 enum { DESCRIPTION_BYTES = 4096 };
 
-static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
+/* ---- What is on the screen ------------------------------------------------------------------------------- */
 
-/* ---- Names ----------------------------------------------------------------------------------------------- */
-
-static bool is_there(const char *name) {
+/* A name that is free: tilewalk-walk-40.png, else tilewalk-walk-40-2.png and so on. */
+static void find_name(const Player *p, const char *suffix, char *name, size_t size) {
   struct stat file;
-  return lstat(name, &file) == 0;
-}
-
-void window_free_name(const Player *p, const char *what, const char *suffix, char *name, size_t size) {
-  char first[WINDOW_NAME_BYTES];
-  for (int n = 1; n < 10000; n++) {
-    char more[16] = "";
-    if (n > 1) snprintf(more, sizeof more, "-%d", n);
-    snprintf(name, size, "tilewalk-%s-%s%s%s", scene_name(p->scene), what, more, suffix);
-    snprintf(first, sizeof first, "tilewalk-%s-%s%s%s", scene_name(p->scene), what, more,
-             *suffix == '-' ? "-0000.png" : suffix);
-    if (!is_there(first)) return;
+  char more[16] = "";
+  for (int n = 2; n < 10000; n++) {
+    snprintf(name, size, "tilewalk-%s-%" PRIu64 "%s%s", scene_name(p->scene), p->now.step, more, suffix);
+    if (lstat(name, &file) != 0) return;
+    snprintf(more, sizeof more, "-%d", n);
   }
 }
 
-void window_say_saved(Window *w, const char *name, const char *more) {
-  player_say(w->viewer.player, false, "Saved as %s%s", name, more);
-  text_say(w->out, "saved %s\n", name);
-  fflush(w->out);
-}
-
-/* ---- What is on the screen ------------------------------------------------------------------------------- */
-
-void window_draw_picture(cairo_t *cr, double width, double height, const void *data) {
-  const WindowPicture *picture = data;
-  const Player *p = picture->player;
-  const SceneView view = {.presentation = p->presentation, .memo = picture->memo, .phase = picture->phase};
-  scene_draw(p->scene, picture->now, &view, cr, width, height, theme_of(p));
+static void draw_scene(cairo_t *cr, double width, double height, const void *player) {
+  const Player *p = player;
+  const SceneView view = {.presentation = p->presentation};
+  scene_draw(p->scene, &p->now, &view, cr, width, height, p->dark ? &theme_dark : &theme_light);
 }
 
 static void save_still(Window *w, const char *suffix) {
   Player *p = w->viewer.player;
-  char name[WINDOW_NAME_BYTES], step[24], title[96], state[REQUEST_STATE_BYTES];
+  char name[160], title[96], state[REQUEST_STATE_BYTES];
   Error error = {0};
-  const WindowPicture picture = {p, &p->now, NULL, 0};
-  snprintf(step, sizeof step, "%" PRIu64, p->now.step);
-  window_free_name(p, step, suffix, name, sizeof name);
+  find_name(p, suffix, name, sizeof name);
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(p->scene));
-  const Status status =
-      surface_save(name, fmax(w->viewer.width, VIEWER_LEAST_WIDTH), fmax(w->viewer.height, VIEWER_LEAST_HEIGHT),
-                   window_draw_picture, &picture, &(SurfaceMetadata){title, player_state(p, state)}, &error);
-  if (status)
+  if (surface_save(name, fmax(w->viewer.width, VIEWER_LEAST_WIDTH), fmax(w->viewer.height, VIEWER_LEAST_HEIGHT),
+                   draw_scene, p, &(SurfaceMetadata){title, player_state(p, state)}, &error)) {
     player_say(p, true, "Not saved: %s", error.message);
-  else
-    window_say_saved(w, name, "");
+    return;
+  }
+  player_say(p, false, "Saved as %s", name);
+  text_say(w->out, "saved %s\n", name);
+  fflush(w->out);
 }
 
 /* ---- The clipboard --------------------------------------------------------------------------------------- */
@@ -125,10 +107,6 @@ void window_act(void *window, PlayerInput input) {
   case INPUT_EXPORT_PNG: save_still(w, ".png"); break;
   case INPUT_EXPORT_SVG: save_still(w, ".svg"); break;
   case INPUT_EXPORT_PDF: save_still(w, ".pdf"); break;
-  case INPUT_EXPORT_WEBP: window_save_run(w, ".webp"); break;
-  case INPUT_EXPORT_MP4: window_save_run(w, ".mp4"); break;
-  case INPUT_EXPORT_GIF: window_save_run(w, ".gif"); break;
-  case INPUT_EXPORT_SERIES: window_save_run(w, "-%04d.png"); break;
   case INPUT_NOTES: window_toggle_notes(w); break;
   case INPUT_STORY: open_story(w); break;
   case INPUT_FULLSCREEN:

@@ -102,7 +102,7 @@ $('unit')?.addEventListener('click', () => showMenu($('menu').hidden))
 document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
 drive(viewer, $, go)
 $('fullscreen').addEventListener('click', () => viewer.fullscreen())
-$('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $('no-max').firstElementChild.checked ? 'on' : 'off'))
+$('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $('no-max').firstElementChild.checked ? '1' : '0'))
 
 // ---- scenes: one tab stop
 
