@@ -187,7 +187,7 @@ Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *sho
   char line[LESSON_LINE_BYTES];
   Error inner = {0};
   Status status = lesson_run_line(run, block->text, line, sizeof line, error);
-  if (!status && lesson_show_parse(line, show, &inner))
+  if (!status && lesson_show_parse(line, show, NULL, &inner))
     status = lesson_refuse(run->lesson->file, block->text.line, error, "%s", inner.message);
   return status;
 }

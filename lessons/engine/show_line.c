@@ -14,6 +14,7 @@ static const long long LAST_MAX = 999999999999999;
 typedef struct {
   LessonShow show;
   WarpKeys warp;
+  ShowMoments moments;
   bool has_scene;
 } Keys;
 
@@ -74,6 +75,14 @@ static const Option ROWS[] = {
     {0},
 };
 
+static const Option MOMENT_ROWS[] = {
+    {.name = "from", OPTION_TEXT(Keys, moments.from, "the moment")},
+    {.name = "to", OPTION_TEXT(Keys, moments.to, "the moment")},
+    {.name = "lit", OPTION_TEXT(Keys, moments.lit, "what is lit")},
+    {.name = "seconds", OPTION_NUMBER(Keys, moments.seconds, "seconds", 1, 120)},
+    {0},
+};
+
 static Status check(const Keys *k, LessonShow *s, Error *error) {
   static const WarpKeys NONE;
   if (!k->has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=walk");
@@ -92,12 +101,14 @@ static Status check(const Keys *k, LessonShow *s, Error *error) {
   return warp_keys_access(&k->warp, &s->warp, error);
 }
 
-Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {
-  static const OptionSet SETS[] = {{"", ROWS, 0}, {"", WARP_KEYS, offsetof(Keys, warp)}, {0}};
-  Keys keys = {.show = {0}};
-  OptionParser parser = {.sets = SETS, .target = &keys};
+Status lesson_show_parse(const char *text, LessonShow *show, ShowMoments *moments, Error *error) {
+  const OptionSet sets[] = {
+      {"", ROWS, 0}, {"", WARP_KEYS, offsetof(Keys, warp)}, {"", moments ? MOMENT_ROWS : NULL, 0}, {0}};
+  Keys keys = {.moments = {.from = "start", .to = "end", .seconds = 12}};
+  OptionParser parser = {.sets = sets, .target = &keys};
   Status status = options_parse_state(&parser, text, error);
   if (!status) status = check(&keys, &keys.show, error);
   if (!status) *show = keys.show;
+  if (!status && moments) *moments = keys.moments;
   return status;
 }

@@ -26,7 +26,13 @@ typedef struct {
   bool warp_in_banks; /* a column of a tile in shared memory; else a stride in global memory */
 } LessonShow;
 
-/* Reads the line. The message is without file and line. */
-Status lesson_show_parse(const char *text, LessonShow *show, Error *error);
+/* Of a story's show: from and to which moment (viz/story/moment.h), what is lit, and how long it plays. */
+typedef struct {
+  char from[64], to[64], lit[128];
+  int seconds;
+} ShowMoments;
+
+/* Reads the line; a lesson's has no moments (NULL). The message is without file and line. */
+Status lesson_show_parse(const char *text, LessonShow *show, ShowMoments *moments, Error *error);
 
 #endif

@@ -11,14 +11,14 @@ fail() { echo "FAIL: $*"; bad=1; }
 names=$("$TILEWALK" story --list | cut -d' ' -f1)
 [ "$(wc -w <<<"$names")" -ge 2 ] || fail "fewer than two stories"
 for name in $names; do "$TILEWALK" story "$name" --lint >"$work/out" 2>&1 || fail "$(cat "$work/out")"; done
-for file in story:lessons/stories/why-fast.txt lesson:lessons/course/template.md; do # what another command prints is read as a file is
+for file in story:lessons/stories/why-fast.md lesson:lessons/course/template.md; do # what another command prints is read as a file is
   "$TILEWALK" "${file%%:*}" --lint <(cat "${file#*:}") >"$work/out" 2>&1 || fail "from a pipe: $(cat "$work/out")"
 done
 "$TILEWALK" story </dev/null | grep -q '3.778x' || fail "the first story does not say 3.778x"
-sed 's/^holds    fa2.loads_per_block.Q == 1$/holds    fa2.loads_per_block.Q == 2/' lessons/stories/why-fast.txt >"$work/false.txt"
-"$TILEWALK" story "$work/false.txt" >/dev/null 2>"$work/err"
+sed 's/^assert(fa2.loads_per_block.Q == 1/assert(fa2.loads_per_block.Q == 2/' lessons/stories/why-fast.md >"$work/false.md"
+"$TILEWALK" story "$work/false.md" >/dev/null 2>"$work/err"
 [ $? = 2 ] || fail "a false caption is told"
-grep -q "false.txt:[0-9]*: the caption of 'stream' is false" "$work/err" || fail "$(cat "$work/err")"
+grep -q "false.md:48: the caption below is false" "$work/err" || fail "$(cat "$work/err")"
 if ! "$TILEWALK" story --beat 4 --part 60 -o "$work/beat.png" || [ ! -s "$work/beat.png" ]; then fail "no picture"; fi
 "$TILEWALK" story --beat 99 -o "$work/none.png" 2>/dev/null && fail "a beat that is not there"
 # Films: of an .mp4 ffmpeg is given every frame; without it, and with another name, all that would do is named.

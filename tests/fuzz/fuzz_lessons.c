@@ -70,7 +70,7 @@ FUZZ(answer, TEXT, "lessons/engine/answer lessons/engine/show_line lessons/engin
   Submission submission = {0};
   Error errors[3] = {{0}};
   if (answer_tolerance(text, &tolerance, &errors[0])) require_text(&errors[0], "");
-  if (lesson_show_parse(text, &show, &errors[1]))
+  if (lesson_show_parse(text, &show, NULL, &errors[1]))
     require_text(&errors[1], "");
   else if (show.scene == SCENE_BANK) {
     warp_picture_memory(&show.warp, &picture);
@@ -364,10 +364,10 @@ FUZZ(sandbox, TEXT, "lessons/engine/expression") {
 
 FUZZ(story, BYTES, "lessons/engine/story") {
   Error error = {0};
-  Story *story = story_read(text, size, "f", &error);
-  if (!story) return require_line(&error, "f:");
-  StoryTold *told = story_tell(story, 0, &LIMITS, &error);
-  require(!told || (told->n >= 1 && told->n <= STORY_BEATS_MAX));
+  Lesson story;
+  if (lesson_from_buffer(&story, text, size, "f", &error)) return require_line(&error, "f:");
+  StoryTold *told = story_tell(&story, 0, &LIMITS, &error);
+  require(!told || told->n <= STORY_BEATS_MAX);
   free(told);
-  story_free(story);
+  lesson_free(&story);
 }

@@ -1,34 +1,39 @@
 /* Stories: their text, captions that must hold, moments by event, and pages that are what is lit. */
 #include "tests/support/test.h"
-#include "lessons/engine/story.h"
-#include <math.h>
 
 #include "viz/story/moment.h"
+#include "viz/story/story_file.h"
 #include "viz/story/story_player.h"
 
-static const char HEAD[] = "story A tale\nsizes 64 128\ndefault 64\nlet B = N // 8\n";
-static const char BEAT[] = "beat one\nscene tiles\nstate algorithm=fa2 N={N} d=16 block={B}\nfrom load Q 1 before\n"
-                           "to store O last\nlit Q[0] S[0]\ncaption Rows of {B}.\nholds N == 8 * B\n"
-                           "ask How many?\nanswer N / B\nunit blocks\nbecause Eight.\n";
+#define HEAD                                                                                                           \
+  "# A tale\n- idea: short\n- minutes: 1\n- draw: N from 64, 128\n```setup\nB = N // 8\nassert(N == 8 * B, \"no\")\n```\n"
+#define ASK "```ask one\nkind: predict\nprompt: How many?\nanswer: N / B\nunit: blocks\nexplain: Eight.\n```\n"
+#define PICK                                                                                                           \
+  "```ask one\nkind: predict\nprompt: How many?\noption: less | {N / 16} blocks\noption: right | {N / B} blocks\n"     \
+  "option: more | 64 blocks\nanswer: N / B == 8 and \"right\" or \"no\"\nexplain: Eight.\n```\n"
+#define SHOW                                                                                                           \
+  "```state\nalgorithm=fa2 N={N} d=16 block={B}\n```\n"                                                                \
+  "```show\nscene=walk from=load,Q,1,before to=store,O,last lit=Q[0],S[0]\nRows of {B}.\n```\n"
+#define LAST "```show\nscene=walk seconds=2\nDone.\n```\n"
 
-static Story *read(const char *head, const char *beat, Error *error) {
-  char text[4096];
-  snprintf(text, sizeof text, "%s%s", head, beat);
-  return story_read(text, strlen(text), "tale.txt", error);
-}
+static Lesson *read(const char *text, Error *error) { return story_read(text, strlen(text), "tale.md", error); }
 
 TEST(a_story_is_told_at_its_sizes) {
   Error error = {0};
-  Story *s = read(HEAD, BEAT, &error);
+  Lesson *s = read(HEAD ASK SHOW LAST, &error);
   if (!s) fail_msg("%s", error.message);
   StoryTold *told = story_tell(s, 128, NULL, &error);
   if (!told) fail_msg("%s", error.message);
-  assert_int_equal(told->n, 1);
-  assert_string_equal(told->beats[0].state, "algorithm=fa2 N=128 d=16 block=16");
+  assert_int_equal(told->n, 2);
+  for (int b = 0; b < 2; b++) assert_string_equal(told->beats[b].state, "algorithm=fa2 N=128 d=16 block=16");
   assert_string_equal(told->beats[0].caption, "Rows of 16.");
-  assert_string_equal(told->beats[0].answer, "8 blocks");
+  assert_string_equal(told->beats[0].question.answer, "8 blocks");
+  assert_string_equal(told->beats[1].moments.to, "end");
+  assert_true(told->beats[0].asks && !told->beats[1].asks);
   free(told);
   assert_null(story_tell(s, 100, NULL, &error));
+  assert_int_equal(story_size(s, 1), 128);
+  assert_int_equal(story_size(s, 2), 0);
   story_free(s);
 }
 
@@ -37,35 +42,29 @@ TEST(what_is_no_story_is_refused) {
   static const struct {
     const char *find, *replace, *says;
   } BAD[] = {
-      {"holds N == 8 * B", "holds N == 9 * B", "tale.txt:11: the caption of 'one' is false"},
-      {"holds N == 8 * B", "holds N", "tale.txt:12: 'holds' is neither true nor false"},
-      {"holds N == 8 * B\n", "", "tale.txt:5: the beat 'one' has no line 'holds'"},
-      {"caption Rows", "caption a b c d e f g h i j k l m Rows", "tale.txt:11: a caption has at most 14 words"},
-      {"beat one", "beat abcdefghijklmnopqrstuvwxyz-of-32", "tale.txt:5: the name of a beat is too long"},
-      {"unit blocks", "unit Mb", "tale.txt:15: 'Mb' is no unit"},
-      {"lit Q[0]", "light Q[0]", "tale.txt:10: there is no key 'light' in a beat (did you mean 'lit'?)"},
-      {"because Eight.", "because Eight.\nbecause 8.", "tale.txt:17: a second 'because'"},
-      {"answer N / B", "answer {", "tale.txt:14:"},
-      {"because Eight.", "camera 0 0 2000 1000", "tale.txt:16: a camera is"},
-      {"because Eight.", "wrong 4; 16 / 2", "tale.txt:16: the wrong answer ' 16 / 2' is right"},
-      {"because Eight.", "wrong 4; 4", "tale.txt:16: the wrong answer ' 4' is right, or there twice"},
-      {"because Eight.", "wrong 1; 2; 3; 4", "tale.txt:16: wrong answers are at most 3 numbers"},
+      {"N == 8 * B, ", "N == 9 * B, ", "tale.md:7: no"},
+      {"Rows of", "a b c d e f g h i j k l m Rows of", "tale.md:20: a caption has 1 to 14 words; this one has 16"},
+      {"Rows of {B}.\n", "", "tale.md:20: a caption has 1 to 14 words; this one has 0"},
+      {" lit=", " light=", "tale.md:20: there is no state key 'light'; did you mean 'lit'?"},
+      {"to=store,O,last", "seconds=121", "tale.md:20:"},
+      {"draw: N from", "draw: M from", "tale.md:1: the story is not told at N = 0"},
+      {"```show\nscene=walk from=load,Q,1,before to=store,O,last lit=Q[0],S[0]\nRows of {B}.\n```\n", "",
+       "tale.md:1: the story shows nothing"},
+      {"answer: N / B", "answer: {", "tale.md:12:"},
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    char beat[2048];
-    const char *at = strstr(BEAT, BAD[k].find);
+    char text[2048];
+    static const char GOOD[] = HEAD ASK SHOW;
+    const char *at = strstr(GOOD, BAD[k].find);
     assert_non_null(at);
-    snprintf(beat, sizeof beat, "%.*s%s%s", (int)(at - BEAT), BEAT, BAD[k].replace, at + strlen(BAD[k].find));
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - GOOD), GOOD, BAD[k].replace, at + strlen(BAD[k].find));
     Error error = {0};
-    Story *s = read(HEAD, beat, &error);
-    StoryTold *told = s ? story_tell(s, 64, NULL, &error) : NULL;
+    Lesson *s = read(text, &error);
+    StoryTold *told = s ? story_tell(s, 0, NULL, &error) : NULL;
     assert_null(told);
     if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%zu: %s", k, error.message);
     story_free(s);
   }
-  Error error = {0};
-  assert_null(read("story x\n", BEAT, &error)); /* no sizes */
-  assert_null(read(HEAD, "", &error));          /* no beat */
 }
 
 /* The moment after the n-th event of a kind, found by counting events. */
@@ -81,9 +80,9 @@ TEST(moments_are_where_their_events_are) {
     int count; /* 0: the last */
     int before;
   } MOMENT[] = {
-      {"load Q 3", EVENT_LOAD, "Q", 3, 0},           {"load K 5 before", EVENT_LOAD, "K", 5, 1},
-      {"store O last", EVENT_STORE, "O", 0, 0},      {"new-max stats 2", EVENT_NEW_MAX, "stats", 2, 0},
-      {"normalise O 1", EVENT_NORMALISE, "O", 1, 0},
+      {"load,Q,3", EVENT_LOAD, "Q", 3, 0},           {"load,K,5,before", EVENT_LOAD, "K", 5, 1},
+      {"store,O,last", EVENT_STORE, "O", 0, 0},      {"new-max,stats,2", EVENT_NEW_MAX, "stats", 2, 0},
+      {"normalise,O,1", EVENT_NORMALISE, "O", 1, 0},
   };
   for (size_t k = 0; k < sizeof MOMENT / sizeof *MOMENT; k++) {
     uint64_t step, want = 0;
@@ -98,12 +97,9 @@ TEST(moments_are_where_their_events_are) {
     if (moment_step(&stage, MOMENT[k].moment, &step, &error)) fail_msg("%s", error.message);
     assert_int_equal(step, want);
   }
-  uint64_t first, strongest;
-  if (moment_step(&stage, "grown stats 1", &first, &error)) fail_msg("%s", error.message);
-  assert_int_equal(moment_step(&stage, "grown stats strongest", &strongest, &error), STATUS_OK);
-  assert_true(first > 0 && strongest >= first);
-  static const char *const NONE[] = {"",         "load",           "load Q",   "load Q 0",
-                                     "load Q x", "load Q 1 after", "load X 1", "load Q 99"};
+  uint64_t first;
+  static const char *const NONE[] = {"",         "load",           "load,Q",   "load,Q,0",
+                                     "load,Q,x", "load,Q,1,after", "load,X,1", "load,Q,99"};
   for (size_t k = 0; k < sizeof NONE / sizeof *NONE; k++)
     assert_int_equal(moment_step(&stage, NONE[k], &first, &error), STATUS_BAD_REQUEST);
   stage_free(&stage);
@@ -112,7 +108,7 @@ TEST(moments_are_where_their_events_are) {
 /* What is not lit is dimmed: all but the first row of tiles. */
 TEST(what_is_not_lit_is_dimmed) {
   Error error = {0};
-  Story *s = read(HEAD, BEAT, &error);
+  Lesson *s = read(HEAD ASK SHOW, &error);
   StoryTold *told = story_tell(s, 64, NULL, &error);
   assert_non_null(told);
   StoryScene *scene = calloc(1, sizeof *scene);
@@ -122,7 +118,8 @@ TEST(what_is_not_lit_is_dimmed) {
   cairo_surface_t *pages[2];
   int n_paler = 0;
   for (int lit = 0; lit < 2; lit++) {
-    snprintf(told->beats[0].lit, sizeof told->beats[0].lit, "%s", lit ? "S[0]" : ""); /* "": all is lit */
+    snprintf(told->beats[0].moments.lit, sizeof told->beats[0].moments.lit, "%s",
+             lit ? "S[0]" : ""); /* "": all is lit */
     pages[lit] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     cairo_t *cr = cairo_create(pages[lit]);
     story_scene_show(scene, 0.9);
@@ -147,11 +144,8 @@ TEST(what_is_not_lit_is_dimmed) {
 /* Played through with a right, a wrong and no prediction, back and forth. */
 TEST(a_story_is_played) {
   Error error = {0};
-  char beats[2048], words[512];
-  snprintf(beats, sizeof beats, "%s%s", BEAT,
-           "beat two\nscene tiles\nstate algorithm=fa2 N={N} d=16 block={B}\n"
-           "from start\nto end\ncaption Done.\nholds true\nseconds 2\n");
-  StoryPlayer *p = story_player_open(read(HEAD, beats, &error), 0, NULL, &error);
+  char words[1024];
+  StoryPlayer *p = story_player_open(read(HEAD ASK SHOW LAST, &error), 0, NULL, &error);
   if (!p) fail_msg("%s", error.message);
   assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. How many?");
   assert_false(story_player_tick(p, 1)); /* it waits for an answer */
@@ -176,23 +170,14 @@ TEST(a_story_is_played) {
   story_player_type(p, " ");
   assert_false(story_player_is_open(p)); /* after the last beat */
   story_player_close(p);
-  assert_null(story_player_open(read(HEAD, strstr(BEAT, "beat"), &error), 100, NULL, &error));
+  assert_null(story_player_open(read(HEAD ASK SHOW, &error), 100, NULL, &error));
 }
 
-/* Choices stand in order of their values; a letter, the arrows or the mouse choose one, and a number is still typed. */
+/* A letter, the arrows or the mouse choose one. */
 TEST(answers_are_chosen) {
-  char words[1024], beat[2048];
+  char words[1024];
   Error error = {0};
-  snprintf(beat, sizeof beat, "%swrong 64; N / 16\n", BEAT);
-  Story *s = read(HEAD, beat, &error);
-  StoryTold *told = s ? story_tell(s, 64, NULL, &error) : NULL;
-  if (!told) fail_msg("%s", error.message);
-  assert_int_equal(told->beats[0].n_choices, 3);
-  assert_string_equal(told->beats[0].choices[0], "4 blocks");
-  assert_string_equal(told->beats[0].choices[1], "8 blocks");
-  assert_string_equal(told->beats[0].choices[2], "64 blocks");
-  free(told);
-  StoryPlayer *p = story_player_open(s, 0, NULL, &error);
+  StoryPlayer *p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
   if (!p) fail_msg("%s", error.message);
   static const struct {
     const char *letters;
@@ -201,7 +186,7 @@ TEST(answers_are_chosen) {
   } WAYS[] = {{"b", {STORY_GO_ON}, "Right: "},   {"C", {STORY_GO_ON}, "No: "},
               {"ab", {STORY_GO_ON}, "Right: "},  {"", {STORY_CHOICE_NEXT, STORY_CHOICE_NEXT}, "Right: "},
               {"", {STORY_CHOICE_BACK}, "No: "}, {"b", {STORY_ERASE}, "8 blocks"}, /* nothing is said of no answer */
-              {"c8", {STORY_GO_ON}, "Right: "},  {"d", {STORY_GO_ON}, "That is no number."}};
+              {"cb", {STORY_GO_ON}, "Right: "},  {"d8", {STORY_GO_ON}, "8 blocks"}};
   for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; k++) {
     for (const char *c = WAYS[k].letters; *c; c++) story_player_type(p, (char[]){*c, '\0'});
     for (int m = 0; m < 3 && WAYS[k].moves[m] != STORY_GO_ON; m++) story_player_input(p, WAYS[k].moves[m]);
@@ -214,13 +199,13 @@ TEST(answers_are_chosen) {
     story_player_input(p, STORY_GO_BACK);
     if (story_player_beat(p) != 0 || !story_player_is_open(p)) fail_msg("%d: it left", (int)k);
     story_player_close(p);
-    p = story_player_open(read(HEAD, beat, &error), 0, NULL, &error);
+    p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
   }
   story_player_reduce(p, true); /* with reduced motion the first moment is the last */
   story_player_input(p, STORY_RETURN);
   assert_true(story_player_tick(p, 0.001) && !story_player_is_moving(p));
   story_player_close(p);
-  p = story_player_open(read(HEAD, beat, &error), 0, NULL, &error);
+  p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(surface);
   story_player_draw(p, cr, 1280, 720, &theme_light);
@@ -247,17 +232,18 @@ static int pile_end(cairo_surface_t *page, const Theme *t) {
 /* Of piles a guess is a place: where the first pile then ends is right, half as far is wrong. Standard carries
  * 4 N d + 4 N N = 20,480 numbers, fa2 18 N d = 18,432. */
 TEST(a_guess_of_times_is_a_flag) {
-  static const char PILES[] =
-      "beat one\nscene piles\nstate algorithm=standard,fa2 N={N} d=16 block={B}\nfrom load Q 1\nto end\n"
-      "caption Both.\nholds N == 8 * B\nask How far?\nunit x\nanswer sim{N=N, d=16, block=B, algorithm=\"standard\"}"
-      ".traffic.total_bytes / sim{N=N, d=16, block=B, algorithm=\"fa2\"}.traffic.total_bytes\n";
+  static const char PILES[] = HEAD
+      "```state\nalgorithm=standard,fa2 N={N} d=16 block={B}\n```\n"
+      "```ask one\nkind: predict\nprompt: How far?\nunit: x\nanswer: sim{N=N, d=16, block=B, algorithm=\"standard\"}"
+      ".traffic.total_bytes / sim{N=N, d=16, block=B, algorithm=\"fa2\"}.traffic.total_bytes\n```\n"
+      "```show\nscene=piles from=load,Q,1\nBoth.\n```\n";
   cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(page);
   int end = 600;
   for (int k = 0; k < 3; k++) {
     char words[1024];
     Error error = {0};
-    StoryPlayer *p = story_player_open(read(HEAD, PILES, &error), 0, NULL, &error);
+    StoryPlayer *p = story_player_open(read(PILES, &error), 0, NULL, &error);
     if (!p) fail_msg("%s", error.message);
     story_player_draw(p, cr, 1280, 720, &theme_dark);
     story_player_press(p, 1, 200, 500); /* it does not play yet */

@@ -13,7 +13,6 @@
 #include "viz/lesson/lesson_library.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
-#include "viz/request/assets.h"
 #include "viz/story/story_page.h"
 #include "viz/text/print.h"
 #include "viz/text/progress.h"
@@ -39,56 +38,30 @@ static Status set_name(void *target, const char *value, Error *error) {
 
 /* ---- Stories ----------------------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b) { return strcmp(a, b); }
-
-typedef struct {
-  char names[64][64];
-  int n;
-} Names;
-
-static bool take_name(void *data, const char *name) {
-  Names *names = data;
-  const char *end = strstr(name, ".txt");
-  if (end && !end[4] && end != name && (size_t)(end - name) < sizeof *names->names && names->n < 64)
-    snprintf(names->names[names->n++], sizeof *names->names, "%.*s", (int)(end - name), name);
-  return true;
-}
-
-static Status list_stories(Io *io, Error *error) {
-  Names names = {.n = 0};
-  Status status = assets_list("lessons/stories", take_name, &names, error);
-  qsort(names.names, (size_t)names.n, sizeof *names.names, by_name);
-  for (int k = 0; k < names.n && !status; k++) {
-    Story *story = story_open(names.names[k], error);
-    if (!story) return error->status;
-    text_say(io->out, "%-16s %s\n", names.names[k], quote_text(story->title).text);
-    story_free(story);
-  }
-  return status;
+static void print_story(void *io, const char *name, const char *title) {
+  text_say(((Io *)io)->out, "%-16s %s\n", name, quote_text(title).text);
 }
 
 /* Every size, every caption, every moment. */
-static Status lint(const Story *story, Io *io, Error *error) {
-  int beats = 0;
-  for (int k = 0; k < story->n_sizes; k++) {
-    StoryTold *told = story_tell(story, story->sizes[k], &LESSON_LIMITS, error);
+static Status lint(const Lesson *story, Io *io, Error *error) {
+  int beats = 0, size = 0;
+  for (; story_size(story, size) || size == 0; size++) {
+    StoryTold *told = story_tell(story, story_size(story, size), &LESSON_LIMITS, error);
     if (!told) return error->status;
-    for (int b = 0; b < told->n; b++, beats++) {
+    Status status = STATUS_OK;
+    for (int b = 0; b < told->n && !status; b++, beats++) {
       StoryScene *scene = calloc(1, sizeof *scene);
-      Status status = scene ? story_scene_open(scene, story, told, b, error)
-                            : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
+      status = scene ? story_scene_open(scene, story, told, b, error)
+                     : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
       if (!status) status = story_scene_check(scene, story, error);
       if (scene) story_scene_free(scene);
       free(scene);
-      if (status) {
-        free(told);
-        return status;
-      }
     }
     free(told);
+    if (status) return status;
   }
   fprintf(io->out, "%d beats at %d sizes: every caption holds, every moment comes, every part that is lit is there\n",
-          story->n_beats, story->n_sizes);
+          beats / size, size);
   return STATUS_OK;
 }
 
@@ -96,39 +69,24 @@ static Status lint(const Story *story, Io *io, Error *error) {
 
 static void print_beat(const StoryTold *told, int b, bool answered, Io *io) {
   const StoryBeat *beat = &told->beats[b];
+  const LessonQuestion *q = &beat->question;
   if (!answered) text_say(io->out, "%s%d of %d  %s\n", b ? "\n" : "", b + 1, told->n, beat->caption);
-  if (beat->asks && !answered) text_say(io->out, "        %s\n", beat->ask);
-  for (int k = 0; k < beat->n_choices && !answered; k++)
-    text_say(io->out, "        %c  %s\n", 'a' + k, beat->choices[k]);
+  if (beat->asks && !answered) text_say(io->out, "        %s\n", q->prompt);
+  for (int k = 0; k < q->n_choices && !answered; k++) text_say(io->out, "        %c  %s\n", 'a' + k, q->choice[k]);
   if (beat->asks && answered)
-    text_say(io->out, "        %s.%s%s\n", beat->answer, *beat->because ? " " : "", beat->because);
+    text_say(io->out, "        %s.%s%s\n", q->answer, *beat->because ? " " : "", beat->because);
 }
 
 /* Reads a prediction and says whether it is right. */
 static bool ask(const StoryBeat *beat, Io *io) {
-  static const char *const SAID[] = {[ANSWER_RIGHT] = "Right.",
-                                     [ANSWER_ROUGH] = "About right.",
-                                     [ANSWER_OTHER_UNIT] = "Right, in another unit.",
-                                     [ANSWER_NEAR] = "Near.",
-                                     [ANSWER_WRONG] = "No."};
   char line[ANSWER_TEXT_BYTES];
-  Answer answer;
-  AnswerVerdict verdict;
-  Error why = {0};
   fprintf(io->out, "        > ");
   fflush(io->out);
   if (!fgets(line, sizeof line, stdin)) return false;
-  size_t length = strcspn(line, "\n");
-  if (length == 0) return true;
+  line[strcspn(line, "\n")] = '\0';
   const int letter = (line[0] | 0x20) - 'a';
-  if (length == 1 && letter >= 0 && letter < beat->n_choices) {
-    snprintf(line, sizeof line, "%s", beat->choices[letter]);
-    length = strlen(line);
-  }
-  if (answer_parse(line, length, &answer, &why) || answer_judge(&beat->key, &answer, &verdict, &why))
-    text_say(io->out, "        %s\n", why.message);
-  else
-    text_say(io->out, "        %s ", SAID[verdict]);
+  const bool is_letter = line[0] && !line[1] && letter >= 0 && letter < beat->question.n_choices;
+  if (*line) text_say(io->out, "        %s. ", story_judge(beat, is_letter ? beat->question.choice[letter] : line));
   return true;
 }
 
@@ -145,7 +103,7 @@ static Status tell(const StoryTold *told, bool asks, Io *io) {
 /* ---- As pictures ------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const Story *story;
+  const Lesson *story;
   const StoryTold *told;
   const Theme *theme;
   StoryScene scene;
@@ -179,11 +137,12 @@ static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame,
   if (f->error->status || show_beat(f, beat)) return;
   const StoryBeat *b = &f->told->beats[beat];
   const double t = at - f->starts[beat];
-  char said[STORY_LINE_BYTES + 64];
-  snprintf(said, sizeof said, "%s. %s", b->answer, b->because);
+  char said[STORY_LINE_BYTES + LESSON_OPTION_BYTES];
+  snprintf(said, sizeof said, "%s. %s", b->question.answer, b->because);
   f->moment = (StoryMoment){.asking = b->asks && t < ASK_SECONDS};
-  f->moment.part = f->moment.asking ? 0 : fmin(1, (t - (b->asks ? ASK_SECONDS : 0)) / b->seconds);
-  if (b->asks && f->moment.part >= 1) f->moment.asking = true, f->moment.said = said, f->moment.typed = b->answer;
+  f->moment.part = f->moment.asking ? 0 : fmin(1, (t - (b->asks ? ASK_SECONDS : 0)) / b->moments.seconds);
+  if (b->asks && f->moment.part >= 1)
+    f->moment.asking = true, f->moment.said = said, f->moment.typed = b->question.answer;
   story_scene_show(&f->scene, f->moment.part);
   draw_page(cr, width, height, f);
 }
@@ -197,7 +156,8 @@ static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
 static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
   for (int b = 0; b < f->told->n; b++)
-    f->starts[b + 1] = f->starts[b] + f->told->beats[b].seconds + (f->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
+    f->starts[b + 1] =
+        f->starts[b] + f->told->beats[b].moments.seconds + (f->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
   f->progress = progress_new(io->err, &style, text_is_terminal(io->err), "story", progress_clock_s());
   f->interrupted = io_catch_interrupt(io);
   const Animation film = {.width = o->picture.width ? o->picture.width : 1280,
@@ -233,7 +193,7 @@ static Status save_beat(Film *f, const StoryOptions *o, Error *error) {
                       &(SurfaceMetadata){f->told->title, f->told->beats[beat].state}, error);
 }
 
-static Status save(const Story *story, const StoryTold *told, const StoryOptions *o, Io *io, Error *error) {
+static Status save(const Lesson *story, const StoryTold *told, const StoryOptions *o, Io *io, Error *error) {
   Film *f = calloc(1, sizeof *f);
   if (!f) return error_set(error, STATUS_NO_MEMORY, "no memory for a film");
   f->story = story, f->told = told, f->open = -1;
@@ -252,8 +212,8 @@ static int run_story(void *options, Io *io, Error *error) {
   Status status = *o->output.output ? animation_or_picture(o->output.output, error) : STATUS_OK;
   if (!status) status = chart_request_check(&o->picture, &o->output, error);
   if (status) return EXIT_BAD_REQUEST;
-  if (o->list) return list_stories(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  Story *story = story_open(*o->name ? o->name : STORY_USUAL, error);
+  if (o->list) return story_list(print_story, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Lesson *story = story_open(*o->name ? o->name : STORY_USUAL, error);
   if (!story) return EXIT_BAD_REQUEST;
   StoryTold *told = o->lint ? NULL : story_tell(story, o->N, &LESSON_LIMITS, error);
   if (o->lint)
@@ -311,14 +271,14 @@ static const OptionSet SETS[] = {
 const Command COMMAND_STORY = {
     .name = "tour --story",
     .old = "story",
-    .summary = "somebody leads you: why FlashAttention is fast, in thirteen beats",
+    .summary = "somebody leads you: why FlashAttention is fast, in six beats",
     .usage = "[NAME|FILE] [OPTION...]",
     .description =
         "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, "
         "and "
         "says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the "
         "whole film. Every "
-        "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
+        "number is computed, and a story of whose captions one does not hold is not told. A story is a lesson that is shown; "
         "lessons/README.md says how to write one.",
     .examples = "  # why is FlashAttention fast?\n"
                 "  tilewalk tour --story\n\n"

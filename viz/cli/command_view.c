@@ -78,7 +78,7 @@ static void close_settings(const Settings *began, const Player *p, const WindowO
 }
 
 static StoryPlayer *open_story(const char *name, Error *error) {
-  Story *story = story_open(name, error);
+  Lesson *story = story_open(name, error);
   return story ? story_player_open(story, 0, &LESSON_LIMITS, error) : NULL;
 }
 static StoryPlayer *open_usual_story(Error *error) { return open_story(STORY_USUAL, error); }

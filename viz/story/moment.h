@@ -1,10 +1,8 @@
 /* Moments of a run by what happens, so that a story is right at any size:
  *
  *     start    end
- *     load Q 2              just after the second load of a block of Q; `load Q 2 before`: just before it
- *     new-max stats last    after the last; kinds are those of events, with - for a blank
- *     grown stats 3         after the third new maximum, past a row's first, by which the shown row's m rises
- *     grown stats strongest of the first four row blocks, the one after which most is left of nothing summed so far */
+ *     load,Q,2              just after the second load of a block of Q; load,Q,2,before: just before it
+ *     new-max,stats,last    after the last; kinds are those of events, with - for a blank */
 #ifndef TILEWALK_VIZ_STORY_MOMENT_H
 #define TILEWALK_VIZ_STORY_MOMENT_H
 

@@ -14,24 +14,22 @@
 
 static Status open_beat(StoryScene *s, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
+  const ShowMoments *m = &beat->moments;
+  s->scene = beat->show.scene;
   Status status = request_read(&s->request, beat->state, true, error);
-  if (!status && !scene_from_name(beat->scene, &s->scene))
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote_text(beat->scene).text);
   if (!status) status = request_stage(&s->request, false, 0, &s->stage, error);
-  if (!status) status = moment_step(&s->stage, beat->from, &s->from, error);
-  if (!status) status = moment_step(&s->stage, beat->to, &s->to, error);
+  if (!status) status = moment_step(&s->stage, m->from, &s->from, error);
+  if (!status) status = moment_step(&s->stage, m->to, &s->to, error);
   if (!status && s->to < s->from)
-    status = error_set(error, STATUS_BAD_REQUEST, "the beat ends ('%s') before it begins ('%s')", beat->to, beat->from);
+    status = error_set(error, STATUS_BAD_REQUEST, "the show ends (%s) before it begins (%s)", m->to, m->from);
   return status;
 }
 
-Status story_scene_open(StoryScene *s, const Story *story, const StoryTold *told, int beat, Error *error) {
+Status story_scene_open(StoryScene *s, const Lesson *story, const StoryTold *told, int beat, Error *error) {
   Error own = {0};
   *s = (StoryScene){.told = told, .beat = beat};
   const Status status = open_beat(s, &own);
-  if (status)
-    return error_set(error, status, "%s:%d: the beat '%s': %s", quote_text(story->file).text, told->beats[beat].line,
-                     told->beats[beat].name, own.message);
+  if (status) return error_set(error, status, "%s:%d: %s", story->file, told->beats[beat].line, own.message);
   s->view = (SceneView){.bare = true, .presentation = true, .memo = memo_new()};
   story_scene_show(s, 0);
   return STATUS_OK;
@@ -82,9 +80,9 @@ static bool is_part(const Snapshot *now, const SceneRegion *r, const char *name)
 static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_t *cr) {
   char names[STORY_LINE_BYTES];
   bool any = false;
-  snprintf(names, sizeof names, "%s", s->told->beats[s->beat].lit);
+  snprintf(names, sizeof names, "%s", s->told->beats[s->beat].moments.lit);
   cairo_new_path(cr);
-  for (char *rest = names, *name; (name = strtok_r(rest, " ", &rest));)
+  for (char *rest = names, *name; (name = strtok_r(rest, ",", &rest));)
     for (int k = 0; k < regions->n; k++) {
       const SceneHit *h = &regions->regions[k].hit;
       if (!is_part(&s->now, &regions->regions[k], name)) continue;
@@ -95,7 +93,7 @@ static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_
   return any;
 }
 
-Status story_scene_check(StoryScene *s, const Story *story, Error *error) {
+Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   char names[STORY_LINE_BYTES];
   Status status = STATUS_OK;
@@ -104,13 +102,13 @@ Status story_scene_check(StoryScene *s, const Story *story, Error *error) {
   if (!regions) status = error_set(error, STATUS_NO_MEMORY, "no memory for the parts of a scene");
   story_scene_show(s, 1);
   if (regions) scene_regions(s->scene, &s->now, &s->view, measures, 1200, 675, regions);
-  snprintf(names, sizeof names, "%s", beat->lit);
-  for (char *rest = names, *name; !status && (name = strtok_r(rest, " ", &rest));) {
+  snprintf(names, sizeof names, "%s", beat->moments.lit);
+  for (char *rest = names, *name; !status && (name = strtok_r(rest, ",", &rest));) {
     bool is_there = false;
     for (int k = 0; k < regions->n; k++) is_there |= is_part(&s->now, &regions->regions[k], name);
     if (!is_there)
-      status = error_set(error, STATUS_BAD_FILE, "%s:%d: the beat '%s' lights '%.40s', which its scene has not",
-                         quote_text(story->file).text, beat->line, beat->name, name);
+      status = error_set(error, STATUS_BAD_FILE, "%s:%d: '%.40s' is lit, which the scene has not", story->file,
+                         beat->line, name);
   }
   cairo_surface_destroy(measures);
   free(regions);
@@ -119,33 +117,29 @@ Status story_scene_check(StoryScene *s, const Story *story, Error *error) {
 
 /* ---- The page ---------------------------------------------------------------------------------------------- */
 
-static const double CAMERA_PART = 0.12; /* of a beat, in which the camera moves; 0.8 s of a usual one */
+static const double DIM_PART = 0.12; /* of a beat, in which what is not lit is dimmed */
 #define DIMMED 0.3
 
 static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
 
 static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, const Theme *theme) {
-  const double *camera = s->told->beats[s->beat].camera,
-               go = box.height > box.width ? 0 : eased(part / CAMERA_PART); /* it is laid for a wide picture */
-  const double scale = 1 + go * (1000 / camera[2] - 1);
-  const double width = floor(box.width * scale), height = floor(box.height * scale);
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
   cairo_clip(cr);
-  cairo_translate(cr, floor(box.x - go * camera[0] / 1000 * width), floor(box.y - go * camera[1] / 1000 * height));
+  cairo_translate(cr, box.x, box.y);
   SceneRegions *regions = malloc(sizeof *regions);
   cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
-  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, width, height, regions);
+  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, box.width, box.height, regions);
   cairo_save(cr);
   const bool some = regions && clip_to_lit(s, regions, cr);
   cairo_restore(cr);
   if (some) {
-    scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);
-    theme_use(cr, theme->background, (1 - DIMMED) * eased(part / CAMERA_PART));
+    scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, theme);
+    theme_use(cr, theme->background, (1 - DIMMED) * eased(part / DIM_PART));
     cairo_paint(cr);
     clip_to_lit(s, regions, cr);
   }
-  scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);
+  scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, theme);
   cairo_restore(cr);
   cairo_surface_destroy(measures);
   free(regions);
@@ -194,23 +188,19 @@ static double draw_typed(const StoryScene *s, const StoryMoment *m, cairo_t *cr,
   theme_use(cr, theme->ink, 1);
   letter_draw_cut(cr, &body, field.x + 16 * u, field.y + 41 * u, field.width - 150 * u, typed);
   theme_use(cr, theme->ink_soft, 1);
-  letter_draw(cr, &unit, field.x + field.width - 16 * u, field.y + 41 * u, s->told->beats[s->beat].key.unit.name);
+  letter_draw(cr, &unit, field.x + field.width - 16 * u, field.y + 41 * u,
+              s->told->beats[s->beat].question.key.unit.name);
   return field.y + field.height;
-}
-
-static const char *in_words(const char *choice) {
-  return strcmp(choice, "1 times") == 0 ? "once" : strcmp(choice, "0 times") == 0 ? "never" : choice;
 }
 
 /* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
 static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
                            const Theme *theme, StoryPlaces *places) {
-  const StoryBeat *beat = &s->told->beats[s->beat];
+  const LessonQuestion *q = &s->told->beats[s->beat].question;
   const Lettering letter = {.family = theme->sans, .size = 26 * u, .bold = true};
-  for (int k = 0; k < beat->n_choices; k++) {
+  for (int k = 0; k < q->n_choices; k++) {
     const Box box = {first.x, first.y + k * (first.height + 8 * u), first.width, first.height};
-    const bool is_chosen = m->typed && strcmp(m->typed, beat->choices[k]) == 0,
-               is_right = m->said && strcmp(beat->answer, beat->choices[k]) == 0;
+    const bool is_chosen = m->typed && strcmp(m->typed, q->choice[k]) == 0, is_right = m->said && k == q->right;
     const Colour ground = is_right ? theme->tile[TILE_COLOUR_DONE] : theme->background,
                  ink = is_right ? theme_on(ground) : theme->ink;
     const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
@@ -222,11 +212,10 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
     letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
     theme_use(cr, ink, 1);
-    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u,
-                    in_words(beat->choices[k]));
+    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u, q->choice[k]);
     if (places) places->choices[places->n++] = box;
   }
-  return first.y + beat->n_choices * (first.height + 8 * u);
+  return first.y + q->n_choices * (first.height + 8 * u);
 }
 
 static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
@@ -244,27 +233,23 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
   cairo_fill(cr);
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
-  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->ask);
+  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);
   const Box field = {x, box.y + 100 * u + lines * 36 * u, wide_enough, 62 * u},
             choice = {field.x, field.y, field.width, (lines > 2 ? 46 : 52) * u}; /* three lines fit below */
-  const bool is_typed = m->typed && *m->typed;
-  bool is_choice = false;
-  for (int k = 0; k < beat->n_choices; k++) is_choice |= is_typed && strcmp(m->typed, beat->choices[k]) == 0;
-  const bool chooses = beat->n_choices > 0 && (!is_typed || is_choice || m->said);
+  const bool is_typed = m->typed && *m->typed, chooses = beat->question.n_choices > 0;
   const double under =
       chooses ? draw_choices(s, m, cr, choice, u, theme, places) : draw_typed(s, m, cr, field, u, theme);
   theme_use(cr, theme->ink_soft, 1);
   letter_draw_wrapped(cr, m->said ? &answer : &small, x, under + 34 * u, wide_enough, 1.3, 4,
-                      m->said ? m->said
-                      : is_typed || !chooses
-                          ? "Enter: play and see."
-                          : "Choose with a letter or the mouse, or type a number. Enter: only look.");
+                      m->said                ? m->said
+                      : is_typed || !chooses ? "Enter: play and see."
+                                             : "Choose with a letter or the mouse. Enter: only look.");
 }
 
 /* ---- The flag ---------------------------------------------------------------------------------------------- */
 
 static bool has_flag(const StoryScene *s) {
-  return s->scene == SCENE_PILES && strcmp(s->told->beats[s->beat].key.unit.name, "x") == 0;
+  return s->scene == SCENE_PILES && strcmp(s->told->beats[s->beat].question.key.unit.name, "x") == 0;
 }
 
 /* A pole at the end of a dashed frame around what would be carried by then; the frame goes when the pile is there. */
@@ -325,7 +310,7 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   draw_scene(s, m->part, cr, box, theme);
   if (is_flagged) lay_flag(s, m, cr, box, u, theme, places);
   theme_use(cr, theme->ink, 1);
-  const char *words = !flags || !m->asking ? beat->caption : m->said ? m->said : beat->ask;
+  const char *words = !flags || !m->asking ? beat->caption : m->said ? m->said : beat->question.prompt;
   const double long_by = letter_measure(cr, &caption, words).width / (width - 80 * u);
   if (!is_tall && long_by > 1) caption.size /= long_by;
   if (is_tall)

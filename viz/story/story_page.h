@@ -45,18 +45,18 @@ typedef struct {
 /* Where the choices of the card were drawn; none: nothing to choose from. And where a guess is a place: once to its
  * right end, and further; empty: nowhere. */
 typedef struct {
-  Box choices[STORY_CHOICES_MAX];
+  Box choices[ANSWER_CHOICES_MAX];
   int n;
   Box flag;
 } StoryPlaces;
 
 /* Makes the stage and finds the moments; `scene` is zero. Free it even after an error. Errors begin with the story's
  * file and line. */
-Status story_scene_open(StoryScene *scene, const Story *story, const StoryTold *told, int beat, Error *error);
+Status story_scene_open(StoryScene *scene, const Lesson *story, const StoryTold *told, int beat, Error *error);
 void story_scene_free(StoryScene *scene);
 
 /* Whether each part that the beat lights is in the picture, at its end; an error names the one that is not. */
-Status story_scene_check(StoryScene *scene, const Story *story, Error *error);
+Status story_scene_check(StoryScene *scene, const Lesson *story, Error *error);
 
 /* Puts the run where it is at that part of the beat. */
 void story_scene_show(StoryScene *scene, double part);

@@ -1,5 +1,7 @@
 #include "viz/story/story_player.h"
 
+#include "viz/story/story_file.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +10,14 @@
 typedef enum { ASKING, PLAYING, TOLD } Phase;
 
 struct StoryPlayer {
-  Story *story;
+  Lesson *story;
   StoryTold *told;
   StoryScene scene;
   Phase phase;
   double part;
   bool is_left, is_still;
   StoryPlaces places;
-  char typed[ANSWER_TEXT_BYTES], said[STORY_LINE_BYTES + 64];
+  char typed[LESSON_OPTION_BYTES], said[STORY_LINE_BYTES + LESSON_OPTION_BYTES + 64];
 };
 
 static Status open_beat(StoryPlayer *p, int beat, Error *error) {
@@ -28,7 +30,7 @@ static Status open_beat(StoryPlayer *p, int beat, Error *error) {
 }
 
 /* All beats are opened once, so that none fails on the way. */
-StoryPlayer *story_player_open(Story *story, int64_t N, const ExpressionLimits *limits, Error *error) {
+StoryPlayer *story_player_open(Lesson *story, int64_t N, const ExpressionLimits *limits, Error *error) {
   StoryPlayer *p = calloc(1, sizeof *p);
   if (!p) {
     error_set(error, STATUS_NO_MEMORY, "no memory for a story");
@@ -60,21 +62,9 @@ static const StoryBeat *beat_of(const StoryPlayer *p) { return &p->told->beats[p
 
 /* What was right, after what was typed was judged. */
 static void judge(StoryPlayer *p) {
-  static const char *const SAID[] = {[ANSWER_RIGHT] = "Right: ",
-                                     [ANSWER_ROUGH] = "About right: ",
-                                     [ANSWER_OTHER_UNIT] = "Right, in another unit: ",
-                                     [ANSWER_NEAR] = "Near: ",
-                                     [ANSWER_WRONG] = "No: "};
   const StoryBeat *beat = beat_of(p);
-  Answer answer;
-  AnswerVerdict verdict;
-  const char *how = "";
-  const size_t length = strlen(p->typed);
-  if (length && !answer_parse(p->typed, length, &answer, NULL) && !answer_judge(&beat->key, &answer, &verdict, NULL))
-    how = SAID[verdict];
-  else if (length)
-    how = "That is no number. ";
-  snprintf(p->said, sizeof p->said, "%s%s. %s", how, beat->answer, beat->because);
+  snprintf(p->said, sizeof p->said, "%s%s%s. %s", *p->typed ? story_judge(beat, p->typed) : "", *p->typed ? ": " : "",
+           beat->question.answer, beat->because);
 }
 
 void story_player_reduce(StoryPlayer *p, bool still) {
@@ -83,7 +73,7 @@ void story_player_reduce(StoryPlayer *p, bool still) {
 
 bool story_player_tick(StoryPlayer *p, double seconds) {
   if (!story_player_is_moving(p)) return false;
-  p->part = p->is_still ? 1 : fmin(1, p->part + seconds / beat_of(p)->seconds);
+  p->part = p->is_still ? 1 : fmin(1, p->part + seconds / beat_of(p)->moments.seconds);
   if (p->part >= 1) p->phase = TOLD;
   story_scene_show(&p->scene, p->part);
   return true;
@@ -98,14 +88,16 @@ static void go_to(StoryPlayer *p, int beat) {
 
 /* Which of the choices is typed; -1: none. */
 static int chosen(const StoryPlayer *p) {
-  for (int k = 0; k < beat_of(p)->n_choices; k++)
-    if (strcmp(p->typed, beat_of(p)->choices[k]) == 0) return k;
-  return -1;
+  const LessonQuestion *q = &beat_of(p)->question;
+  int at = -1;
+  for (int k = 0; k < q->n_choices; k++)
+    if (strcmp(p->typed, q->choice[k]) == 0) at = k;
+  return at;
 }
 
 static void choose(StoryPlayer *p, int k) {
-  if (p->phase == ASKING && k >= 0 && k < beat_of(p)->n_choices)
-    snprintf(p->typed, sizeof p->typed, "%s", beat_of(p)->choices[k]);
+  const LessonQuestion *q = &beat_of(p)->question;
+  if (p->phase == ASKING && k >= 0 && k < q->n_choices) snprintf(p->typed, sizeof p->typed, "%s", q->choice[k]);
 }
 
 static void play(StoryPlayer *p) {
@@ -119,7 +111,7 @@ void story_player_input(StoryPlayer *p, StoryInput input) {
   case STORY_LEAVE: p->is_left = true; break;
   case STORY_GO_BACK: go_to(p, p->phase == PLAYING && p->part > 0.1 ? p->scene.beat : p->scene.beat - 1); break;
   case STORY_CHOICE_NEXT: choose(p, chosen(p) + 1); break;
-  case STORY_CHOICE_BACK: choose(p, chosen(p) < 0 ? beat_of(p)->n_choices - 1 : chosen(p) - 1); break;
+  case STORY_CHOICE_BACK: choose(p, chosen(p) < 0 ? beat_of(p)->question.n_choices - 1 : chosen(p) - 1); break;
   case STORY_ERASE:
     if (chosen(p) >= 0) n = 0;
     while (n > 0 && ((unsigned char)p->typed[n - 1] & 0xC0) == 0x80) n--; /* of one character */
@@ -130,7 +122,7 @@ void story_player_input(StoryPlayer *p, StoryInput input) {
     if (p->phase == ASKING) {
       play(p);
     } else if (p->phase == PLAYING) { /* to its end at once */
-      story_player_tick(p, beat_of(p)->seconds);
+      story_player_tick(p, beat_of(p)->moments.seconds);
     } else {
       go_to(p, p->scene.beat + 1);
     }
@@ -139,20 +131,14 @@ void story_player_input(StoryPlayer *p, StoryInput input) {
 }
 
 void story_player_type(StoryPlayer *p, const char *text) {
-  const int letter = (*text | 0x20) - 'a';
-  if (p->phase == ASKING && text[0] && !text[1] && letter >= 0 && letter < beat_of(p)->n_choices &&
-      (!*p->typed || chosen(p) >= 0)) {
-    choose(p, letter);
-    return;
-  }
-  if (chosen(p) >= 0 && strcmp(text, " ") != 0) *p->typed = '\0'; /* another answer is begun */
   const size_t n = strlen(p->typed), more = strlen(text);
-  if (strcmp(text, " ") == 0 && (p->phase != ASKING || n == 0 || chosen(p) >= 0)) {
+  const bool chooses = beat_of(p)->question.n_choices > 0;
+  if (strcmp(text, " ") == 0 && (p->phase != ASKING || n == 0 || chooses))
     story_player_input(p, STORY_GO_ON);
-    return;
-  }
-  if (p->phase != ASKING || n + more >= sizeof p->typed || (unsigned char)*text < ' ') return;
-  memcpy(p->typed + n, text, more + 1);
+  else if (chooses && !text[1])
+    choose(p, (*text | 0x20) - 'a');
+  else if (p->phase == ASKING && !chooses && n + more < sizeof p->typed && (unsigned char)*text >= ' ')
+    memcpy(p->typed + n, text, more + 1);
 }
 
 void story_player_drag(StoryPlayer *p, double x) {
@@ -195,7 +181,7 @@ const char *story_player_words(const StoryPlayer *p, char *text, size_t size) {
   const StoryBeat *beat = beat_of(p);
   snprintf(text, size, "%d of %d. %s%s%s", p->scene.beat + 1, p->told->n, beat->caption,
            p->phase == PLAYING || !beat->asks ? "" : " ",
-           p->phase == ASKING ? beat->ask
+           p->phase == ASKING ? beat->question.prompt
            : p->phase == TOLD ? p->said
                               : "");
   return text;

@@ -22,7 +22,7 @@ typedef enum {
 
 /* Takes the story over. N 0: its usual size. NULL with *error: a caption does not hold, a moment does not come in one
  * of its beats. */
-StoryPlayer *story_player_open(Story *story, int64_t N, const ExpressionLimits *limits, Error *error);
+StoryPlayer *story_player_open(Lesson *story, int64_t N, const ExpressionLimits *limits, Error *error);
 void story_player_close(StoryPlayer *player);
 
 bool story_player_is_open(const StoryPlayer *player);   /* until it is left; NULL: it is not */

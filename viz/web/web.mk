@@ -43,7 +43,7 @@ WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
   hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
 WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
-WEB_COURSE := $(filter-out %/plan.md %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt lessons/tasks/*.task lessons/tasks/*.ptx)
+WEB_COURSE := $(filter-out %/plan.md %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.md lessons/tasks/*.task lessons/tasks/*.ptx)
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algorithms/*.walk)
 WEB_LATER := $(wildcard assets/counters/h100/pipeline/*) # for one scene: fetched after the first picture
 WEB_PAGE := $(filter-out viz/web/page/worker.js viz/web/page/early.js,$(wildcard viz/web/page/*))

@@ -15,7 +15,7 @@ static Error story_error;
 /* By its name; "": the usual one. False: web_story_error says why, and what was open stays. */
 EXPORT bool web_story_open(const char *name) {
   story_error = (Error){0};
-  Story *read = story_open(*name ? name : STORY_USUAL, &story_error);
+  Lesson *read = story_open(*name ? name : STORY_USUAL, &story_error);
   StoryPlayer *player = read ? story_player_open(read, 0, &LESSON_LIMITS, &story_error) : NULL;
   if (!player) return false;
   story_player_close(story);
@@ -32,24 +32,16 @@ typedef struct {
   char text[4096];
 } List;
 
-static bool add(void *data, const char *name) {
+static void add(void *data, const char *name, const char *title) {
   List *list = data;
-  const char *end = strstr(name, ".txt");
   const size_t used = strlen(list->text);
-  char plain[64];
-  if (!end || end[4] || (size_t)snprintf(plain, sizeof plain, "%.*s", (int)(end - name), name) >= sizeof plain)
-    return true;
-  Error error = {0};
-  Story *read = story_open(plain, &error);
-  if (read) snprintf(list->text + used, sizeof list->text - used, "%s\t%s\n", plain, read->title);
-  story_free(read);
-  return true;
+  snprintf(list->text + used, sizeof list->text - used, "%s\t%s\n", name, title);
 }
 
 /* A name and a title, one a line. */
 EXPORT const char *web_story_list(void) {
   static List list;
   *list.text = '\0';
-  assets_list("lessons/stories", add, &list, NULL);
+  story_list(add, &list, NULL);
   return list.text;
 }
