@@ -1250,7 +1250,7 @@ async function anything(world) {
     let n = 0, taken = 0
     try {
       for (; performance.now() < end; n++) {
-        const what = random(11), { engine, canvas } = tilewalk
+        const what = random(10), { engine, canvas } = tilewalk
         if (what < 3) tilewalk.restore(Array.from({ length: random(5) }, () => WORDS[random(WORDS.length)] + VALUES[random(VALUES.length)]).join(' '))
         else if (what < 6) window.dispatchEvent(new KeyboardEvent('keydown', { key: random(2) ? KEYS[random(KEYS.length)] : String.fromCharCode(32 + random(95)), shiftKey: random(4) === 0 }))
         else if (what < 9) {
@@ -1258,14 +1258,13 @@ async function anything(world) {
           engine.call('web_press', random(4) ? 1 : 3)
           engine.call('web_motion', random(canvas.width), random(canvas.height))
           engine.call('web_release', 1)
-        } else if (what < 10) engine.call('web_wheel', random(7) - 3)
-        else if (!engine.text('web_program', program())) {
+        } else if (!engine.text('web_program', program())) {
           taken++
           engine.call('web_open', 'algorithm=mine.walk' + [',fa2', ',standard', '', ''][random(4)] + ' N=' + (1 + random(200)) + ' block=' + (1 << random(6)) + (random(2) ? ' causal=1' : '') +
             ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'bank'][random(9)] + ' step=' + random(500))
         }
         engine.calls.web_frame(0.05)
-        if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }
+        if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); JSON.parse(engine.text('web_numbers')); await 0 }
       }
       return { n, taken, bytes: tilewalk.engine.calls.memory.buffer.byteLength }
     } catch (error) { return { n, error: String(error.stack) } }

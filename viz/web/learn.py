@@ -25,7 +25,7 @@ def printed(name):
 
 def page(title, idea, body):
     return (f'title: {title}\ndescription: {idea}\nscript: top.js\nclass: prose\nroom: lessons.html\nengine: no\n\n'
-            f'<header class="top">\n@BRAND@\n@ROOMS@\n@THEME@\n</header>\n<main>\n{body}</main>\n')
+            f'@HEAD@\n@THEME@\n<main>\n{body}</main>\n')
 
 
 def anchored(heading):

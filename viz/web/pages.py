@@ -10,8 +10,8 @@ A page's source begins with lines "key: value" up to an empty one; the rest is i
     inline               "styles": they stand in the page, which then paints after one request
     engine               "no": it loads no program, and may not
 
-@BRAND@, @ROOMS@ and @THEME@ are what every header has; @PILES@ the picture of the front page; @POSTER@ the first picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@
-the list of them (learn.py).
+@NAME@ is a block of blocks.html, which more than one page has; @PILES@ the picture of the front page; @POSTER@ in the scene the first picture
+of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@ the list of them (learn.py).
 """
 import base64
 import hashlib
@@ -23,11 +23,11 @@ import sys
 import poster
 
 PAGES = pathlib.Path(__file__).parent / 'page'
-ROOMS = {'see.html': 'See', 'lessons.html': 'Learn', 'workbench.html': 'Write', 'kernel.html': 'Your kernel'}
-BRAND = ('<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="11" height="11" rx="2" fill="#0072b2"/><rect x="13" width="11" height="11" rx="2" fill="#e69f00"/>'
-         '<rect y="13" width="11" height="11" rx="2" fill="#7cbbe6"/><rect x="13" y="13" width="11" height="11" rx="2" fill="#c9cdd3"/></svg><b>Tilewalk</b>')
-THEME = ('<button type="button" id="theme" class="plain" aria-label="Light or dark" title="Light or dark (t)"><svg viewBox="0 0 24 24" aria-hidden="true">'
-         '<circle cx="12" cy="12" r="9"/><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor"/></svg></button>')
+BLOCKS = dict(line.split(' ', 1) for line in (PAGES.parent / 'blocks.html').read_text(encoding='utf-8').splitlines())
+# What is shorter in a source than in a page: an icon, a scene's tab, a button.
+ICON = r'<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\1"/></svg>'
+SHORT = [(r'<icon d="([^"]*)"/>', ICON), ('<tab (.*)<icon>(.*)</icon>(.*)</tab>', r'<button role="tab" aria-controls="stage" aria-selected="false" tabindex="-1" \1<svg viewBox="0 0 38 24" aria-hidden="true">\2</svg>\3</button>'),
+         (r'<button (?![^>]*\b(?:type|value)=)', '<button type="button" ')]
 POSTERS = {'large': (1770, 780), 'middle': (1214, 475), 'narrow': (390, 505)}  # the picture's box at 1920, 1366 and 390
 PILES = 'algorithm=standard,fa2 N=1024 d=64 block=128 scene=piles step=544', {'large': (1056, 594), 'narrow': (350, 480)}
 PREVIEW = 'Standard attention carries every score out and back; FlashAttention-2 carries none and moves 3.8 times less.'
@@ -66,21 +66,24 @@ def main():
     page, build, address = pathlib.Path(page), pathlib.Path(build), rest[0].rstrip('/') + '/' if rest and rest[0] else ''
     above, _, body = page.read_text(encoding='utf-8').partition('\n\n')
     keys = dict(line.split(': ', 1) for line in above.split('\n'))
-    room = keys.get('room', page.name)
-    places = {'ROOMS': '<nav aria-label="Rooms">' + ' '.join(f'<a href="{to}"{" aria-current=" + chr(34) + "page" + chr(34) if to == room else ""}>{text}</a>' for to, text in ROOMS.items()) + '</nav>',
-              'BRAND': f'<a class="brand" href="./"{" aria-current=" + chr(34) + "page" + chr(34) if page.name == "index.html" else ""}>{BRAND}</a>', 'THEME': THEME}
+    here = {'index.html': './'}.get(page.name, keys.get('room', page.name))
+    mark = f'href="{here}"'
+    places = {**{name: text.replace(mark, mark + ' aria-current="page"') for name, text in BLOCKS.items()}, **dict.fromkeys(('WHAT', 'WHY', 'MOVED', 'WHOLE', 'POSTER', 'TABLE'), '')}
     style = ''
     native = build / 'web_native', build / 'web/assets.bundle'
     if '@PILES@' in body:
         places['PILES'], style, _ = poster.posters(*native, *PILES)
-    if '@POSTER@' in body:
+    if page.name == 'see.html':
         first = re.search(r"^const FIRST = '(.*)'$", (PAGES / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
-        places['POSTER'], style, said = poster.posters(*native, first, POSTERS)
-        places.update(WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
+        drawn, style, said = poster.posters(*native, first, POSTERS)
+        places.update(POSTER=f'<div id="poster" class="drawn" aria-hidden="true">{drawn}</div>', TABLE=', and under Numbers as a table', WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
     if '@LESSONS@' in body:
         listed = build / 'learn/list.txt'
         places['LESSONS'] = listed.read_text(encoding='utf-8') if listed.exists() else ''
-    body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
+    while re.search('@[A-Z]+@', body):
+        body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
+    for short, whole in SHORT:
+        body = re.sub(short, whole, body)
     kind = f' class="{keys["class"]}"' if 'class' in keys else ''
     pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, address, style)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
 

@@ -14,7 +14,7 @@ def number(text):
 
 
 def colour(parts):
-    return '#' + ''.join(f'{round(255 * float(part)):02x}' for part in parts[:3]), f'{float(parts[3]):.2g}'
+    return '#' + ''.join(f'{round(255 * float(part)):02x}' for part in (parts if parts[3] != '1.000' else parts[:3]))
 
 
 class Classes:
@@ -27,9 +27,7 @@ class Classes:
         return self.names.setdefault(pair, f'c{len(self.names)}')
 
     def rules(self):
-        def of(dark, root):
-            return ''.join(f'{root}.{name}{{--c:{pair[dark][0]}{"" if pair[dark][1] == "1" else ";opacity:" + pair[dark][1]}}}' for pair, name in self.names.items())
-        return of(0, '') + of(1, ':root[data-theme="dark"] ') + '@media (prefers-color-scheme:dark){' + of(1, ':root:not([data-theme]) ') + '}\n'
+        return ''.join(f'.{name}{{--c:light-dark({light},{dark})}}' for (light, dark), name in self.names.items()) + '\n'
 
 
 def svg(light, dark, width, height, classes, kind):

@@ -1,6 +1,6 @@
 /* The viewer in a browser: what a page calls, and what it is asked for.
  *
- *     page/tilewalk.js  --web_key, web_motion, ...-->  viewer  --cairo's calls-->  drawing.c  --lists--> page/canvas.js
+ *     page/viewer.js  --web_key, web_motion, ...-->  viewer  --cairo's calls-->  drawing.c  --lists--> page/canvas.js
  *
  * Text goes both ways as UTF-8 that ends in zero. Text that a page sends is its own, and freed by it; text that comes
  * back is valid until the next call. */
@@ -41,26 +41,12 @@ void web_forget_drawn(void) {
 
 /* ---- What the page does ---------------------------------------------------------------------------------- */
 
-/* The page's name of what only it can do; "" for what it does not. */
-static const char *act_name(PlayerInput input) {
-  switch (input) {
-  case INPUT_COPY: return "copy";
-  case INPUT_PASTE: return "paste";
-  case INPUT_DESCRIBE: return "describe";
-  case INPUT_EXPORT_PNG: return "png";
-  case INPUT_EXPORT_SVG: return "svg";
-  case INPUT_FULLSCREEN: return "fullscreen";
-  case INPUT_STORY: return "story";
-  default: return "other";
-  }
-}
-
 static void act(void *data, PlayerInput input) {
   (void)data;
-  page_act(act_name(input));
+  page_act(input == INPUT_FULLSCREEN ? "fullscreen" : "other");
 }
 
-/* A page is given the clipboard later, or never: "paste" asks for it, and web_paste takes it. */
+/* A page is given the clipboard later, or never. */
 static char *no_clipboard(void *data) {
   (void)data;
   return NULL;
@@ -237,16 +223,6 @@ EXPORT void web_motion(double x, double y) { viewer_motion(&viewer, x, y); }
 EXPORT void web_leave(void) { viewer_leave(&viewer); }
 EXPORT void web_press(int button) { viewer_press(&viewer, button); }
 EXPORT void web_release(int button) { viewer_release(&viewer, button); }
-EXPORT void web_wheel(int turns) { viewer_wheel(&viewer, turns); }
-
-/* What the clipboard holds: into the line for typing if it is open, else a whole state line. */
-EXPORT void web_paste(const char *text) {
-  if (player.open == OPEN_ENTRY)
-    player_type(&player, text);
-  else
-    player_restore(&player, text);
-  viewer.is_dirty = true;
-}
 
 EXPORT void web_say(const char *text, bool is_warning) {
   player_say(&player, is_warning, "%s", text);
@@ -269,16 +245,11 @@ EXPORT const char *web_describe(void) {
 }
 
 EXPORT const char *web_title(void) { return scene_title(player.scene); }
-EXPORT double web_part(void) { return player.now.n_steps ? (double)player.now.step / (double)player.now.n_steps : 0; }
 EXPORT double web_speed(void) { return player_events_per_s(&player); }
 EXPORT bool web_set_speed(double events_per_s) { return player_set_speed(&player, events_per_s); }
 EXPORT double web_steps(void) { return (double)player.now.n_steps; }
 EXPORT bool web_is_playing(void) { return viewer_is_covered(&viewer) ? viewer_is_moving(&viewer) : player.is_playing; }
-EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }
-EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }
 EXPORT bool web_is_dark(void) { return player.dark; }
-EXPORT bool web_is_presentation(void) { return player.presentation; }
-EXPORT bool web_is_piles(void) { return player.scene == SCENE_PILES; }
 
 /* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
 
@@ -293,7 +264,7 @@ EXPORT void web_scrub(double part) {
   viewer.is_dirty = true;
 }
 
-/* The input of a name, for the page's buttons; 0: there is none. */
+/* The input of a name, for the page's buttons; of a scene's name, it; 0: there is none. */
 EXPORT int web_input_named(const char *name) {
   static const struct {
     const char *name;
@@ -307,14 +278,6 @@ EXPORT int web_input_named(const char *name) {
                 {"tile-back", INPUT_TILE_BACK},
                 {"row-next", INPUT_ROW_NEXT},
                 {"row-back", INPUT_ROW_BACK},
-                {"faster", INPUT_FASTER},
-                {"slower", INPUT_SLOWER},
-                {"theme", INPUT_THEME},
-                {"help", INPUT_HELP},
-                {"entry", INPUT_ENTRY},
-                {"presentation", INPUT_PRESENTATION},
-                {"motion", INPUT_MOTION},
-                {"fullscreen", INPUT_FULLSCREEN},
                 {"mark-next", INPUT_STORE_NEXT},
                 {"mark-back", INPUT_STORE_BACK},
                 {"max-next", INPUT_MAX_NEXT},
@@ -322,10 +285,10 @@ EXPORT int web_input_named(const char *name) {
                 {"skip-next", INPUT_SKIP_NEXT},
                 {"skip-back", INPUT_SKIP_BACK},
                 {"pass-next", INPUT_PASS_NEXT},
-                {"pass-back", INPUT_PASS_BACK},
-                {"clock", INPUT_CLOCK},
-                {"piles", (PlayerInput)(INPUT_SCENE + SCENE_PILES)}};
+                {"pass-back", INPUT_PASS_BACK}};
   for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
     if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;
+  for (int k = 0; k < SCENE_COUNT; k++)
+    if (strcmp(scene_name((SceneKind)k), name) == 0) return INPUT_SCENE + k;
   return INPUT_NONE;
 }

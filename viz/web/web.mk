@@ -53,7 +53,7 @@ WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/pipeline.bundle $(WEB)/kernels.json \
   $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/whole.wasm $(WEB)/lessons.bundle $(WEB)/reports.bundle $(WEB_READ:%=$(WEB)/%.html)) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS) $(WEB)/moving.webp $(WEB)/moving-dark.webp
 
-WEB_MAKERS := $(patsubst %,viz/web/%.py,pages poster) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
+WEB_MAKERS := $(patsubst %,viz/web/%,pages.py poster.py blocks.html) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
 
 # The viewer in one file, which opens without a server.
 WEB_PAGE_ALONE := $(BUILD)/tilewalk.html

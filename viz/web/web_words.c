@@ -14,118 +14,68 @@
 
 enum { JSON_BYTES = 1 << 17 };
 
-typedef struct {
-  char *text;
+static struct {
+  char text[JSON_BYTES];
   size_t n;
-} Json;
+} json;
 
-static char json_text[JSON_BYTES];
-
-static Json json_new(void) {
-  *json_text = '\0';
-  return (Json){json_text, 0};
+static void add(char c) {
+  if (json.n < JSON_BYTES - 1) json.text[json.n++] = c;
+  json.text[json.n] = '\0';
 }
 
-static void json_raw(Json *j, const char *text) {
-  const size_t length = strlen(text);
-  if (j->n + length >= JSON_BYTES) return;
-  memcpy(j->text + j->n, text, length + 1);
-  j->n += length;
-}
-
-/* A comma, but after what opens. */
-static void json_next(Json *j) {
-  if (j->n && !strchr("{[:", j->text[j->n - 1])) json_raw(j, ",");
-}
-
-static void json_text_of(Json *j, const char *text) {
-  char one[2] = "", escaped[8];
-  json_next(j);
-  json_raw(j, "\"");
+static void add_quoted(const char *text) {
+  static const char DIGITS[] = "0123456789abcdef";
+  add('"');
   for (; *text; text++) {
-    one[0] = *text;
-    snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned char)*text);
-    json_raw(j, *text == '"' || *text == '\\' || (unsigned char)*text < 0x20 ? escaped : one);
+    const unsigned char c = (unsigned char)*text;
+    const bool escapes = c < 0x20 || c == '"' || c == '\\';
+    for (const char *code = "\\u00"; escapes && *code; code++) add(*code);
+    if (escapes) add(DIGITS[c >> 4]);
+    add(escapes ? DIGITS[c & 15] : *text);
   }
-  json_raw(j, "\"");
+  add('"');
 }
 
-static void json_key(Json *j, const char *key) {
-  json_text_of(j, key);
-  json_raw(j, ":");
-}
-
-static void json_string(Json *j, const char *key, const char *text) {
-  json_key(j, key);
-  json_text_of(j, text);
-}
-
-static void json_whole(Json *j, const char *key, int64_t value) {
-  char number[32];
-  snprintf(number, sizeof number, "%" PRId64, value);
-  json_key(j, key);
-  json_raw(j, number);
-}
-
-static void json_open(Json *j, const char *bracket) {
-  json_next(j);
-  json_raw(j, bracket);
+/* JSON in a format: ' is its quote, %s a text, %d an int64_t. A comma goes before what begins a value, but after what
+ * opens. */
+static void put(const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  if (json.n && !strchr("{[:", json.text[json.n - 1]) && !strchr("]}", *format)) add(',');
+  for (; *format; format++) {
+    char digits[24];
+    if (*format != '%') {
+      add(*format == '\'' ? '"' : *format);
+    } else if (*++format == 's') {
+      add_quoted(va_arg(values, const char *));
+    } else {
+      snprintf(digits, sizeof digits, "%" PRId64, va_arg(values, int64_t));
+      for (const char *digit = digits; *digit; digit++) add(*digit);
+    }
+  }
+  va_end(values);
 }
 
 /* ---- Menus ------------------------------------------------------------------------------------------------- */
 
-static void put_choices(Json *j, Parameter which) {
-  static Choice choices[CHOICES_MAX];
-  int at = -1;
-  const int n = parameter_choices(web_player(), which, choices, &at);
-  json_key(j, "choices");
-  json_open(j, "[");
-  for (int k = 0; k < n; k++) {
-    json_open(j, "{");
-    json_string(j, "name", choices[k].name);
-    json_string(j, "remark", choices[k].remark);
-    if (k == at) json_whole(j, "on", 1);
-    json_raw(j, "}");
-  }
-  json_raw(j, "]");
-}
-
-static void put_parameter(Json *j, Parameter which) {
-  static const char *const KINDS[] = {
-      [PARAMETER_NUMBER] = "number", [PARAMETER_LIST] = "list", [PARAMETER_SWITCH] = "switch"};
-  const ParameterRow *row = &PARAMETERS[which];
-  char value[PARAMETER_VALUE_BYTES];
-  json_open(j, "{");
-  json_string(j, "title", row->title);
-  json_string(j, "wants", row->wants);
-  json_string(j, "value", parameter_value(web_player(), which, value));
-  json_string(j, "kind", KINDS[row->kind]);
-  if (row->kind == PARAMETER_LIST) put_choices(j, which);
-  if (row->kind == PARAMETER_SWITCH && parameter_is_on(web_player(), which)) json_whole(j, "on", 1);
-  json_raw(j, "}");
-}
-
-/* {"scenes": [{"name", "title", "input", "on"?}...], "parameters": [{"title", "wants", "value", "kind",
- * "choices"?, "on"?}...]}: what the page's menus show. */
+/* [{"value", "wants", "choices": [{"name", "remark"}...], "at"}...], by Parameter: what the page's fields show. */
 EXPORT const char *web_menu(void) {
-  Json j = json_new();
-  json_open(&j, "{");
-  json_key(&j, "scenes");
-  json_open(&j, "[");
-  for (int k = 0; k < SCENE_COUNT; k++) {
-    json_open(&j, "{");
-    json_string(&j, "name", scene_name((SceneKind)k));
-    json_string(&j, "title", scene_title((SceneKind)k));
-    json_whole(&j, "input", INPUT_SCENE + k);
-    if (k == (int)web_player()->scene) json_whole(&j, "on", 1);
-    json_raw(&j, "}");
+  static Choice choices[CHOICES_MAX];
+  char value[PARAMETER_VALUE_BYTES];
+  json.n = 0;
+  put("[");
+  for (int which = 0; which < PARAMETER_COUNT; which++) {
+    const bool is_list = PARAMETERS[which].kind == PARAMETER_LIST;
+    int at = -1;
+    const int n = is_list ? parameter_choices(web_player(), (Parameter)which, choices, &at) : 0;
+    put("{'value':%s,'wants':%s,'choices':[", parameter_value(web_player(), (Parameter)which, value),
+        PARAMETERS[which].wants);
+    for (int k = 0; k < n; k++) put("{'name':%s,'remark':%s}", choices[k].name, choices[k].remark);
+    put("],'at':%d}", (int64_t)at);
   }
-  json_raw(&j, "]");
-  json_key(&j, "parameters");
-  json_open(&j, "[");
-  for (int k = 0; k < PARAMETER_COUNT; k++) put_parameter(&j, (Parameter)k);
-  json_raw(&j, "]}");
-  return j.text;
+  put("]");
+  return json.text;
 }
 
 /* ---- The step ---------------------------------------------------------------------------------------------- */
@@ -141,27 +91,17 @@ EXPORT const char *web_said(void) {
   char mask[MASK_TEXT_BYTES];
   Narration said;
   scene_narrate(p->scene, now, web_memo(), &said);
-  Json j = json_new();
-  json_open(&j, "{");
-  json_string(&j, "what", said.what);
-  json_string(&j, "why", said.why);
-  json_string(&j, "moved", number_bytes(now->total_bytes).text);
-  json_string(&j, "whole", number_bytes(now->whole_bytes).text);
-  json_whole(&j, "step", (int64_t)now->step);
-  json_whole(&j, "steps", (int64_t)now->n_steps);
-  json_string(&j, "scene", scene_name(p->scene));
-  json_string(&j, "title", now->schedule->title);
-  json_string(&j, "name", now->schedule->name);
-  json_string(&j, "N", number_count(wide(g->N_q / packed)).text);
-  if (g->N_k != g->N_q / packed) json_string(&j, "keys", number_count(wide(g->N_k)).text);
-  json_whole(&j, "d", g->d);
-  json_whole(&j, "heads", now->launched.heads ? now->launched.heads : 1);
-  json_string(&j, "mask", mask_text(shape, mask, sizeof mask));
-  json_string(&j, "dtype", dtype_name(shape->dtype));
-  json_string(&j, "gpu", *p->request.gpu ? now->gpu.name : "paper GPU");
-  json_whole(&j, "fits", now->fits);
-  json_raw(&j, "}");
-  return j.text;
+  json.n = 0;
+  put("{'what':%s,'why':%s,'moved':%s,'whole':%s,'step':%d,'steps':%d,'scene':%s,'title':%s,'name':%s,'N':%s",
+      said.what, said.why, number_bytes(now->total_bytes).text, number_bytes(now->whole_bytes).text, (int64_t)now->step,
+      (int64_t)now->n_steps, scene_name(p->scene), now->schedule->title, now->schedule->name,
+      number_count(wide(g->N_q / packed)).text);
+  if (g->N_k != g->N_q / packed) put("'keys':%s", number_count(wide(g->N_k)).text);
+  put("'d':%d,'heads':%d,'mask':%s,'dtype':%s,'gpu':%s,'fits':%d", (int64_t)g->d,
+      (int64_t)(now->launched.heads ? now->launched.heads : 1), mask_text(shape, mask, sizeof mask),
+      dtype_name(shape->dtype), *p->request.gpu ? now->gpu.name : "paper GPU", (int64_t)now->fits);
+  put("}");
+  return json.text;
 }
 
 /* {"lines": [{"indent", "text", "number", "bytes"?, "percent"?}...], "at"}: the program, what each line moves of a
@@ -169,179 +109,115 @@ EXPORT const char *web_said(void) {
 EXPORT const char *web_code(void) {
   const Snapshot *now = &web_player()->now;
   const Simulation *run = &web_player()->stage.run;
-  Json j = json_new();
-  json_open(&j, "{");
-  json_key(&j, "lines");
-  json_open(&j, "[");
+  json.n = 0;
+  put("{'lines':[");
   for (int k = 0; k < code_n_lines(now->schedule); k++) {
     const CodeLine line = code_line(now->schedule, k);
-    json_open(&j, "{");
-    json_whole(&j, "indent", line.indent);
-    json_string(&j, "text", line.text);
-    json_whole(&j, "number", line.number);
     const Wide bytes = code_line_bytes(run->schedule, &run->plan, k);
-    if (bytes) json_string(&j, "bytes", number_bytes(bytes).text);
-    if (bytes) json_whole(&j, "percent", (int64_t)(100 * (double)bytes / (double)now->whole_bytes + 0.5));
-    json_raw(&j, "}");
+    put("{'indent':%d,'text':%s,'number':%d", (int64_t)line.indent, line.text, (int64_t)line.number);
+    if (bytes)
+      put("'bytes':%s,'percent':%d", number_bytes(bytes).text,
+          (int64_t)(100 * (double)bytes / (double)now->whole_bytes + 0.5));
+    put("}");
   }
-  json_raw(&j, "]");
-  json_whole(&j, "at", now->code_line);
-  json_raw(&j, "}");
-  return j.text;
+  put("],'at':%d}", (int64_t)now->code_line);
+  return json.text;
 }
 
 /* ---- Tables of data ---------------------------------------------------------------------------------------- */
 
-static void cell(Json *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void cell(Json *j, const char *format, ...) {
-  char text[NUMBER_CHARS + 64];
+__attribute__((format(printf, 1, 2))) static Number cell(const char *format, ...) {
+  Number made;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  vsnprintf(made.text, sizeof made.text, format, arguments);
   va_end(arguments);
-  json_text_of(j, text);
+  return made;
 }
+static Number real(double value) { return isnan(value) ? cell("none") : cell("%.4g", value); }
+static Number pile(double bytes) { return bytes > 0 ? number_bytes((Wide)bytes) : cell("not possible"); }
 
-static void cell_number(Json *j, double value) {
-  if (isnan(value))
-    cell(j, "none");
-  else
-    cell(j, "%.4g", value);
-}
+/* Begins a table, its columns parted by bars; rows follow. */
+static void table(const char *title, const char *columns) { put("{'title':%s,'columns':%s,'rows':[", title, columns); }
+static void end_table(void) { put("]}"); }
 
-static void cell_bytes(Json *j, double bytes) {
-  if (bytes > 0)
-    cell(j, "%s", number_bytes((Wide)bytes).text);
-  else
-    cell(j, "not possible");
-}
+/* A row of a name and a value, or of two. */
+static void fact(const char *what, Number value) { put("[%s,%s]", what, value.text); }
 
-/* Begins a table, its columns parted by bars; rows follow, each opened and closed by a bracket. */
-static void table(Json *j, const char *title, const char *columns) {
-  json_open(j, "{");
-  json_string(j, "title", title);
-  json_string(j, "columns", columns);
-  json_key(j, "rows");
-  json_open(j, "[");
-}
-static void end_table(Json *j) { json_raw(j, "]}"); }
-
-static void put_traffic(Json *j, const Snapshot *now) {
-  table(j, "Bytes between HBM and SRAM", "tensor|read|written|of the whole run");
+static void put_traffic(const Snapshot *now) {
+  table("Bytes between HBM and SRAM", "tensor|read|written|of the whole run");
   for (int t = 0; t < now->schedule->n_tensors; t++) {
     const Wide whole = now->whole.read[t] + now->whole.write[t];
-    if (!whole) continue;
-    json_open(j, "[");
-    cell(j, "%s", now->schedule->tensors[t].title);
-    cell(j, "%s", number_bytes(now->traffic.read[t]).text);
-    cell(j, "%s", number_bytes(now->traffic.write[t]).text);
-    cell(j, "%s", number_bytes(whole).text);
-    json_raw(j, "]");
+    if (whole)
+      put("[%s,%s,%s,%s]", now->schedule->tensors[t].title, number_bytes(now->traffic.read[t]).text,
+          number_bytes(now->traffic.write[t]).text, number_bytes(whole).text);
   }
-  json_open(j, "[");
-  cell(j, "all");
-  cell(j, "%s", number_bytes(now->read_bytes).text);
-  cell(j, "%s", number_bytes(now->write_bytes).text);
-  cell(j, "%s", number_bytes(now->whole_bytes).text);
-  json_raw(j, "]");
-  end_table(j);
+  put("['all',%s,%s,%s]", number_bytes(now->read_bytes).text, number_bytes(now->write_bytes).text,
+      number_bytes(now->whole_bytes).text);
+  end_table();
 }
 
-static void put_work(Json *j, const Snapshot *now) {
+static void put_work(const Snapshot *now) {
   const Wide done = now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL];
-  table(j, "Tiles and SRAM", "what|value");
-  json_open(j, "[");
-  cell(j, "tiles computed");
-  cell(j, "%s of %s", number_count(done).text, number_count(wide(now->grid.T_r) * wide(now->grid.T_c)).text);
-  json_raw(j, "]");
-  json_open(j, "[");
-  cell(j, "tiles skipped");
-  cell(j, "%s", number_count(now->traffic.tiles[TILE_SKIPPED]).text);
-  json_raw(j, "]");
-  json_open(j, "[");
-  cell(j, "tile, B_r x B_c");
-  cell(j, "%" PRId64 " x %" PRId64, now->grid.B_r, now->grid.B_c);
-  json_raw(j, "]");
-  json_open(j, "[");
-  cell(j, "SRAM set aside");
-  cell(j, "%s of %s", number_bytes(now->sram_bytes).text, number_bytes(now->sram_capacity_bytes).text);
-  json_raw(j, "]");
-  end_table(j);
+  table("Tiles and SRAM", "what|value");
+  fact("tiles computed",
+       cell("%s of %s", number_count(done).text, number_count(wide(now->grid.T_r) * wide(now->grid.T_c)).text));
+  fact("tiles skipped", number_count(now->traffic.tiles[TILE_SKIPPED]));
+  fact("tile, B_r x B_c", cell("%" PRId64 " x %" PRId64, now->grid.B_r, now->grid.B_c));
+  fact("SRAM set aside",
+       cell("%s of %s", number_bytes(now->sram_bytes).text, number_bytes(now->sram_capacity_bytes).text));
+  end_table();
 }
 
-static void put_l2(Json *j, const SnapshotL2 *l2) {
+static void put_l2(const SnapshotL2 *l2) {
   if (!l2->capacity_bytes || !l2->is_known) return;
-  table(j, "L2, of the whole launch", "what|predicted");
-  const struct {
-    const char *what;
-    Wide bytes;
-  } rows[] = {{"read from L2", l2->asked_read_bytes},
-              {"written to L2", l2->asked_write_bytes},
-              {"read from HBM", l2->hbm_read_bytes},
-              {"written to HBM", l2->hbm_write_bytes}};
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    json_open(j, "[");
-    cell(j, "%s", rows[k].what);
-    cell(j, "%s", number_bytes(rows[k].bytes).text);
-    json_raw(j, "]");
-  }
-  end_table(j);
+  table("L2, of the whole launch", "what|predicted");
+  fact("read from L2", number_bytes(l2->asked_read_bytes));
+  fact("written to L2", number_bytes(l2->asked_write_bytes));
+  fact("read from HBM", number_bytes(l2->hbm_read_bytes));
+  fact("written to HBM", number_bytes(l2->hbm_write_bytes));
+  end_table();
 }
 
-static void put_piles(Json *j, const Snapshot *now) {
+static void put_piles(const Snapshot *now) {
   Piles room = {0};
   const Piles *all = memo_piles(web_memo(), now, PILES_ALL, &room);
-  table(j, "What each carries", "algorithm|needed once|again|between|in all");
+  table("What each carries", "algorithm|needed once|again|between|in all");
   for (int k = 0; k < all->n; k++) {
     PileMoment at;
     pile_at(&all->piles[k], now->clock, &at);
-    json_open(j, "[");
-    cell(j, "%s", now->runs[k].schedule->title);
-    for (int c = 0; c < PILE_CLASSES; c++) cell_bytes(j, at.bytes[c]);
-    cell(j, "%s", number_bytes(now->runs[k].total_bytes).text);
-    json_raw(j, "]");
+    put("[%s,%s,%s,%s,%s]", now->runs[k].schedule->title, pile(at.bytes[0]).text, pile(at.bytes[1]).text,
+        pile(at.bytes[2]).text, number_bytes(now->runs[k].total_bytes).text);
   }
-  end_table(j);
+  end_table();
   piles_free(&room);
 }
 
-static void put_row(Json *j, const SnapshotRow *row) {
+static void put_row(const SnapshotRow *row) {
   if (!row->is_computed || row->row < 0) return;
-  table(j, "The row, tile by tile", "column tile|m|rescale factor|l");
-  for (int64_t k = 0; k < row->n_history && k < SNAPSHOT_HISTORY; k++) {
-    json_open(j, "[");
-    cell(j, "%" PRId64, row->first_history + k);
-    cell_number(j, row->history_m[k]);
-    cell_number(j, row->history_factor[k]);
-    cell_number(j, row->history_l[k]);
-    json_raw(j, "]");
-  }
-  end_table(j);
-  table(j, "Scores of the present tile", "column|score|weight");
-  for (int64_t k = 0; k < row->n_cols && k < SNAPSHOT_SCORES; k++) {
-    json_open(j, "[");
-    cell(j, "%" PRId64, row->col0 + k);
-    if (isinf(row->scores[k]))
-      cell(j, "masked");
-    else
-      cell_number(j, row->scores[k]);
-    cell_number(j, row->weights[k]);
-    json_raw(j, "]");
-  }
-  end_table(j);
+  table("The row, tile by tile", "column tile|m|rescale factor|l");
+  for (int64_t k = 0; k < row->n_history && k < SNAPSHOT_HISTORY; k++)
+    put("[%s,%s,%s,%s]", cell("%" PRId64, row->first_history + k).text, real(row->history_m[k]).text,
+        real(row->history_factor[k]).text, real(row->history_l[k]).text);
+  end_table();
+  table("Scores of the present tile", "column|score|weight");
+  for (int64_t k = 0; k < row->n_cols && k < SNAPSHOT_SCORES; k++)
+    put("[%s,%s,%s]", cell("%" PRId64, row->col0 + k).text,
+        isinf(row->scores[k]) ? "masked" : real(row->scores[k]).text, real(row->weights[k]).text);
+  end_table();
 }
 
 /* [{"title", "columns": "a|b", "rows": [["1", "2"]...]}...]: what the scene shows, as data. */
 EXPORT const char *web_numbers(void) {
   const Player *p = web_player();
   const Snapshot *now = &p->now;
-  Json j = json_new();
-  json_open(&j, "[");
-  if (p->scene == SCENE_PILES) put_piles(&j, now);
-  if (p->scene == SCENE_SOFTMAX) put_row(&j, &now->row);
-  put_traffic(&j, now);
-  put_work(&j, now);
-  put_l2(&j, &now->l2);
-  json_raw(&j, "]");
-  return j.text;
+  json.n = 0;
+  put("[");
+  if (p->scene == SCENE_PILES) put_piles(now);
+  if (p->scene == SCENE_SOFTMAX) put_row(&now->row);
+  put_traffic(now);
+  put_work(now);
+  put_l2(&now->l2);
+  put("]");
+  return json.text;
 }

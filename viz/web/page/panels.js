@@ -25,12 +25,12 @@ export function lineWith(line, values) {
 const valueIn = (line, key) => line.split(' ').find(part => keyOf(part) === key)?.slice(key.length + 1) ?? ''
 
 function field(viewer, menu, which) {
-  const row = menu.parameters[which]
+  const row = menu[which]
   let input
-  if (row.choices) {
+  if (row.choices.length) {
     input = element('select')
-    row.choices.forEach(choice => input.add(new Option(choice.name + (which === GPU || which === ALGORITHM || !choice.remark ? '' : `: ${choice.remark}`), choice.name, false, Boolean(choice.on))))
-    if (!row.choices.some(choice => choice.on)) input.selectedIndex = -1
+    row.choices.forEach((choice, k) => input.add(new Option(choice.name + (which === GPU || which === ALGORITHM || !choice.remark ? '' : `: ${choice.remark}`), choice.name, false, k === row.at)))
+    if (row.at < 0) input.selectedIndex = -1
     if (which === ALGORITHM && !row.choices.some(choice => choice.name === row.value)) input.add(new Option(row.value, row.value, true, true), 0)
   } else {
     input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants, inputMode: 'text', autocomplete: 'off' })

@@ -106,9 +106,8 @@ $('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $(
 
 // ---- scenes: one tab stop
 
-const sceneInput = name => viewer.menu().scenes.find(scene => scene.name === name).input
 rail.forEach((tab, k) => {
-  tab.addEventListener('click', () => viewer.input(sceneInput(tab.dataset.scene)))
+  tab.addEventListener('click', () => viewer.input(tab.dataset.scene))
   tab.addEventListener('keydown', event => {
     const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key]
     const to = event.key === 'Home' ? 0 : event.key === 'End' ? rail.length - 1 : step ? (k + step + rail.length) % rail.length : -1
@@ -156,7 +155,7 @@ viewer.moved.push(words => {
     tab.setAttribute('aria-selected', String(on))
     tab.tabIndex = on ? 0 : -1
   })
-  if (!$('chip')) return
+  if (isEmbedded) $('chip-bytes').textContent = words.whole
   const heads = words.heads === 1 ? '1 head' : `${words.heads} heads`
   $('chip-title').textContent = isNarrow.matches ? words.name : words.title
   $('chip-size').textContent = `N ${words.N}${words.keys ? `, ${words.keys} keys` : ''}, d ${words.d}`

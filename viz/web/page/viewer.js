@@ -256,7 +256,7 @@ export class Viewer {
   // For the ear: the two sentences of the step, while nothing plays. What went wrong is an alert.
   say() {
     const { live, note } = this.elements, { engine } = this
-    const message = engine.text('web_message') || this.left || ''
+    const message = (engine.text('web_message') || this.left || '').replace(/--[\w-]+: /g, '') // a page has no options
     if (note && message !== this.warned) {
       note.hidden = !message
       note.querySelector('span').textContent = this.warned = message
@@ -274,7 +274,7 @@ export class Viewer {
     if (baseOf(hash) === this.base) this.before = hash
   }
   input(name) {
-    this.engine.call('web_act', typeof name === 'number' ? name : this.engine.call('web_input_named', name))
+    this.engine.call('web_act', this.engine.call('web_input_named', name))
     this.wake()
   }
   set(parameter, value) {
@@ -401,8 +401,8 @@ export class Viewer {
   }
 
   fileName(suffix) {
-    const state = this.state(), part = key => state.match(new RegExp(`(?:^| )${key}=([\\w-]+)`))?.[1]
-    return `tilewalk-${part('scene') ?? 'walk'}-${part('step') ?? 0}${suffix}`
+    const { name, N, d, scene, step } = this.words
+    return `${name}-N${N.replaceAll(',', '')}-d${d}-${scene}-${step}${suffix}`
   }
 
   picturePng() {
