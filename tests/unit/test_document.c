@@ -10,7 +10,7 @@ static void fill(Document *d) {
                                         {.heading = "takes", .csv = "-", .key = "seconds", .right = true},
                                         {.csv = "fits", .key = "fits"},
                                         {.key = "only_json"}};
-  put_text(d, "gpu", "h200");
+  put_values(d, "gpu:s", "h200");
   Table *t = document_table(d, DOCUMENT_ALL, "runs", COLUMNS, 5);
   table_title(t, "Two runs");
   for (int k = 0; k < 2; k++) {
@@ -23,9 +23,8 @@ static void fill(Document *d) {
     table_flag(t, ROLE_PLAIN, k == 1, "yes", "no");
     table_count(t, ROLE_PLAIN, wide(k));
     put_row(d, t);
-    put_array(d, "nested");
-    put_count(d, NULL, 7 + k);
-    put_end(d);
+    put_values(d, "nested[:n", 7 + k);
+    put_values(d, "]");
     put_end(d);
   }
   table_note(t, "A note.");
@@ -33,8 +32,7 @@ static void fill(Document *d) {
   table_text(people, ROLE_PLAIN, "people");
   document_gap(d);
   document_line(d, ROLE_PLAIN, "%d lines", 2);
-  put_real_or_null(d, "rate", 0.0 / 0.0);
-  put_whole(d, "large", (Wide)1 << 72);
+  put_values(d, "rate:f large:w", 0.0 / 0.0, (Wide)1 << 72);
 }
 
 static char *written(DocumentForm form, Error *error) {

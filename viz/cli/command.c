@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "viz/cli/command.h"
+#include "viz/cli/reply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,22 @@ void command_shared_help(Io *io) {
   }
 }
 
+/* The struct of --json, --csv and --details; NULL: the command has none. */
+static const OutputRequest *output_of(const Command *c, const void *options) {
+  for (const OptionSet *set = c->sets; set->options; set++)
+    if (set->options == OUTPUT_FORMAT_OPTIONS) return (const void *)((const char *)options + set->offset);
+  return NULL;
+}
+
+static int answer(const Command *c, void *options, Io *io, Error *error) {
+  const OutputRequest *output = output_of(c, options);
+  if (output && output_request_check(output, error)) return EXIT_BAD_REQUEST;
+  if (c->run) return c->run(options, io, error);
+  Document d = output ? reply_new(output) : document_new(DOCUMENT_TEXT);
+  if (reply_print(&d, c->answer(options, &d, io, error), io, error)) return EXIT_BAD_REQUEST;
+  return io->differs ? EXIT_DIFFERS : EXIT_DONE;
+}
+
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error) {
   void *options = calloc(1, command->options_bytes ? command->options_bytes : 1);
   if (!options) {
@@ -282,7 +299,7 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
     if (parser.help) {
       if (!command_help(command, parser.help, io, error)) exit_status = EXIT_DONE;
     } else {
-      exit_status = command->run(options, io, error);
+      exit_status = answer(command, options, io, error);
       if (exit_status == EXIT_BAD_REQUEST && error->status == STATUS_INTERRUPTED) exit_status = EXIT_INTERRUPTED;
     }
   }

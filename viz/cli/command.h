@@ -1,7 +1,7 @@
 /* Commands: one file viz/cli/command_NAME.c each, one row in COMMANDS (viz/cli/commands.c).
  *
  * A command declares its option tables, gets a zeroed options struct of its own size (filled by `defaults` if there is
- * one, then by the parser), and runs. It prints results to io->out and nothing on failure: it returns 2 with a
+ * one, then by the parser; what it works with may stand there, too), and answers or runs. It prints results to io->out and nothing on failure: it returns 2 with a
  * one-line reason in *error, and main prints that. Exit status: 0 done; 1 a comparison asked for did not
  * hold; 2 the request was wrong. */
 #ifndef TILEWALK_VIZ_CLI_COMMAND_H
@@ -10,6 +10,7 @@
 #include "sim/base/error.h"
 #include "viz/cli/io.h"
 #include "sim/question/option.h"
+#include "viz/document/document.h"
 
 typedef struct Command {
   const char *name;        /* "sim"; "sim --roofline": what sim does with that word; "trace FILE": with a file */
@@ -25,7 +26,9 @@ typedef struct Command {
   void (*defaults)(void *options);
   Status (*set_positional)(void *options, const char *value, Error *error);
   const char *choices; /* for what stands alone, as Option.choices */
-  int (*run)(void *options, Io *io, Error *error);
+  /* Fills the document that is printed in the form of --json, --csv or neither; io->differs: exit status 1. */
+  Status (*answer)(void *options, Document *document, Io *io, Error *error);
+  int (*run)(void *options, Io *io, Error *error); /* in its place, of a command that draws or talks */
 } Command;
 
 extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
@@ -46,5 +49,8 @@ void command_shared_help(Io *io);
 
 /* Parses and runs. The exit status; on 2, *error holds the line to print. */
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error);
+
+/* A text that comes with Tilewalk, as it is. */
+Status put_asset(const char *file, FILE *out, Error *error);
 
 #endif

@@ -16,7 +16,6 @@
 #include "sim/answer/report.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
-#include "viz/cli/reply.h"
 #include "viz/document/figure_lines.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_notes.h"
@@ -292,16 +291,11 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
 
 static void put_tried(Document *d, const Tried *t) {
   const ReportSink sink = document_sink(d);
-  put_object(d, NULL);
-  if (t->kernel) put_text(d, "kernel", t->kernel->name);
-  put_real(d, "takes_s", t->seconds);
-  put_text(d, "kind", time_kind_name(t->kind));
-  if (!t->kernel && t->cost.instruction) {
-    put_text(d, "instruction", t->cost.instruction);
-    put_count(d, "threads", t->cost.threads);
-    put_count(d, "registers", t->cost.registers_per_thread);
-    put_count(d, "shared_bytes", t->cost.shared_bytes);
-  }
+  put_values(d, t->kernel ? "{kernel:s" : "{", t->kernel ? t->kernel->name : NULL);
+  put_values(d, "takes_s:f kind:s", t->seconds, time_kind_name(t->kind));
+  if (!t->kernel && t->cost.instruction)
+    put_values(d, "instruction:s threads:i registers:i shared_bytes:i", t->cost.instruction, t->cost.threads,
+               t->cost.registers_per_thread, t->cost.shared_bytes);
   report_run(&sink, "run", &t->run);
   put_end(d);
 }
@@ -314,49 +308,41 @@ static void fill_values(Document *d, const Advice *a) {
   name_of(&a->tried[0], name, sizeof name);
   reason_of(&a->tried[0], reason, sizeof reason);
   report_shape(&sink, "shape", &a->tried[0].run);
-  put_text(d, "machine", a->tried[0].run.machine.name);
-  put_text(d, "first", name);
-  put_text(d, "reason", reason);
-  put_count(d, "tiles_that_do_not_fit", a->n_misfits);
+  put_values(d, "machine:s first:s reason:s tiles_that_do_not_fit:n", a->tried[0].run.machine.name, name, reason,
+             a->n_misfits);
   for (int kernels = 0; kernels < 2; kernels++) {
-    put_array(d, kernels ? "kernels" : "tiles");
+    put_values(d, kernels ? "kernels[" : "tiles[");
     for (int i = 0; i < a->n; i++)
       if ((a->tried[i].kernel != NULL) == (kernels == 1)) put_tried(d, &a->tried[i]);
     put_end(d);
   }
 }
 
-static int run_advise(void *options, Io *io, Error *error) {
-  AdviseOptions *o = options;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
+  Request *r = &((AdviseOptions *)options)->request;
   Problem problem;
   Gpu gpu;
   Advice advice = {0};
-  if (*o->request.kernel) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "a kernel has its tile already, so there is nothing to advise; leave --kernel out");
-    return EXIT_BAD_REQUEST;
-  }
-  if (!*o->request.gpu) strcpy(o->request.gpu, "h200");
-  const bool is_named = o->request.n_algorithms > 0;
-  if (request_algorithms(&o->request, REQUEST_ONE, error) || output_request_check(&o->output, error) ||
-      request_problem(&o->request, &problem, &gpu, error) || question_has_effect(&o->request, &gpu, error))
-    return EXIT_BAD_REQUEST;
-  if (o->request.n_algorithms > 1) {
-    error_set(error, STATUS_BAD_REQUEST, "advice is for one algorithm; name one with --algorithm");
-    return EXIT_BAD_REQUEST;
-  }
+  if (*r->kernel)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a kernel has its tile already, so there is nothing to advise; leave --kernel out");
+  if (!*r->gpu) strcpy(r->gpu, "h200");
+  const bool is_named = r->n_algorithms > 0;
+  if (request_algorithms(r, REQUEST_ONE, error) || request_problem(r, &problem, &gpu, error) ||
+      question_has_effect(r, &gpu, error))
+    return error->status;
+  if (r->n_algorithms > 1)
+    return error_set(error, STATUS_BAD_REQUEST, "advice is for one algorithm; name one with --algorithm");
   advice.tried = calloc(TRIED_MAX, sizeof *advice.tried);
-  Status status = advice.tried ? advise(&advice, &problem, o->request.algorithms[0], is_named, &gpu, error)
-                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);
-  Document d = reply_new(&o->output);
+  const Status status = advice.tried ? advise(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
+                                     : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);
   if (!status) {
-    fill_table(&d, &advice, &gpu);
-    fill_values(&d, &advice);
+    fill_table(d, &advice, &gpu);
+    fill_values(d, &advice);
+    program_notes(r->algorithms, r->n_algorithms, io);
   }
-  status = reply_print(&d, status, io, error);
-  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   free(advice.tried);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static const OptionSet SETS[] = {
@@ -386,5 +372,5 @@ const Command COMMAND_ADVISE = {
                 "  tilewalk advise --gpu rtx4090 -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --algorithm fa2-split\n",
     .options_bytes = sizeof(AdviseOptions),
     .sets = SETS,
-    .run = run_advise,
+    .answer = answer,
 };

@@ -65,18 +65,10 @@ static Status list(bool details, Io *io, Error *error) {
   d.details = details;
   Table *t = document_table(&d, DOCUMENT_TEXT, NULL, columns, 2);
   for (int k = 0; k < N_PROGRAMS; k++) {
-    table_text(t, ROLE_ACCENT, SCHEDULES[k]->name);
-    table_text(t, ROLE_PLAIN, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
+    put_cells(t, "*ss", SCHEDULES[k]->name, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
   }
   if (details) table_note(t, "'tilewalk list algorithms fa2' prints a program; --algorithm ./mine.walk takes yours.");
   return reply_print(&d, STATUS_OK, io, error);
-}
-
-static void put_line(Document *d, const char *key, int line) {
-  if (line)
-    put_count(d, key, line);
-  else
-    put_null(d, key);
 }
 
 /* What ranks of it send to each other, a tensor after the other; n-th of them, NULL at the end. */
@@ -98,12 +90,9 @@ static void print_links(const Schedule *s, FILE *out) {
 
 static void put_links(Document *d, const Schedule *s) {
   if (!s->ranks.is_said) return;
-  put_object(d, "ranks");
-  put_text(d, "tokens", RANK_LAYOUT_NAMES[s->ranks.layout]);
-  put_array(d, "sent");
-  for (int n = 0; sent_tensor(s, n); n++) put_text(d, NULL, sent_tensor(s, n));
-  put_end(d);
-  put_end(d);
+  put_values(d, "ranks{tokens:s sent[", RANK_LAYOUT_NAMES[s->ranks.layout]);
+  for (int n = 0; sent_tensor(s, n); n++) put_values(d, ":s", sent_tensor(s, n));
+  put_values(d, "]}");
 }
 
 /* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
@@ -112,19 +101,13 @@ static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const Pr
   char said[PROGRAM_MEND_BYTES] = "";
   Document d = document_new(DOCUMENT_JSON);
   if (!v->is_right) program_mend_say(mend, said, sizeof said);
-  put_text(&d, "algorithm", s->name);
-  put_text(&d, "title", s->title);
-  put_text(&d, "precision", precision_format(softmax->precision)->name);
-  put_flag(&d, "tried", v->is_tried);
-  put_flag(&d, "right", v->is_right);
-  put_text(&d, "output", v->output);
-  put_count(&d, "row", v->row);
-  put_real_or_null(&d, "error", v->error); /* null: no number, or never stored */
-  put_line(&d, "line", v->line);
-  put_text(&d, "line_kind", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
-  put_line(&d, "first_line", mend->line);
-  put_text(&d, "mend", said);
-  put_text(&d, "verdict", v->text);
+  put_values(&d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
+             precision_format(softmax->precision)->name, v->is_tried, v->is_right, v->output, (int64_t)v->row,
+             v->error); /* null: no number, or never stored */
+  put_values(&d, v->line ? "line:n" : "line:0", v->line);
+  put_values(&d, "line_kind:s", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
+  put_values(&d, mend->line ? "first_line:n" : "first_line:0", mend->line);
+  put_values(&d, "mend:s verdict:s", said, v->text);
   put_links(&d, s);
   return reply_print(&d, STATUS_OK, io, error);
 }

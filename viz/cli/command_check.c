@@ -6,7 +6,6 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
@@ -167,7 +166,7 @@ static CheckDepth depth_of(const CheckOptions *o) {
   return *o->ids || o->output.details ? CHECK_IN_FULL : some ? CHECK_BY_CLAIM : CHECK_BY_ARTICLE;
 }
 
-static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io, Error *error) {
+static Status judge(const CheckOptions *o, Claims *claims, bool **chosen, Document *d, Io *io, Error *error) {
   Status status = o->n_files ? STATUS_OK : check_read(claims, error);
   for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(claims, o->files[k], error);
   if (status) return status;
@@ -175,22 +174,20 @@ static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, I
   if (!*chosen) return error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
   status = choose(o, claims, *chosen, error);
   if (!status) status = compute(claims, *chosen, error);
-  if (status) return status;
-  if (!o->output.json && !o->output.csv) return check_print(claims, *chosen, depth_of(o), io, error);
-  Document d = reply_new(&o->output);
-  check_fill(&d, claims, *chosen);
-  return reply_print(&d, STATUS_OK, io, error);
+  if (!status && d->form == DOCUMENT_TEXT)
+    check_print(d, claims, *chosen, depth_of(o), io);
+  else if (!status)
+    check_fill(d, claims, *chosen);
+  return status;
 }
 
-static int run_check(void *options, Io *io, Error *error) {
-  const CheckOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   Claims claims = {0};
   bool *chosen = NULL;
-  const Status status = run_claims(o, &claims, &chosen, io, error);
+  const Status status = judge(options, &claims, &chosen, d, io, error);
   free(chosen);
   claims_free(&claims);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static const Option CHECK_OPTIONS[] = {
@@ -257,5 +254,5 @@ const Command COMMAND_CHECK = {
                 "  tilewalk lesson claims --file mine.md\n",
     .options_bytes = sizeof(CheckOptions),
     .sets = SETS,
-    .run = run_check,
+    .answer = answer,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
@@ -294,26 +293,21 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-static int run_crosscheck(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   CrosscheckOptions *o = options;
   Crosscheck found = {.explains = *o->ncu || o->cpu || o->live};
   char title[200] = "";
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   Status status = check_options(o, error);
-  if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
+  if (!status) status = collect(&found, o, io, title, sizeof title, error);
   const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
-  if (status == STATUS_OK && o->markdown) {
+  if (!status && o->markdown)
     status = crosscheck_print_markdown(&found, io->out, error);
-  } else if (status == STATUS_OK) {
-    Document d = reply_new(&o->output);
-    status = crosscheck_fill(&d, &found, title, gpu, error);
-    if (o->shard.part > 1) document_continues(&d);
-    status = reply_print(&d, status, io, error);
-  }
-  const bool is_bad = found.is_bad;
+  else if (!status)
+    status = crosscheck_fill(d, &found, title, gpu, error);
+  if (o->shard.part > 1) document_continues(d);
+  io->differs = found.is_bad;
   crosscheck_free(&found);
-  if (status) return EXIT_BAD_REQUEST;
-  return is_bad ? EXIT_DIFFERS : EXIT_DONE;
+  return status;
 }
 
 static const Option SOURCE_OPTIONS[] = {
@@ -397,5 +391,5 @@ const Command COMMAND_CROSSCHECK = {
                 "  tilewalk crosscheck --kernel-name fa2_async --details\n",
     .options_bytes = sizeof(CrosscheckOptions),
     .sets = SETS,
-    .run = run_crosscheck,
+    .answer = answer,
 };

@@ -17,14 +17,9 @@
 #endif
 
 #include "viz/request/assets.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/compile/cuda_compile.h"
 #include "viz/request/request.h"
-
-typedef struct {
-  OutputRequest output;
-} DoctorOptions;
 
 enum { FOUND_CHARS = 256, N_CHECKS_MAX = 24 };
 
@@ -168,8 +163,7 @@ static int collect(Check *checks) {
   return n;
 }
 
-static int run_doctor(void *options, Io *io, Error *error) {
-  const DoctorOptions *o = options;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   static const TableColumn COLUMNS[] = {{.heading = "part", .key = "what"},
                                         {.heading = "used for", .shrink = TABLE_WRAP},
                                         {.heading = "state"},
@@ -180,42 +174,30 @@ static int run_doctor(void *options, Io *io, Error *error) {
                                         {.key = "used_for"},
                                         {.key = "remedy"}};
   Check checks[N_CHECKS_MAX];
+  (void)options, (void)error;
   const int n = collect(checks);
   bool healthy = true;
   for (int k = 0; k < n; k++) healthy = healthy && (checks[k].present || !checks[k].required);
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  Document d = reply_new(&o->output);
-  Table *t = document_table(&d, DOCUMENT_ALL, "checks", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = document_table(d, DOCUMENT_ALL, "checks", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   for (int k = 0; k < n; k++) {
     const Check *c = &checks[k];
-    table_text(t, ROLE_PLAIN, c->what);
-    table_text(t, ROLE_PLAIN, c->used_for);
-    table_text(t,
-               c->present    ? ROLE_GOOD
-               : c->required ? ROLE_BAD
-                             : ROLE_DIM,
-               c->present    ? "here"
-               : c->required ? "missing"
-                             : "not here");
-    table_flag(t, ROLE_PLAIN, c->present, "", "");
-    table_flag(t, ROLE_PLAIN, c->required, "", "");
-    table_text(t, ROLE_PLAIN, c->present ? c->found : c->remedy);
-    table_text(t, ROLE_PLAIN, c->found);
-    table_text(t, ROLE_PLAIN, c->used_for);
-    if (c->present || !c->remedy)
-      table_empty(t, false);
-    else
-      table_text(t, ROLE_PLAIN, c->remedy);
+    const TextRole role = c->present ? ROLE_GOOD : c->required ? ROLE_BAD : ROLE_DIM;
+    put_cells(t, "ss@sbbssss", c->what, c->used_for, role,
+              c->present    ? "here"
+              : c->required ? "missing"
+                            : "not here",
+              c->present, c->required, c->present ? c->found : c->remedy, c->found, c->used_for,
+              c->present ? NULL : c->remedy);
   }
   table_note(t, healthy ? "Everything that is needed is here. What is not here is optional: the simulator, the charts "
                           "and the lessons do without."
                         : "Something that is needed is missing; the right column says what to do.");
-  if (reply_print(&d, STATUS_OK, io, error)) return EXIT_BAD_REQUEST;
-  return healthy ? EXIT_DONE : EXIT_DIFFERS;
+  io->differs = !healthy;
+  return STATUS_OK;
 }
 
 static const OptionSet SETS[] = {
-    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(DoctorOptions, output)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, 0},
     {0},
 };
 
@@ -227,7 +209,7 @@ const Command COMMAND_DOCTOR = {
     .description = "Looks at libraries, fonts, data files and the CUDA tools. Exit status 1 when something that is "
                    "needed is missing; what is only optional does not count.",
     .examples = "  tilewalk --doctor\n",
-    .options_bytes = sizeof(DoctorOptions),
+    .options_bytes = sizeof(OutputRequest),
     .sets = SETS,
-    .run = run_doctor,
+    .answer = answer,
 };

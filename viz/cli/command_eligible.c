@@ -10,7 +10,6 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/eligible.h"
-#include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
@@ -25,6 +24,8 @@ typedef struct {
   double dropout;
   int64_t cudnn; /* 0: the file's */
   bool training, deterministic, bias, sinks, softcap, alibi, no_gqa;
+  Gpu gpu;
+  Eligible judged;
 } EligibleOptions;
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
@@ -66,34 +67,31 @@ static Status capability(const Gpu *gpu, double *sm, Error *error) {
   return STATUS_OK;
 }
 
-static const char *yes(bool truth) { return truth ? "yes" : "no"; }
+static void call_flag(CallFacts *f, CallFact fact, bool truth) { call_word(f, fact, truth ? "yes" : "no"); }
 
 static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
   double sm = 0;
   const Status status = capability(gpu, &sm, error);
   if (status) return status;
   *f = (CallFacts){0};
+  const int64_t sizes[] = {[CALL_D] = s->d,         [CALL_D_V] = s->d_v,
+                           [CALL_N_Q] = s->N_q,     [CALL_N_K] = s->N_k,
+                           [CALL_HEADS] = s->heads, [CALL_KV_HEADS] = s->kv_heads,
+                           [CALL_BATCH] = s->batch, [CALL_WINDOW] = s->sided ? s->left + 1 : s->window};
   call_number(f, CALL_SM, sm);
-  call_number(f, CALL_D, (double)s->d);
-  call_number(f, CALL_D_V, (double)s->d_v);
-  call_number(f, CALL_N_Q, (double)s->N_q);
-  call_number(f, CALL_N_K, (double)s->N_k);
-  call_number(f, CALL_HEADS, (double)s->heads);
-  call_number(f, CALL_KV_HEADS, (double)s->kv_heads);
-  call_number(f, CALL_BATCH, (double)s->batch);
-  call_number(f, CALL_WINDOW, (double)(s->sided ? s->left + 1 : s->window));
+  for (int k = CALL_D; k <= CALL_WINDOW; k++) call_number(f, (CallFact)k, (double)sizes[k]);
   call_number(f, CALL_DROPOUT, o->dropout);
   if (o->cudnn) call_number(f, CALL_CUDNN, (double)o->cudnn);
   call_word(f, CALL_DTYPE, dtype_name(s->dtype));
   if (s->has_kv_dtype) call_word(f, CALL_KV_DTYPE, dtype_name(s->kv_dtype));
   call_word(f, CALL_MASK, o->bias || s->pattern ? "tensor" : s->causal ? "causal" : "none");
-  call_word(f, CALL_TRAINING, yes(o->training));
-  call_word(f, CALL_GQA, yes(s->kv_heads < s->heads && !o->no_gqa));
-  call_word(f, CALL_DETERMINISTIC, yes(o->deterministic));
-  call_word(f, CALL_SINKS, yes(o->sinks));
-  call_word(f, CALL_SOFTCAP, yes(o->softcap));
-  call_word(f, CALL_ALIBI, yes(o->alibi));
-  call_word(f, CALL_MLA, yes(s->v_in_k));
+  call_flag(f, CALL_TRAINING, o->training);
+  call_flag(f, CALL_GQA, s->kv_heads < s->heads && !o->no_gqa);
+  call_flag(f, CALL_DETERMINISTIC, o->deterministic);
+  call_flag(f, CALL_SINKS, o->sinks);
+  call_flag(f, CALL_SOFTCAP, o->softcap);
+  call_flag(f, CALL_ALIBI, o->alibi);
+  call_flag(f, CALL_MLA, s->v_in_k);
   return STATUS_OK;
 }
 
@@ -119,14 +117,8 @@ static const char *verdict(const Answer *a, const Row *row) {
   return row->first_refusal < 0 ? "could" : "cannot";
 }
 
-static void cost_cells(Table *t, const EligibleCost *cost) {
-  if (!cost->program) {
-    for (int k = 0; k < 3; k++) table_empty(t, true);
-    return;
-  }
-  table_bytes(t, ROLE_PLAIN, cost->boundary_bytes);
-  table_bytes(t, ROLE_PLAIN, cost->memory_bytes);
-  table_seconds(t, ROLE_PLAIN, cost->bound_s);
+static void cost_cells(Table *t, const EligibleCost *c) {
+  put_cells(t, c->program ? "WWt" : "---", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
 static void add_notes(Table *t, const Answer *a) {
@@ -159,81 +151,67 @@ static void add_table(Document *d, const Answer *a) {
   for (int k = 0; k < a->n; k++) {
     const Row *row = &a->rows[k];
     int r = row->first_refusal;
-    table_text(t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, b->kernels[row->kernel].name);
-    table_text(t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, verdict(a, row));
+    put_cells(t, row->kernel == a->e->runs ? "*s*s" : "ss", b->kernels[row->kernel].name, verdict(a, row));
     cost_cells(t, &row->cost);
-    table_text(t, ROLE_DIM, r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
+    put_cells(t, "~s", r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
     while (r >= 0 && !csv && (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0) {
-      for (int empty = 0; empty < 5; empty++) table_empty(t, false);
+      put_cells(t, ".....");
       table_format(t, ROLE_DIM, "and: %s", b->rules[r].why);
     }
   }
   if (csv) return;
   table_rule(t);
-  table_text(t, ROLE_DIM, "fused, as asked");
-  table_text(t, ROLE_DIM, "to compare");
+  put_cells(t, "~s~s", "fused, as asked", "to compare");
   cost_cells(t, &a->asked);
-  table_text(t, ROLE_DIM, "one fused kernel that skips the mask's tiles and groups heads");
+  put_cells(t, "~s", "one fused kernel that skips the mask's tiles and groups heads");
   add_notes(t, a);
 }
 
 static void put_cost(Document *d, const EligibleCost *c) {
-  if (!c->program) return;
-  put_whole(d, "boundary_bytes", c->boundary_bytes);
-  put_whole(d, "memory_bytes", c->memory_bytes);
-  put_real(d, "bound_s", c->bound_s);
+  if (c->program)
+    put_values(d, "boundary_bytes:w memory_bytes:w bound_s:f", c->boundary_bytes, c->memory_bytes, c->bound_s);
+  put_end(d);
 }
 
 static void put_kernels(Document *d, const Answer *a) {
   const Backend *b = eligible_backend(a->e);
-  put_array(d, "kernels");
-  for (int n = 0; n < a->n; n++) {
-    const Row *row = &a->rows[n];
-    put_object(d, NULL);
-    put_text(d, "name", b->kernels[row->kernel].name);
-    put_text(d, "title", b->kernels[row->kernel].title);
+  put_values(d, "kernels[");
+  for (const Row *row = a->rows; row < a->rows + a->n; row++) {
+    const BackendKernel *k = &b->kernels[row->kernel];
     const Profile *kernel;
-    put_text(d, "program", eligible_program(b->kernels[row->kernel].runs, &kernel));
-    put_text(d, "kernel", kernel ? kernel->name : NULL);
-    put_text(d, "verdict", verdict(a, row));
-    put_array(d, "why_not");
+    const char *program = eligible_program(k->runs, &kernel);
+    put_values(d, "{name:s title:s program:s kernel:s verdict:s why_not[", k->name, k->title, program,
+               kernel ? kernel->name : NULL, verdict(a, row));
     for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)
-      put_text(d, NULL, b->rules[r].why);
+      put_values(d, ":s", b->rules[r].why);
     put_end(d);
     put_cost(d, &row->cost);
-    put_end(d);
   }
   put_end(d);
 }
 
 static void put_answer(Document *d, const Answer *a) {
   const Eligible *e = a->e;
-  put_text(d, "library", e->libraries[0].library);
-  put_text(d, "gpu", a->gpu->name);
-  put_text(d, "runs", e->runs >= 0 ? eligible_backend(e)->kernels[e->runs].name : NULL);
-  put_array(d, "rules");
+  put_values(d, "library:s gpu:s runs:s rules[", e->libraries->library, a->gpu->name,
+             e->runs >= 0 ? eligible_backend(e)->kernels[e->runs].name : NULL);
   for (int l = 0; l < e->n; l++) {
-    put_object(d, NULL);
-    put_text(d, "library", e->libraries[l].library);
-    put_text(d, "version", e->libraries[l].version);
-    put_text(d, "source", e->libraries[l].source);
-    put_array(d, "changes");
-    for (int r = 0; r < e->libraries[l].n_rules; r++)
-      if (e->changed[l][r]) put_text(d, NULL, e->libraries[l].rules[r].why);
-    put_end(d);
-    put_end(d);
+    const Backend *b = &e->libraries[l];
+    put_values(d, "{library:s version:s source:s changes[", b->library, b->version, b->source);
+    for (int r = 0; r < b->n_rules; r++)
+      if (e->changed[l][r]) put_values(d, ":s", b->rules[r].why);
+    put_values(d, "]}");
   }
-  put_end(d);
-  put_text(d, "order", e->order ? e->order->why : "");
+  put_values(d, "] order:s", e->order ? e->order->why : "");
   put_kernels(d, a);
-  put_object(d, "fused_as_asked");
+  put_values(d, "fused_as_asked{");
   put_cost(d, &a->asked);
-  put_end(d);
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
 
-static Status answer(const EligibleOptions *o, Eligible *e, Gpu *gpu, Answer *a, Error *error) {
+static Status judge(EligibleOptions *o, Answer *a, Error *error) {
+  Eligible *e = &o->judged;
+  Gpu *gpu = &o->gpu;
   Request request = o->request;
   Problem problem;
   CallFacts facts;
@@ -257,22 +235,14 @@ static Status answer(const EligibleOptions *o, Eligible *e, Gpu *gpu, Answer *a,
   return status ? status : eligible_cost(&problem, &facts, shipped_default()->name, gpu, &a->asked, error);
 }
 
-static int run_eligible(void *options, Io *io, Error *error) {
-  const EligibleOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   Answer a;
-  Eligible *e = malloc(sizeof *e);
-  Gpu *gpu = calloc(1, sizeof *gpu);
-  Status status = e && gpu ? answer(o, e, gpu, &a, error) : error_set(error, STATUS_NO_MEMORY, "no memory for rules");
-  Document d = reply_new(&o->output);
-  if (!status) {
-    add_table(&d, &a);
-    put_answer(&d, &a);
-  }
-  status = reply_print(&d, status, io, error);
-  free(e);
-  free(gpu);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  (void)io;
+  const Status status = judge(options, &a, error);
+  if (status) return status;
+  add_table(d, &a);
+  put_answer(d, &a);
+  return STATUS_OK;
 }
 
 static const Option CALL_OPTIONS[] = {
@@ -328,5 +298,5 @@ const Command COMMAND_ELIGIBLE = {
         "  tilewalk advise --library pytorch-sdpa --heads 16 -d 256 --causal --dtype bf16 --training --gpu rtx4090\n",
     .options_bytes = sizeof(EligibleOptions),
     .sets = SETS,
-    .run = run_eligible,
+    .answer = answer,
 };

@@ -152,16 +152,15 @@ static int lint(const LessonOptions *o, Io *io, Error *error) {
 /* ---- A new lesson */
 
 Status lesson_write_template(const char *name, Io *io, Error *error) {
-  char path[ASSETS_PATH_BYTES], target[NAME_BYTES + 8], *buffer = NULL;
-  size_t length = 0;
+  char target[NAME_BYTES + 8], *buffer;
+  size_t length;
   struct stat there;
   FileWrite file;
   const size_t n = strlen(name);
   snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
   if (stat(target, &there) == 0)
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is", quote_text(target).text);
-  Status status = assets_find(path, sizeof path, "lessons/course/template.md", error);
-  if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
+  Status status = assets_read("lessons/course/template.md", LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
   if (!status) {
     fwrite(buffer, 1, length, file.stream); /* clean: shipped */

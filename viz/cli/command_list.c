@@ -6,7 +6,6 @@
 
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
-#include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
@@ -23,6 +22,7 @@ typedef struct {
   bool format;
   char names[THINGS_MAX][REQUEST_NAME_BYTES];
   int n_names;
+  DescriptionNames known;
 } ListOptions;
 
 /* GPUs or kernels; the other is NULL. */
@@ -88,9 +88,10 @@ static Number shown(const KeyfileField *f, double value) {
   }
 }
 
+static bool is_whole(const KeyfileField *f) { return f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES; }
+
 static Number exact(const KeyfileField *f, double value) {
-  const bool whole = f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES;
-  return whole ? number_digits((Wide)value) : number_exact_double(value);
+  return is_whole(f) ? number_digits((Wide)value) : number_exact_double(value);
 }
 
 static bool is_given(const Things *things, int k, int f) {
@@ -129,17 +130,15 @@ static void add_fields(Document *d, const Things *things) {
       const bool is_text = fields[f].kind == KEYFILE_TEXT, assumed = note_of(things, k, f)->assumed;
       const char *words = is_text ? member_of(things, k, &fields[f]) : "";
       if (is_text && things->gpus ? text || !*words : !is_given(things, k, f)) continue;
-      table_text(t, ROLE_PLAIN, name);
-      table_text(t, ROLE_PLAIN, fields[f].name);
+      put_cells(t, "ss", name, fields[f].name);
       if (is_text) {
-        table_text(t, ROLE_PLAIN, words);
+        put_cells(t, "s", words);
       } else {
         const double value = value_of(things, k, &fields[f]);
         table_pair(t, ROLE_ACCENT, shown(&fields[f], value).text, exact(&fields[f], value).text);
       }
-      table_text(t, ROLE_PLAIN, keyfile_base_unit(fields[f].kind));
-      table_text(t, ROLE_PLAIN, assumed ? "1" : "0");
-      table_text(t, assumed ? ROLE_WARN : ROLE_PLAIN, note_of(things, k, f)->source);
+      put_cells(t, "ss@s", keyfile_base_unit(fields[f].kind), assumed ? "1" : "0", assumed ? ROLE_WARN : ROLE_PLAIN,
+                note_of(things, k, f)->source);
     }
     if (things->kernels && *things->kernels[k].note) table_note(t, "Note: %s.", things->kernels[k].note);
   }
@@ -148,27 +147,24 @@ static void add_fields(Document *d, const Things *things) {
 static void put_gpu(Document *d, const Things *things, int k) {
   int n_fields;
   const KeyfileField *fields = fields_of(things, &n_fields);
-  put_object(d, NULL);
-  for (int f = 0; f < n_fields; f++) {
-    const char *text = member_of(things, k, &fields[f]);
-    if (fields[f].kind == KEYFILE_TEXT && *text) put_text(d, fields[f].name, text);
+  put_values(d, "{");
+  for (const KeyfileField *f = fields; f < fields + n_fields; f++) {
+    const char *text = member_of(things, k, f);
+    if (f->kind == KEYFILE_TEXT && *text) put_values(d, "%:s", f->name, text);
   }
-  put_object(d, "numbers");
-  for (int f = 0; f < n_fields; f++) {
-    if (fields[f].kind == KEYFILE_TEXT || !is_given(things, k, f)) continue;
-    const double value = value_of(things, k, &fields[f]);
-    put_object(d, fields[f].name);
-    if (fields[f].kind == KEYFILE_COUNT || fields[f].kind == KEYFILE_BYTES)
-      put_whole(d, "value", (Wide)value);
+  put_values(d, "numbers{");
+  for (int n = 0; n < n_fields; n++) {
+    const KeyfileField *f = &fields[n];
+    const KeyfileNote *note = note_of(things, k, n);
+    if (f->kind == KEYFILE_TEXT || !is_given(things, k, n)) continue;
+    const double value = value_of(things, k, f);
+    if (is_whole(f))
+      put_values(d, "%{value:w", f->name, (Wide)value);
     else
-      put_real(d, "value", value);
-    put_text(d, "unit", keyfile_base_unit(fields[f].kind));
-    put_flag(d, "assumed", note_of(things, k, f)->assumed);
-    put_text(d, "source", note_of(things, k, f)->source);
-    put_end(d);
+      put_values(d, "%{value:f", f->name, value);
+    put_values(d, "unit:s assumed:b source:s}", keyfile_base_unit(f->kind), note->assumed, note->source);
   }
-  put_end(d);
-  put_end(d);
+  put_values(d, "}}");
 }
 
 /* ---- GPUs side by side ---- */
@@ -182,12 +178,7 @@ static int by_age(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-static void cell(Table *t, double value, Number as) {
-  if (value > 0)
-    table_text(t, ROLE_PLAIN, as.text);
-  else
-    table_empty(t, true);
-}
+static const char *known(double value, const Number *as) { return value > 0 ? as->text : NULL; }
 
 /* The newest first, machines on paper at the end. */
 static void add_gpus(Document *d, const Things *things) {
@@ -205,13 +196,10 @@ static void add_gpus(Document *d, const Things *things) {
   for (int pass = 0, k = things->n - 1; pass < 2; pass += k == 0, k = k ? k - 1 : things->n - 1) {
     const Gpu *gpu = &things->gpus[k];
     if ((strcmp(gpu->vendor, "none") == 0) != pass) continue;
-    table_text(t, ROLE_ACCENT, gpu->name);
-    table_count(t, ROLE_PLAIN, wide(gpu->n_sm));
-    cell(t, (double)gpu->shared_bytes_per_cta, number_bytes(wide(gpu->shared_bytes_per_cta)));
-    cell(t, (double)gpu->l2_bytes, number_bytes(wide(gpu->l2_bytes)));
-    table_text(t, ROLE_PLAIN, memory_size((double)gpu->hbm_bytes).text);
-    cell(t, gpu->hbm_bytes_per_s, number_si(gpu->hbm_bytes_per_s, "B/s"));
-    cell(t, gpu->fp16_tensor_flops_per_s, number_si(gpu->fp16_tensor_flops_per_s, "FLOP/s"));
+    const Number hbm = number_si(gpu->hbm_bytes_per_s, "B/s"), math = number_si(gpu->fp16_tensor_flops_per_s, "FLOP/s");
+    put_cells(t, "*si?I?Is?s?s", gpu->name, gpu->n_sm, gpu->shared_bytes_per_cta, gpu->l2_bytes,
+              memory_size((double)gpu->hbm_bytes).text, known(gpu->hbm_bytes_per_s, &hbm),
+              known(gpu->fp16_tensor_flops_per_s, &math));
     for (int f = 0; f < n_fields; f++) {
       if (fields[f].kind == KEYFILE_TEXT || !is_given(things, k, f)) continue;
       n_numbers++;
@@ -247,8 +235,7 @@ static void add_format(Document *d) {
   for (int f = 0; f < n_fields; f++) {
     if (strncmp(fields[f].name, "d", 1) == 0 && strncmp(fields[f].name, "d64_", 4) != 0) continue;
     if (strstr(fields[f].name, "causal_")) continue;
-    table_text(t, ROLE_ACCENT, fields[f].name);
-    table_text(t, ROLE_PLAIN, fields[f].help);
+    put_cells(t, "*ss", fields[f].name, fields[f].help);
   }
   table_note(t, "d64_ stands for d96_, d128_, d192_ and d256_ too, and d64_causal_ for what a causal mask changes.");
 }
@@ -283,52 +270,32 @@ static void add_kernels(Document *d, const Things *things) {
         const bool is_any = *p->tile_text && tile == 0, is_mla = tile == PROFILE_MLA;
         if (!is_own(p, tile, causal)) continue;
         if (!all && (causal || is_mla || (!is_any && PROFILE_D[tile] != 128))) continue;
-        table_text(t, ROLE_ACCENT, p->name);
+        put_cells(t, "*s", p->name);
         if (is_any)
-          table_text(t, ROLE_PLAIN, "any");
+          put_cells(t, "s", "any");
         else
-          table_count(t, ROLE_PLAIN, wide(is_mla ? 192 : PROFILE_D[tile]));
-        table_text(t, ROLE_PLAIN, is_mla ? "V 128" : causal ? "causal" : "");
+          put_cells(t, "i", (int64_t)(is_mla ? 192 : PROFILE_D[tile]));
+        put_cells(t, "s", is_mla ? "V 128" : causal ? "causal" : "");
         table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
-        cell(t, (double)of->threads, number_count(wide(of->threads)));
-        cell(t, (double)of->registers_per_thread, number_count(wide(of->registers_per_thread)));
-        if (of->shared_bytes)
-          table_bytes(t, ROLE_PLAIN, wide(of->shared_bytes));
-        else
-          table_empty(t, true);
-        table_text(t, ROLE_PLAIN, launch_walk_name(p->walk));
+        put_cells(t, "?i?i?Is", of->threads, of->registers_per_thread, of->shared_bytes, launch_walk_name(p->walk));
       }
   if (things->n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");
 }
 
 static void put_kernel(Document *d, const Profile *p) {
-  put_object(d, NULL);
-  put_text(d, "name", p->name);
-  put_text(d, "product", p->product);
-  put_text(d, "algorithm", p->schedule->name);
-  put_text(d, "order", launch_order_name(p->order));
-  put_text(d, "rows", launch_rows_name(p->rows));
-  put_text(d, "walk", launch_walk_name(p->walk));
-  put_text(d, "persistent", p->persistent ? "yes" : "no");
-  put_array(d, "tiles");
+  put_values(d, "{name:s product:s algorithm:s order:s rows:s walk:s persistent:s tiles[", p->name, p->product,
+             p->schedule->name, launch_order_name(p->order), launch_rows_name(p->rows), launch_walk_name(p->walk),
+             p->persistent ? "yes" : "no");
   for (int k = 0; k < 2 * PROFILE_TILES; k++) {
     const ProfileTile *t = &p->tiles[k / 2][k % 2];
     const bool is_mla = k / 2 == PROFILE_MLA;
     if (!t->block_q) continue;
-    put_object(d, NULL);
-    put_count(d, "head_dim", is_mla ? 192 : PROFILE_D[k / 2]);
-    put_count(d, "head_dim_v", is_mla ? 128 : PROFILE_D[k / 2]);
-    put_flag(d, "causal", k % 2);
-    put_count(d, "block_q", t->block_q);
-    put_count(d, "block_k", t->block_k);
-    put_count(d, "threads", t->threads);
-    put_count(d, "registers", t->registers_per_thread);
-    put_count(d, "shared_bytes", t->shared_bytes);
-    put_count(d, "ctas_per_sm", t->ctas_per_sm);
-    put_end(d);
+    put_values(d, "{head_dim:n head_dim_v:n causal:b block_q:i block_k:i", is_mla ? 192 : (int)PROFILE_D[k / 2],
+               is_mla ? 128 : (int)PROFILE_D[k / 2], k % 2, t->block_q, t->block_k);
+    put_values(d, "threads:i registers:i shared_bytes:i ctas_per_sm:i}", t->threads, t->registers_per_thread,
+               t->shared_bytes, t->ctas_per_sm);
   }
-  put_end(d);
-  put_end(d);
+  put_values(d, "]}");
 }
 
 /* ---- The command ---- */
@@ -353,7 +320,7 @@ static Status load(const ListOptions *o, Things *things, DescriptionNames *known
 }
 
 static void add_things(Document *d, const ListOptions *o, const Things *things) {
-  put_array(d, KINDS[o->kind]);
+  put_values(d, "%[", KINDS[o->kind]);
   for (int k = 0; k < things->n; k++) {
     if (things->gpus)
       put_gpu(d, things, k);
@@ -368,12 +335,10 @@ static void add_things(Document *d, const ListOptions *o, const Things *things) 
 }
 
 static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *names) {
-  table_text(t, ROLE_ACCENT, KINDS[kind]);
-  table_count(t, ROLE_PLAIN, wide(names->n));
-  table_text(t, ROLE_PLAIN, TAKEN_BY[kind]);
+  put_cells(t, "*sns", KINDS[kind], names->n, TAKEN_BY[kind]);
   put_row(d, t);
-  put_array(d, "names");
-  for (int k = 0; k < names->n; k++) put_text(d, NULL, names->names[k]);
+  put_values(d, "names[");
+  for (int k = 0; k < names->n; k++) put_values(d, ":s", names->names[k]);
   put_end(d);
   put_end(d);
 }
@@ -394,29 +359,23 @@ static Status add_names(Document *d, const ListOptions *o, DescriptionNames *nam
   return status;
 }
 
-static int run_list(void *options, Io *io, Error *error) {
-  const ListOptions *o = options;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
+  ListOptions *o = options;
   const bool gpus = o->kind == LIST_GPUS, kernels = o->kind == LIST_KERNELS;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  Things things = {.gpus = gpus ? calloc(THINGS_MAX, sizeof(Gpu)) : NULL,
-                   .kernels = kernels ? calloc(THINGS_MAX, sizeof(Profile)) : NULL};
-  DescriptionNames *names = malloc(sizeof *names);
-  Document d = o->format ? document_new(DOCUMENT_TEXT) : reply_new(&o->output);
-  Status status = STATUS_OK;
-  if (!names || (gpus && !things.gpus) || (kernels && !things.kernels))
-    status = error_set(error, STATUS_NO_MEMORY, "no memory for descriptions");
-  else if (o->format)
-    add_format(&d);
-  else if (!gpus && !kernels)
-    status = add_names(&d, o, names, error);
-  else if (!(status = load(o, &things, names, error)))
-    add_things(&d, o, &things);
-  d.details = o->output.details || o->format;
-  status = reply_print(&d, status, io, error);
+  Things things = {0};
+  (void)io;
+  if (o->format) d->form = DOCUMENT_TEXT, d->details = true, add_format(d);
+  if (o->format || (!gpus && !kernels)) return o->format ? STATUS_OK : add_names(d, o, &o->known, error);
+  if (gpus)
+    things.gpus = calloc(THINGS_MAX, sizeof(Gpu));
+  else
+    things.kernels = calloc(THINGS_MAX, sizeof(Profile));
+  Status status = things.gpus || things.kernels ? load(o, &things, &o->known, error)
+                                                : error_set(error, STATUS_NO_MEMORY, "no memory for descriptions");
+  if (!status) add_things(d, o, &things);
   free(things.gpus);
   free(things.kernels);
-  free(names);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 #define OUTPUT                                                                                                         \
@@ -440,7 +399,7 @@ const Command COMMAND_LIST = {
     .defaults = all_kinds,
     .choices = "algorithms gpus kernels links models",
     .set_positional = set_kind,
-    .run = run_list,
+    .answer = answer,
 };
 
 const Command COMMAND_GPUS = {
@@ -462,7 +421,7 @@ const Command COMMAND_GPUS = {
     .defaults = of_gpus,
     .choices = "@gpus",
     .set_positional = add_name,
-    .run = run_list,
+    .answer = answer,
 };
 
 static const Option KERNELS_OPTIONS[] = {
@@ -492,5 +451,5 @@ const Command COMMAND_KERNELS = {
     .defaults = of_kernels,
     .choices = "@kernels",
     .set_positional = add_name,
-    .run = run_list,
+    .answer = answer,
 };

@@ -8,7 +8,6 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/cli/reply.h"
 #include "viz/text/print.h"
 
 enum { COUNT_DEFAULT = 10, COUNT_MOST = 1000, DAY_S = 86400, SKILLS_MAX = 1000, NAMES_MAX = 40 };
@@ -158,12 +157,8 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
   }
   if (!status) {
     const LessonAsk *ask = &lesson.asks[0];
-    table_text(t, ROLE_PLAIN, lesson.name);
-    table_count(t, ROLE_PLAIN, wide(k + 1));
-    table_text(t, ROLE_PLAIN, s->name);
-    table_text(t, ROLE_PLAIN, q->prompt);
-    table_text(t, ROLE_PLAIN, ask->kind == LESSON_NUMBER ? ask->unit.name : "");
-    table_text(t, ROLE_PLAIN, p->o->has_solutions ? q->answer : "");
+    put_cells(t, "snssss", lesson.name, k + 1, s->name, q->prompt, ask->kind == LESSON_NUMBER ? ask->unit.name : "",
+              p->o->has_solutions ? q->answer : "");
     table_rule(t);
   }
   lesson_run_end(&run);
@@ -172,23 +167,21 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
 }
 
 /* The questions, each with its answer when that is asked for; as CSV a sheet to fill in. */
-static Status print_paper(Practice *p, Error *error) {
+static Status add_paper(Practice *p, Document *d, Error *error) {
   static const TableColumn COLUMNS[] = {{.csv = "lesson"},
                                         {.heading = "", .csv = "number", .key = "number", .right = true},
                                         {.heading = "question", .csv = "id", .key = "skill"},
                                         {.heading = "", .csv = "prompt", .key = "prompt", .shrink = TABLE_WRAP},
                                         {.heading = "unit", .csv = "unit", .key = "unit"},
                                         {.heading = "answer", .csv = "answer", .key = "answer", .shrink = TABLE_WRAP}};
-  Document d = reply_new(&p->o->output);
-  put_count(&d, "tilewalk-practice", 1);
-  put_whole(&d, "seed", p->o->seed);
-  Table *t = document_table(&d, DOCUMENT_ALL, "questions", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  put_values(d, "tilewalk-practice:n seed:u", 1, p->o->seed);
+  Table *t = document_table(d, DOCUMENT_ALL, "questions", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   Status status = STATUS_OK;
   for (int k = 0; k < p->o->count && !status; k++) status = add_question(p, t, k, error);
-  return reply_print(&d, status, p->io, error);
+  return status;
 }
 
-static Status print_list(Practice *p, Error *error) {
+static Status add_list(Practice *p, Document *d) {
   static const TableColumn COLUMNS[] = {{.heading = "skill", .key = "skill"},
                                         {.heading = "title", .key = "title"},
                                         {.csv = "lesson", .key = "lesson", .right = true},
@@ -196,46 +189,36 @@ static Status print_list(Practice *p, Error *error) {
                                         {.heading = "asked", .key = "asked", .right = true},
                                         {.heading = "right", .key = "right", .right = true},
                                         {.heading = "in days", .key = "due_in_days", .right = true}};
-  Document d = reply_new(&p->o->output);
-  put_count(&d, "tilewalk-practice", 1);
-  Table *t = document_table(&d, DOCUMENT_ALL, "skills", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  put_values(d, "tilewalk-practice:n", 1);
+  Table *t = document_table(d, DOCUMENT_ALL, "skills", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   for (int k = 0; k < p->n; k++) {
     const PracticeSkill *s = &p->known[k];
     const int64_t days = s->due_day > p->today ? s->due_day - p->today : 0;
-    table_text(t, ROLE_ACCENT, p->skills[k].name);
-    table_text(t, ROLE_PLAIN, p->skills[k].title);
-    table_count(t, ROLE_PLAIN, wide(p->skills[k].lesson));
-    table_count(t, ROLE_PLAIN, wide(s->box));
-    table_count(t, ROLE_PLAIN, wide(s->n_asked));
-    table_count(t, ROLE_PLAIN, wide(s->n_right));
-    table_count(t, days ? ROLE_DIM : ROLE_PLAIN, wide(days));
+    put_cells(t, "*ssnnii@i", p->skills[k].name, p->skills[k].title, p->skills[k].lesson, s->box, s->n_asked,
+              s->n_right, days ? ROLE_DIM : ROLE_PLAIN, days);
   }
-  return reply_print(&d, STATUS_OK, p->io, error);
+  return STATUS_OK;
 }
 
 /* ---- The command */
 
-static int run_practice(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   PracticeOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   const time_t now = time(NULL);
   if (!o->has_seed) o->seed = (uint64_t)now;
   if (!o->count) o->count = COUNT_DEFAULT;
   Practice *p = calloc(1, sizeof *p);
-  if (!p) {
-    error_set(error, STATUS_NO_MEMORY, "no memory to practise");
-    return EXIT_BAD_REQUEST;
-  }
+  if (!p) return error_set(error, STATUS_NO_MEMORY, "no memory to practise");
   *p = (Practice){.o = o, .io = io, .today = (int64_t)now / DAY_S, .recent = {-1, -1}};
   Status status = lesson_progress_open(&p->progress, io->err, error);
   if (!status) status = find_skills(p, error);
   if (!status)
-    status = o->lists                                              ? print_list(p, error)
-             : o->has_solutions || o->output.json || o->output.csv ? print_paper(p, error)
-                                                                   : practise(p, error);
+    status = o->lists                                       ? add_list(p, d)
+             : o->has_solutions || d->form != DOCUMENT_TEXT ? add_paper(p, d, error)
+                                                            : practise(p, error);
   lesson_progress_close(&p->progress);
   free(p);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 /* ---- Options */
@@ -292,5 +275,5 @@ const Command COMMAND_PRACTICE = {
     .options_bytes = sizeof(PracticeOptions),
     .sets = SETS,
     .set_positional = add_skill,
-    .run = run_practice,
+    .answer = answer,
 };

@@ -8,9 +8,7 @@
 
 #include "viz/cli/command.h"
 #include "viz/cli/rank_options.h"
-#include "viz/cli/reply.h"
 #include "viz/request/description.h"
-#include "viz/request/request.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 
@@ -22,6 +20,13 @@ typedef struct {
   OutputRequest output;
   RankOptions ranks;
   Scheme scheme;
+  /* What it works with. */
+  Gpu gpu;
+  GpuLink link;
+  KvModel model;
+  Serving serving;
+  Problem problem;
+  Ranks walked;
 } RanksOptions;
 
 /* ---- The walk, added up ------------------------------------------------------------------------------------ */
@@ -58,28 +63,11 @@ static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTi
   sum->end_s = fmax(sum->end_s, end_s);
 }
 
-static const char *piece_name(RankPieceKind kind) {
-  static const char *const NAMES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
-  return NAMES[kind];
-}
-
 static void add_csv(Table *t, int64_t at, int64_t r, const RankPiece *p, const RankStep *step, const RankTimes *x) {
-  table_digits(t, ROLE_PLAIN, wide(at));
-  table_digits(t, ROLE_PLAIN, wide(r));
-  if (step->keys_of >= 0)
-    table_digits(t, ROLE_PLAIN, wide(step->keys_of));
-  else
-    table_empty(t, false);
-  table_text(t, ROLE_PLAIN, piece_name(step->piece));
-  table_count(t, ROLE_PLAIN, p->pairs);
-  table_bytes(t, ROLE_PLAIN, step->hbm_bytes - step->carried_bytes);
-  table_bytes(t, ROLE_PLAIN, step->carried_bytes);
-  table_bytes(t, ROLE_PLAIN, step->sent_bytes);
-  table_bytes(t, ROLE_PLAIN, step->received_bytes);
-  table_seconds(t, ROLE_PLAIN, x->start_s);
-  table_seconds(t, ROLE_PLAIN, x->kernel_s);
-  table_seconds(t, ROLE_PLAIN, x->kernel_end_s);
-  table_seconds(t, ROLE_PLAIN, x->exchange_end_s);
+  static const char *const PIECES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
+  put_cells(t, step->keys_of >= 0 ? "iii" : "ii.", at, r, step->keys_of);
+  put_cells(t, "swWWWWtttt", PIECES[step->piece], p->pairs, step->hbm_bytes - step->carried_bytes, step->carried_bytes,
+            step->sent_bytes, step->received_bytes, x->start_s, x->kernel_s, x->kernel_end_s, x->exchange_end_s);
 }
 
 static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
@@ -91,7 +79,7 @@ static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const 
   if (a->csv) add_csv(a->csv, t, r, p, step, x);
 }
 
-static Status answer(const Ranks *ranks, Document *d, Answer *a, Error *error) {
+static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   static const TableColumn COLUMNS[] = {{.csv = "step"},          {.csv = "rank"},       {.csv = "keys_of"},
                                         {.csv = "block"},         {.csv = "pairs"},      {.csv = "sram_bytes"},
                                         {.csv = "carried_bytes"}, {.csv = "sent_bytes"}, {.csv = "received_bytes"},
@@ -153,21 +141,19 @@ static void add_held(Document *d, const Ranks *k) {
               {"cache_bytes", "KV cache", k->cache_bytes},
               {"away_bytes", "behind the link", (Wide)(k->away * (double)all)}};
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
-  put_object(d, "holds");
+  put_values(d, "holds{");
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
     if (ROWS[i].bytes == 0) continue;
-    table_text(t, ROLE_PLAIN, ROWS[i].name);
-    table_bytes(t, ROLE_PLAIN, ROWS[i].bytes);
-    put_whole(d, ROWS[i].key, ROWS[i].bytes);
+    put_cells(t, "sW", ROWS[i].name, ROWS[i].bytes);
+    put_values(d, "%:w", ROWS[i].key, ROWS[i].bytes);
   }
   put_end(d);
 }
 
 /* Both boundaries: across the SRAM of each GPU to its HBM, and across the links. */
-static void sum_cells(Table *t, const Sum *s) {
-  table_count(t, ROLE_PLAIN, s->pairs);
-  table_bytes(t, ROLE_PLAIN, s->sram_bytes + s->carried_bytes);
-  table_bytes(t, ROLE_ACCENT, s->sent_bytes > s->received_bytes ? s->sent_bytes : s->received_bytes);
+static Wide link_bytes(const Sum *s) { return s->sent_bytes > s->received_bytes ? s->sent_bytes : s->received_bytes; }
+static void sum_cells(Table *t, int64_t at, const Sum *s) {
+  put_cells(t, "dwW*W", at, s->pairs, s->sram_bytes + s->carried_bytes, link_bytes(s));
 }
 
 static void add_steps(Document *d, const Answer *a) {
@@ -188,12 +174,9 @@ static void add_steps(Document *d, const Answer *a) {
     const double length_s = s->end_s - before;
     before = s->end_s;
     if (d->form == DOCUMENT_TEXT && k >= ROWS_SHOWN) continue;
-    table_digits(t, ROLE_PLAIN, wide(k));
-    sum_cells(t, s);
-    table_seconds(t, ROLE_PLAIN, s->kernel_s);
-    table_seconds(t, ROLE_PLAIN, s->exchange_s);
-    table_seconds(t, ROLE_PLAIN, s->end_s);
-    table_percent(t, ROLE_PLAIN, length_s > 0 ? fmax(0, 1 - s->busy_s / ((double)a->ranks->n * length_s)) : 0);
+    sum_cells(t, k, s);
+    put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s,
+              length_s > 0 ? fmax(0, 1 - s->busy_s / ((double)a->ranks->n * length_s)) : 0.0);
   }
   if (a->ranks->n_steps > ROWS_SHOWN)
     table_note(t, "%d of %" PRId64 " steps; --csv has all, rank by rank.", ROWS_SHOWN, a->ranks->n_steps);
@@ -212,10 +195,8 @@ static void add_tensors(Document *d, const Ranks *k) {
   for (int n = 0; n < k->program->n_tensors; n++) {
     if (!k->program->tensors[n].is_moved) continue;
     char title[64];
-    table_text(t, ROLE_PLAIN, schedule_moved_title(k->program, WHEN_WHOLE, n, ", ", title, sizeof title));
-    table_bytes(t, ROLE_PLAIN, tensors[n].read);
-    table_bytes(t, ROLE_PLAIN, tensors[n].write);
-    table_bytes(t, ROLE_ACCENT, tensors[n].sent);
+    put_cells(t, "sWW*W", schedule_moved_title(k->program, WHEN_WHOLE, n, ", ", title, sizeof title), tensors[n].read,
+              tensors[n].write, tensors[n].sent);
   }
 }
 
@@ -230,10 +211,8 @@ static void add_ranks(Document *d, const Answer *a) {
   table_title(t, "Ranks, all steps together (%s)", kind_name(a));
   for (int64_t r = 0; r < a->ranks->n; r++) {
     if (d->form == DOCUMENT_TEXT && r >= ROWS_SHOWN) break;
-    table_digits(t, ROLE_PLAIN, wide(r));
-    sum_cells(t, &a->of[r]);
-    table_seconds(t, ROLE_PLAIN, a->of[r].busy_s);
-    table_percent(t, ROLE_PLAIN, idle(a, a->of[r].busy_s, 1));
+    sum_cells(t, r, &a->of[r]);
+    put_cells(t, "t%", a->of[r].busy_s, idle(a, a->of[r].busy_s, 1));
   }
   if (a->ranks->n > ROWS_SHOWN) table_note(t, "%d of %" PRId64 " ranks; --csv has all.", ROWS_SHOWN, a->ranks->n);
 }
@@ -242,19 +221,10 @@ static void add_summary(Document *d, const Answer *a) {
   const Ranks *k = a->ranks;
   const TimePart bound = binds(a);
   const double hiding = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
-  put_object(d, "boundaries");
-  put_whole(d, "hbm_bytes", a->all.sram_bytes + a->all.carried_bytes);
-  put_whole(d, "carried_bytes", a->all.carried_bytes);
-  put_whole(d, "link_bytes", a->all.sent_bytes > a->all.received_bytes ? a->all.sent_bytes : a->all.received_bytes);
-  put_end(d);
-  put_object(d, "time");
-  put_real(d, "bound_s", a->bound_s);
-  put_real_or_null(d, "predicted_s", a->predicted_s);
-  put_text(d, "kind", kind_name(a));
-  put_real(d, "idle", idle(a, a->all.busy_s, k->n));
-  put_text(d, "binds", bound == TIME_NONE ? "link" : timing_term_key(bound));
-  put_end(d);
-  put_real_or_null(d, "hiding_tokens", hiding);
+  put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.sram_bytes + a->all.carried_bytes,
+             a->all.carried_bytes, link_bytes(&a->all));
+  put_values(d, "time{bound_s:f predicted_s:f kind:s idle:f binds:s} hiding_tokens:f", a->bound_s, a->predicted_s,
+             kind_name(a), idle(a, a->all.busy_s, k->n), bound == TIME_NONE ? "link" : timing_term_key(bound), hiding);
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
                 kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
                 bound == TIME_NONE ? "the link" : timing_term_title(bound));
@@ -279,18 +249,10 @@ static void add_head(Document *d, const Answer *a) {
                 s->d, dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
                 note->assumed ? " (assumed)" : "", a->clock == CLOCK_PREDICTED ? "; measured exchanges" : "");
-  put_text(d, "scheme", SCHEME_NAMES[k->scheme]);
-  if (k->program) put_text(d, "algorithm", k->program->name);
-  put_count(d, "ranks", k->n);
-  put_text(d, "gpu", k->gpu.name);
-  put_object(d, "link");
-  put_text(d, "name", k->link.name);
-  put_real(d, "bytes_per_s", k->link.bytes_per_s);
-  put_real(d, "latency_s", k->link.latency_s);
-  put_flag(d, "assumed", note->assumed);
-  put_flag(d, "measured", k->link.ramp_bytes > 0);
-  put_end(d);
-  put_count(d, "tokens", k->tokens);
+  put_values(d, "scheme:s", SCHEME_NAMES[k->scheme]);
+  if (k->program) put_values(d, "algorithm:s", k->program->name);
+  put_values(d, "ranks:i gpu:s link{name:s bytes_per_s:f latency_s:f assumed:b measured:b} tokens:i", k->n, k->gpu.name,
+             k->link.name, k->link.bytes_per_s, k->link.latency_s, note->assumed, k->link.ramp_bytes > 0, k->tokens);
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
@@ -312,16 +274,6 @@ static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Servi
   return STATUS_OK;
 }
 
-typedef struct {
-  Gpu gpu;
-  GpuLink link;
-  Profile kernel;
-  KvModel model;
-  Serving serving;
-  Problem problem;
-  Ranks ranks;
-} Work;
-
 /* The program that says what ranks do; NULL: none is named, the scheme does. */
 static Status take_program(const RanksOptions *o, const Schedule **program, Error *error) {
   *program = o->request.n_algorithms ? o->request.algorithms[0] : NULL;
@@ -340,12 +292,12 @@ static Status take_program(const RanksOptions *o, const Schedule **program, Erro
   return STATUS_OK;
 }
 
-static Status resolve(const RanksOptions *o, Work *w, Error *error) {
-  Request request = o->request;
+static Status resolve(RanksOptions *w, Error *error) {
+  Request request = w->request;
   const Schedule *program;
-  const bool offload = o->scheme == SCHEME_OFFLOAD;
+  const bool offload = w->scheme == SCHEME_OFFLOAD;
   if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
-  Status status = take_program(o, &program, error);
+  Status status = take_program(w, &program, error);
   request.n_algorithms = 0;
   if (!status) status = description_gpu(request.gpu, &w->gpu, error);
   if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
@@ -354,20 +306,20 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
         "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
         w->gpu.name);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
-  if (!status) status = rank_options_link(&o->ranks, &w->link, error);
+  if (!status) status = rank_options_link(&w->ranks, &w->link, error);
   if (!status) status = request_take_model(&request, error);
   if (!status) status = request_problem(&request, &w->problem, &w->gpu, error);
   if (status) return status;
-  const RanksAsked asked = {.scheme = o->scheme,
+  const RanksAsked asked = {.scheme = w->scheme,
                             .n = offload      ? 1
-                                 : o->ranks.n ? o->ranks.n
+                                 : w->ranks.n ? w->ranks.n
                                               : RANKS_DEFAULT,
                             .problem = &w->problem,
                             .gpu = &w->gpu,
                             .link = &w->link,
                             .serving = offload ? &w->serving : NULL,
                             .program = program};
-  return ranks_make(&w->ranks, &asked, error);
+  return ranks_make(&w->walked, &asked, error);
 }
 
 static void fill(Document *d, const Answer *a) {
@@ -386,19 +338,15 @@ static void fill(Document *d, const Answer *a) {
   add_summary(d, a);
 }
 
-static int run_ranks(void *options, Io *io, Error *error) {
-  const RanksOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
+  RanksOptions *o = options;
   Answer a = {0};
-  Work *w = calloc(1, sizeof *w);
-  Status status = w ? resolve(o, w, error) : error_set(error, STATUS_NO_MEMORY, "no memory for ranks");
-  Document d = reply_new(&o->output);
-  if (!status) status = answer(&w->ranks, &d, &a, error);
-  if (!status) fill(&d, &a);
-  status = reply_print(&d, status, io, error);
+  (void)io;
+  Status status = resolve(o, error);
+  if (!status) status = walk(&o->walked, d, &a, error);
+  if (!status) fill(d, &a);
   free(a.steps);
-  free(w);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static const Option RANKS_OPTIONS[] = {
@@ -460,5 +408,5 @@ const Command COMMAND_RANKS = {
         "512\n",
     .options_bytes = sizeof(RanksOptions),
     .sets = SETS,
-    .run = run_ranks,
+    .answer = answer,
 };

@@ -15,7 +15,6 @@
 #include "sim/base/packed.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
@@ -252,57 +251,45 @@ static const TableColumn COLUMNS[] = {{.heading = "count", .csv = "count"},
                                       {.heading = "meaning", .shrink = TABLE_WRAP}};
 
 /* A row of the table, and a key of JSON. For people those are left out that say little. */
-typedef enum { ROW_ALL = 0, ROW_PROGRAMS } RowFor;
-static void add_row(Document *d, Table *t, RowFor whom, const char *key, uint64_t value, const char *what) {
-  put_whole(d, key, value);
-  if (whom == ROW_PROGRAMS && d->form == DOCUMENT_TEXT) return;
-  table_text(t, ROLE_PLAIN, key);
-  if (strstr(key, "_bytes"))
-    table_bytes(t, ROLE_PLAIN, value);
-  else
-    table_count(t, ROLE_PLAIN, value);
-  table_text(t, ROLE_DIM, what);
-}
-
 static void add_counts(Document *d, Table *t, const Reader *r) {
   const CacheCounts *c = &r->cache->counts;
   const uint64_t sector_bytes = r->cache->config.sector_bytes;
-  add_row(d, t, ROW_ALL, "accesses", c->accesses, "records of the trace");
-  add_row(d, t, ROW_ALL, "line_misses", c->line_misses, "look-ups, reads and stores, that did not find their line");
-  add_row(d, t, ROW_ALL, "sector_misses", c->read_sector_misses + c->write_sector_absent,
-          "sectors touched that were not there");
-  add_row(d, t, ROW_ALL, "writebacks", c->dirty_evictions, "lines pushed out with data to write back");
-  add_row(d, t, ROW_PROGRAMS, "stores", r->n_stores, "records that are stores");
-  add_row(d, t, ROW_PROGRAMS, "fetches_left_out", r->parser.n_fetches_left_out,
-          "instruction fetches of lackey's that are not counted");
-  add_row(d, t, ROW_PROGRAMS, "lines_touched", c->lines_touched, "look-ups: a record over two lines is two");
-  add_row(d, t, ROW_ALL, "read_sectors", c->read_sectors, "sectors that reads asked for");
-  add_row(d, t, ROW_ALL, "read_sector_misses", c->read_sector_misses, "of those, fetched from below");
-  add_row(d, t, ROW_ALL, "write_sectors", c->write_sectors, "sectors that stores touched; none is fetched");
-  add_row(d, t, ROW_PROGRAMS, "write_sectors_absent", c->write_sector_absent, "of those, not there before");
-  add_row(d, t, ROW_ALL, "evictions", c->evictions, "lines pushed out");
-  add_row(d, t, ROW_ALL, "written_back_sectors", c->written_back_sectors, "sectors written back");
-  add_row(d, t, ROW_ALL, "fetched_bytes", c->read_sector_misses * sector_bytes, "read from below");
-  add_row(d, t, ROW_ALL, "written_back_bytes", c->written_back_sectors * sector_bytes, "written below");
-  const double hit_rate = cache_hit_rate(c);
-  put_real(d, "hit_rate", hit_rate);
-  table_text(t, ROLE_PLAIN, "hit_rate");
-  table_percent(t, ROLE_ACCENT, hit_rate);
-  table_text(t, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
+  const struct {
+    bool for_people;
+    const char *key;
+    uint64_t value;
+    const char *what;
+  } rows[] = {
+      {true, "accesses", c->accesses, "records of the trace"},
+      {true, "line_misses", c->line_misses, "look-ups, reads and stores, that did not find their line"},
+      {true, "sector_misses", c->read_sector_misses + c->write_sector_absent, "sectors touched that were not there"},
+      {true, "writebacks", c->dirty_evictions, "lines pushed out with data to write back"},
+      {false, "stores", r->n_stores, "records that are stores"},
+      {false, "fetches_left_out", r->parser.n_fetches_left_out, "instruction fetches of lackey's that are not counted"},
+      {false, "lines_touched", c->lines_touched, "look-ups: a record over two lines is two"},
+      {true, "read_sectors", c->read_sectors, "sectors that reads asked for"},
+      {true, "read_sector_misses", c->read_sector_misses, "of those, fetched from below"},
+      {true, "write_sectors", c->write_sectors, "sectors that stores touched; none is fetched"},
+      {false, "write_sectors_absent", c->write_sector_absent, "of those, not there before"},
+      {true, "evictions", c->evictions, "lines pushed out"},
+      {true, "written_back_sectors", c->written_back_sectors, "sectors written back"},
+      {true, "fetched_bytes", c->read_sector_misses * sector_bytes, "read from below"},
+      {true, "written_back_bytes", c->written_back_sectors * sector_bytes, "written below"}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    put_values(d, "%:u", rows[k].key, rows[k].value);
+    if (rows[k].for_people || d->form != DOCUMENT_TEXT)
+      put_cells(t, strstr(rows[k].key, "_bytes") ? "sU~s" : "su~s", rows[k].key, rows[k].value, rows[k].what);
+  }
+  put_values(d, "hit_rate:f", cache_hit_rate(c));
+  put_cells(t, "s*%~s", "hit_rate", cache_hit_rate(c),
+            "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
 }
 
 static void put_cache(Document *d, const Reader *r) {
   const CacheConfig *c = &r->cache->config;
-  put_text(d, "format", DIN_FORMATS[r->parser.detected]);
-  put_object(d, "cache");
-  put_whole(d, "size_bytes", c->size_bytes);
-  put_whole(d, "ways", c->ways);
-  put_whole(d, "line_bytes", c->line_bytes);
-  put_whole(d, "sector_bytes", c->sector_bytes);
-  put_whole(d, "sets", r->cache->sets);
-  put_text(d, "index", INDEXES[c->index]);
-  put_text(d, "policy", POLICIES[c->policy]);
-  put_end(d);
+  put_values(d, "format:s cache{size_bytes:u ways:u line_bytes:u sector_bytes:u sets:u index:s policy:s}",
+             DIN_FORMATS[r->parser.detected], c->size_bytes, c->ways, c->line_bytes, c->sector_bytes, r->cache->sets,
+             INDEXES[c->index], POLICIES[c->policy]);
 }
 
 static void add_notes(Table *table, const DinParser *parser) {
@@ -349,7 +336,7 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-static Status replay(const ReplayOptions *o, Reader *r, Io *io, Error *error) {
+static Status replay(const ReplayOptions *o, Reader *r, Document *d, Io *io, Error *error) {
   Status status = open_trace(o->path, r, error);
   if (status == STATUS_OK) status = cache_new(&r->cache, &o->cache, error);
   r->piece = malloc(PIECE_BYTES);
@@ -357,27 +344,23 @@ static Status replay(const ReplayOptions *o, Reader *r, Io *io, Error *error) {
   if (status == STATUS_OK) status = replay_all(r, io, error);
   if (status != STATUS_OK) return status;
   if (o->flush) cache_flush(r->cache);
-  Document d = reply_new(&o->output);
-  fill(&d, r);
-  return reply_print(&d, STATUS_OK, io, error);
+  fill(d, r);
+  return STATUS_OK;
 }
 
-static int run_replay(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   ReplayOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (!*o->path) {
-    error_set(error, STATUS_BAD_REQUEST, "no trace is named; give a file, or - for the standard input");
-    return EXIT_BAD_REQUEST;
-  }
-  if (choose_cache(o, error)) return EXIT_BAD_REQUEST;
+  if (!*o->path)
+    return error_set(error, STATUS_BAD_REQUEST, "no trace is named; give a file, or - for the standard input");
+  if (choose_cache(o, error)) return error->status;
   Reader r = {.file = -1, .interrupted = io_catch_interrupt(io)};
   r.left = o->limit ? (uint64_t)o->limit : UINT64_MAX;
   r.parser = (DinParser){.default_bytes = (uint32_t)o->access_bytes, .format = o->format, .fetches = o->fetches};
-  const Status status = replay(o, &r, io, error);
+  const Status status = replay(o, &r, d, io, error);
   if (r.file > STDIN_FILENO) close(r.file);
   free(r.piece);
   free(r.cache);
-  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
+  return status;
 }
 
 static const Option CACHE_OPTIONS[] = {
@@ -444,5 +427,5 @@ const Command COMMAND_REPLAY = {
     .options_bytes = sizeof(ReplayOptions),
     .sets = SETS,
     .set_positional = set_path,
-    .run = run_replay,
+    .answer = answer,
 };

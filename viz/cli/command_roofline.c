@@ -186,23 +186,15 @@ static void add_notes(Table *t, const Roofline *r) {
 
 static double known(double rate) { return rate > 0 ? rate : (double)NAN; }
 
-static void put_level(Document *d, const Roofline *r, TimePart level) {
-  put_object(d, NULL);
-  put_text(d, "level", timing_term_key(level));
-  put_real(d, "bytes_per_s", timing_rate(&r->gpu, level, r->dtype));
-  put_real_or_null(d, "ridge_flops_per_byte", known(timing_ridge(&r->gpu, level, r->dtype)));
-  put_end(d);
-}
-
 static void fill(Document *d, const Roofline *r) {
   char problem[512];
   const ReportSink sink = document_sink(d);
   report_shape(&sink, "shape", &r->runs[0]);
-  put_text(d, "gpu", r->gpu.name);
-  put_real_or_null(d, "peak_flops_per_s", known(r->peak_flops_per_s));
-  put_real(d, "exp_ceiling_flops_per_s", r->exp_ceiling_flops_per_s);
-  put_array(d, "levels");
-  for (int l = 0; l < r->n_levels; l++) put_level(d, r, r->levels[l]);
+  put_values(d, "gpu:s peak_flops_per_s:f exp_ceiling_flops_per_s:f levels[", r->gpu.name, known(r->peak_flops_per_s),
+             r->exp_ceiling_flops_per_s);
+  for (const TimePart *level = r->levels; level < r->levels + r->n_levels; level++)
+    put_values(d, "{level:s bytes_per_s:f ridge_flops_per_byte:f}", timing_term_key(*level),
+               timing_rate(&r->gpu, *level, r->dtype), known(timing_ridge(&r->gpu, *level, r->dtype)));
   put_end(d);
   Table *t = figure_table(d, DOCUMENT_ALL, "runs", COLUMNS, N_COLUMNS);
   run_tables_problem(&r->runs[0], problem, sizeof problem);

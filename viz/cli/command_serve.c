@@ -8,7 +8,6 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/serve/serve_printed.h"
 #include "viz/cli/serve/service.h"
 
@@ -151,14 +150,14 @@ static const OptionSet KVCACHE_SETS[] = {
     {0},
 };
 
-static int run_kvcache(void *options, Io *io, Error *error) {
+static Status answer_kvcache(void *options, Document *d, Io *io, Error *error) {
   Service *s = options;
-  Status status = output_request_check(&s->output, error);
-  if (!status && !s->lists) status = service_complete(s, false, error);
-  Document d = reply_new(&s->output);
-  if (!status) status = s->lists ? kvcache_list(&d, error) : kvcache_figures(s, &d, error);
+  (void)io;
+  if (s->lists) return kvcache_list(d, error);
+  Status status = service_complete(s, false, error);
+  if (!status) status = kvcache_figures(s, d, error);
   service_free(s);
-  return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 const Command COMMAND_KVCACHE = {
@@ -186,7 +185,7 @@ const Command COMMAND_KVCACHE = {
                 "  tilewalk kvcache --lengths 100,2000,317,4000 --page 16\n",
     .options_bytes = sizeof(Service),
     .sets = KVCACHE_SETS,
-    .run = run_kvcache,
+    .answer = answer_kvcache,
 };
 
 /* ---- Serve ------------------------------------------------------------------------------------------------- */
@@ -249,12 +248,9 @@ Status serve_of_line(const char *line, Document *d, Error *error) {
   return status;
 }
 
-static int run_serve(void *options, Io *io, Error *error) {
-  Service *s = options;
-  Status status = output_request_check(&s->output, error);
-  Document d = reply_new(&s->output);
-  if (!status) status = s->is_printed ? serve_printed(&d, error) : answer(s, &d, error);
-  return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+static Status answer_serve(void *options, Document *d, Io *io, Error *error) {
+  (void)io;
+  return ((Service *)options)->is_printed ? serve_printed(d, error) : answer(options, d, error);
 }
 
 const Command COMMAND_SERVE = {
@@ -276,5 +272,5 @@ const Command COMMAND_SERVE = {
                 "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --evict streaming:4+2044\n",
     .options_bytes = sizeof(Service),
     .sets = SERVE_SETS,
-    .run = run_serve,
+    .answer = answer_serve,
 };

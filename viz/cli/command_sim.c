@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/answer/report.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/serve/batch_table.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
@@ -32,7 +31,7 @@ static void put_runs(Document *d, const Simulation *runs, int n) {
     report_answers(&sink, runs, n);
     return;
   }
-  put_array(d, "machines");
+  put_values(d, "machines[");
   for (int first = 0, end; first < n; first = end) {
     for (end = first + 1; end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0;) end++;
     report_document(&sink, runs + first, end - first);
@@ -77,39 +76,29 @@ static Status run_on_all(const SimOptions *o, Simulation *runs, int *n, Error *e
   }
 }
 
-static int run_sim(void *options, Io *io, Error *error) {
+static Status answer_lengths(SimOptions *o, Document *d, Error *error) {
+  if (o->ranks.n || *o->ranks.link)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
+                     o->ranks.n ? "ranks" : "link");
+  return batch_table(&o->request, o->lengths, d, error);
+}
+
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   SimOptions *o = options;
-  Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
-  int n = 0;
-  Status status = output_request_check(&o->output, error);
-  if (!status && *o->lengths) {
-    Document d = reply_new(&o->output);
-    free(runs);
-    if (o->ranks.n || *o->ranks.link)
-      status = error_set(error, STATUS_BAD_REQUEST,
-                         "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
-                         o->ranks.n ? "ranks" : "link");
-    if (!status) status = batch_table(&o->request, o->lengths, &d, error);
-    if (!status) status = layer_note(&o->request, io, error);
-    if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
-    return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  }
-  if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
-  if (!status) status = run_on_all(o, runs, &n, error);
-  if (!status) status = layer_note(&o->request, io, error);
-  if (status) {
-    free(runs);
-    return EXIT_BAD_REQUEST;
-  }
   const Schedule *schedules[RUNS_MAX];
+  int n = 0;
+  Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
+  Status status = *o->lengths ? answer_lengths(o, d, error)
+                  : runs      ? run_on_all(o, runs, &n, error)
+                              : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
+  if (!status) status = layer_note(&o->request, io, error);
   for (int k = 0; k < n; k++) schedules[k] = runs[k].schedule;
-  program_notes(schedules, n, io);
-  Document d = reply_new(&o->output);
-  if (d.form == DOCUMENT_JSON) put_runs(&d, runs, n);
-  run_tables(&d, runs, n, o->output.details);
-  status = reply_print(&d, STATUS_OK, io, error);
+  if (!status) program_notes(n ? schedules : o->request.algorithms, n ? n : o->request.n_algorithms, io);
+  if (!status && n && d->form == DOCUMENT_JSON) put_runs(d, runs, n);
+  if (!status && n) run_tables(d, runs, n, d->details);
   free(runs);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static Status set_lengths(void *target, const char *value, Error *error) {
@@ -170,5 +159,5 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),
     .sets = SETS,
-    .run = run_sim,
+    .answer = answer,
 };

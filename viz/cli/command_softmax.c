@@ -91,6 +91,11 @@ typedef struct {
   int64_t rows_at[2][SCORES_MAX], warps_at[2][SCORES_MAX];
 } Walk;
 
+typedef struct {
+  SoftmaxOptions options;
+  Walk walk;
+} SoftmaxCommand;
+
 /* In one pass. A sink is one score more, of a key whose value is zero. */
 static void reference(const SoftmaxOptions *o, const double *values, int64_t d, Walk *w) {
   double scores[SCORES_MAX + 1], padded[(EXAMPLE_N + 1) * EXAMPLE_D] = {0}, weights[SCORES_MAX + 1];
@@ -188,34 +193,32 @@ static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
                                  {.heading = "rescale l and O by"},
                                  {.heading = o->example ? "O, not yet divided by l" : "l"}};
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, 5);
-  for (int64_t k = 0; k < w->n_steps; k++) {
-    const SoftmaxStep *s = &w->steps[k];
+  for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++) {
+    const TextRole role = isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD;
     const Number l = shown(s->l_new), l_old = shown(s->l_old), added = shown(s->block_sum);
-    table_format(t, ROLE_PLAIN, "%" PRId64, s->block);
+    put_cells(t, "i", s->block);
     cell_vector(t, o->scores + s->first, s->n, true);
     table_format(t, ROLE_PLAIN, "%.5g", s->m_new);
     cell_factor(t, o, s);
     if (o->example)
-      cell_vector(t, w->O_after[k], EXAMPLE_D, false);
+      cell_vector(t, w->O_after[s - w->steps], EXAMPLE_D, false);
     else if (s->block == 0 || o->normal)
-      table_text(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, l.text);
+      table_text(t, role, l.text);
     else if (s->factor == 1)
-      table_format(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, "%s + %s = %s", l_old.text, added.text, l.text);
+      table_format(t, role, "%s + %s = %s", l_old.text, added.text, l.text);
     else
-      table_format(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, "%s x %.4f + %s = %s", l_old.text, s->factor,
-                   added.text, l.text);
+      table_format(t, role, "%s x %.4f + %s = %s", l_old.text, s->factor, added.text, l.text);
   }
-  for (int64_t k = 0; k < w->n_steps; k++)
-    if (w->steps[k].n_overflowed)
-      table_note(t, "Block %" PRId64 ": %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s.",
-                 w->steps[k].block, w->steps[k].n_overflowed, w->steps[k].n, precision_format(o->precision)->name,
-                 overflow_text(o->precision).text);
+  for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++)
+    if (s->n_overflowed)
+      table_note(t, "Block %" PRId64 ": %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s.", s->block,
+                 s->n_overflowed, s->n, precision_format(o->precision)->name, overflow_text(o->precision).text);
 }
 
 static void add_beside(Table *t, const char *name, const double *values, const double *in_one_pass, int64_t n) {
-  table_text(t, ROLE_PLAIN, name);
+  put_cells(t, "s", name);
   cell_vector(t, values, n, false);
-  table_text(t, ROLE_DIM, "one pass, fp64");
+  put_cells(t, "~s", "one pass, fp64");
   cell_vector(t, in_one_pass, n, false);
 }
 
@@ -262,25 +265,21 @@ static void add_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
 /* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
 static void put_number(Document *d, const char *key, double value) {
   if (isfinite(value))
-    put_real(d, key, value);
+    put_values(d, "%:f", key, value);
   else
-    put_text(d, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    put_values(d, "%:s", key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
 /* NULL: null. */
 static void put_numbers(Document *d, const char *key, const double *values, int64_t n) {
-  if (!values) {
-    put_null(d, key);
-    return;
-  }
-  put_array(d, key);
-  for (int64_t k = 0; k < n; k++) put_number(d, NULL, values[k]);
-  put_end(d);
+  put_values(d, values ? "%[" : "%:0", key);
+  for (int64_t k = 0; k < n && values; k++) put_number(d, NULL, values[k]);
+  if (values) put_end(d);
 }
 
 static void put_block(Document *d, const SoftmaxOptions *o, const Walk *w, int64_t k) {
   const SoftmaxStep *s = &w->steps[k];
-  put_object(d, NULL);
+  put_values(d, "{");
   put_numbers(d, "scores", o->scores + s->first, s->n);
   put_numbers(d, "P", w->P + s->first, s->n);
   put_number(d, "m", s->m_new);
@@ -288,33 +287,27 @@ static void put_block(Document *d, const SoftmaxOptions *o, const Walk *w, int64
   put_number(d, "block_sum", s->block_sum);
   put_number(d, "l", s->l_new);
   put_numbers(d, "O", o->example ? w->O_after[k] : NULL, EXAMPLE_D);
-  put_count(d, "n_overflowed", s->n_overflowed);
-  put_end(d);
+  put_values(d, "n_overflowed:i}", s->n_overflowed);
 }
 
 static void put_counts(Document *d, const char *key, const int64_t *values, int64_t n) {
-  put_array(d, key);
-  for (int64_t k = 0; k < n; k++) put_count(d, NULL, values[k]);
+  put_values(d, "%[", key);
+  for (int64_t k = 0; k < n; k++) put_values(d, ":i", values[k]);
   put_end(d);
 }
 
 /* By block. */
 static void put_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  static const char *const KEYS[2][2] = {{"rows_at", "warps_at"}, {"lagging_rows_at", "lagging_warps_at"}};
-  put_object(d, "rescales");
-  put_count(d, "rows", NORMAL_ROWS);
-  put_real(d, "rescale_above", o->rescale_above);
+  put_values(d, "rescales{rows:n rescale_above:f", NORMAL_ROWS, o->rescale_above);
   for (int lags = 0; lags < 2; lags++) {
-    put_counts(d, KEYS[lags][0], w->rows_at[lags], w->n_steps);
-    put_counts(d, KEYS[lags][1], w->warps_at[lags], w->n_steps);
+    put_counts(d, lags ? "lagging_rows_at" : "rows_at", w->rows_at[lags], w->n_steps);
+    put_counts(d, lags ? "lagging_warps_at" : "warps_at", w->warps_at[lags], w->n_steps);
   }
   put_end(d);
 }
 
 static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  put_text(d, "precision", precision_format(o->precision)->name);
-  put_flag(d, "subtracts_max", !o->without_max);
-  put_array(d, "blocks");
+  put_values(d, "precision:s subtracts_max:b blocks[", precision_format(o->precision)->name, !o->without_max);
   for (int64_t k = 0; k < w->n_steps; k++) put_block(d, o, w, k);
   put_end(d);
   put_numbers(d, "weights", w->weights, o->n);
@@ -322,13 +315,11 @@ static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
   put_numbers(d, "O", o->example ? w->O : NULL, EXAMPLE_D);
   put_number(d, "rmse", accuracy_rmse(&w->accuracy));
   put_number(d, "max_ulps", w->accuracy.largest_ulps);
-  put_count(d, "n_infinite", w->n_infinite);
-  put_count(d, "n_nan", w->n_nan);
-  put_count(d, "n_saturated", w->n_saturated);
+  put_values(d, "n_infinite:i n_nan:i n_saturated:i", w->n_infinite, w->n_nan, w->n_saturated);
   if (o->normal)
     put_rescales(d, o, w);
   else
-    put_null(d, "rescales");
+    put_values(d, "rescales:0");
 }
 
 /* A line for each block. */
@@ -346,7 +337,6 @@ static void add_blocks(Document *d, const Walk *w) {
 }
 
 static Status complete(SoftmaxOptions *o, Error *error) {
-  if (output_request_check(&o->output, error)) return error->status;
   if (o->errors_N && (o->example || o->n || o->normal || o->spread || o->rescale_above > 0 || o->block ||
                       o->without_max || o->has_sink || o->softcap > 0 || o->precision != PRECISION_FP32))
     return error_set(error, STATUS_BAD_REQUEST, "--errors draws and stores its own inputs; give it --seeds alone");
@@ -393,27 +383,17 @@ static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
   add_result(d, o, w);
 }
 
-static int run_softmax(void *options, Io *io, Error *error) {
-  SoftmaxOptions *o = options;
-  if (complete(o, error)) return EXIT_BAD_REQUEST;
-  if (o->errors_N) {
-    Document d = reply_new(&o->output);
-    return reply_print(&d, softmax_add_errors(&d, o->errors_N, o->seeds, error), io, error) ? EXIT_BAD_REQUEST
-                                                                                            : EXIT_DONE;
-  }
-  Walk *w = calloc(1, sizeof *w);
-  if (!w) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " scores", o->n);
-    return EXIT_BAD_REQUEST;
-  }
-  walk_softmax(o, w);
-  Document d = reply_new(&o->output);
-  put_walk(&d, o, w);
-  add_blocks(&d, w);
-  if (d.form == DOCUMENT_TEXT) add_text(&d, o, w);
-  const Status status = reply_print(&d, STATUS_OK, io, error);
-  free(w);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
+  SoftmaxCommand *c = options;
+  (void)io;
+  const Status status = complete(&c->options, error);
+  if (status) return status;
+  if (c->options.errors_N) return softmax_add_errors(d, c->options.errors_N, c->options.seeds, error);
+  walk_softmax(&c->options, &c->walk);
+  put_walk(d, &c->options, &c->walk);
+  add_blocks(d, &c->walk);
+  if (d->form == DOCUMENT_TEXT) add_text(d, &c->options, &c->walk);
+  return STATUS_OK;
 }
 
 static void defaults(void *options) {
@@ -496,8 +476,8 @@ const Command COMMAND_SOFTMAX = {
                 "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n\n"
                 "  # what FP8 costs, what scales of blocks and a rotation give back\n"
                 "  tilewalk softmax --errors 4K --seeds 2\n",
-    .options_bytes = sizeof(SoftmaxOptions),
+    .options_bytes = sizeof(SoftmaxCommand),
     .sets = SETS,
     .defaults = defaults,
-    .run = run_softmax,
+    .answer = answer,
 };

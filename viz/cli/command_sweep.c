@@ -259,7 +259,7 @@ static Table *open_table(Document *d, const Sweep *s, const Request *request, bo
     columns[n++] = (TableColumn){.csv = fits[k]};
   }
   char state[REQUEST_STATE_BYTES], said[512];
-  put_text(d, "over", sweep_axis_name(s->axis));
+  put_values(d, "over:s", sweep_axis_name(s->axis));
   Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
   table_title(t, "%s%s%s against %s; %s", details ? "" : sentence(s, said), details ? "" : "\n\n",
               sweep_metric_title(s->metric), s->axis->title, sweep_state(s->axis, request, state));
@@ -285,7 +285,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
   const ReportSink sink = document_sink(d);
   put_row(d, r->points);
   report_shape(&sink, "shape", &runs[0]);
-  put_array(d, "runs");
+  put_values(d, "runs[");
   for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &runs[a]);
   put_end(d);
   put_end(d);

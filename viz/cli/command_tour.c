@@ -110,7 +110,7 @@ static Status pictures(const TourOptions *o, Io *io, Error *error) {
 /* What the SMs of an H200 read is what the model says: a recorded run beside it. */
 static Status add_counted(Document *d, Error *error) {
   static const char KERNEL[] = "fa2_async";
-  char path[ASSETS_PATH_BYTES], *buffer = NULL;
+  char *buffer;
   size_t length;
   CounterTable table = {0};
   Request request = {.shape = {.N_q = COUNTED_N, .d = COUNTED_D}, .gpu = "h200"};
@@ -119,8 +119,7 @@ static Status add_counted(Document *d, Error *error) {
   Simulation run;
   snprintf(request.kernel, sizeof request.kernel, "%s", KERNEL);
   request.algorithms[request.n_algorithms++] = shipped_default();
-  Status status = assets_find(path, sizeof path, "assets/counters/h200/l2/first.csv", error);
-  if (!status) status = file_read(path, COUNTERS_BYTES, &buffer, &length, error);
+  Status status = assets_read("assets/counters/h200/l2/first.csv", COUNTERS_BYTES, &buffer, &length, error);
   if (!status) status = counter_table_from_buffer(&table, buffer, length, error);
   if (!status) status = request_problem(&request, &problem, &gpu, error);
   if (!status) status = simulate(&run, &problem, request.algorithms[0], error);

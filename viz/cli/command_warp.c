@@ -6,11 +6,8 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/machine/warp.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
-#include "viz/text/number.h"
-#include "viz/text/print.h"
 #include "viz/text/warp_picture.h"
 
 enum { BYTES_MAX = 1 << 20 };
@@ -83,67 +80,38 @@ static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
 /* --- results --- */
 
 static void put_shared(Document *d, const char *key, const WarpShared *s) {
-  put_object(d, key);
-  put_whole(d, "ways", s->ways);
-  put_whole(d, "wavefronts", s->wavefronts);
-  put_whole(d, "parts", s->parts);
-  put_whole(d, "conflicts", s->conflicts);
-  put_whole(d, "worst_bank", s->worst_bank);
-  put_end(d);
+  put_values(d, "%{ways:n wavefronts:n parts:n conflicts:n worst_bank:n}", key, s->ways, s->wavefronts, s->parts,
+             s->conflicts, s->worst_bank);
 }
 
-static void put_values(Document *d, const WarpOptions *o, const WarpGlobal *g) {
-  put_object(d, "access");
-  put_whole(d, "active_lanes", g->active_lanes);
-  put_count(d, "lane_bytes", o->lane_bytes);
-  put_count(d, "pad", o->pad);
-  put_text(d, "swizzle", warp_swizzle_name(o->swizzle));
-  put_text(d, "kind", o->is_store ? "store" : "load");
-  if (!o->list.active) put_count(d, "stride", o->stride);
-  put_end(d);
-  put_object(d, "global");
-  put_whole(d, "sectors", g->sectors);
-  put_whole(d, "lines", g->lines);
-  put_whole(d, "requested_bytes", g->requested_bytes);
-  put_whole(d, "used_bytes", g->used_bytes);
-  put_whole(d, "moved_bytes", g->moved_bytes);
-  put_real(d, "overfetch", g->overfetch);
-  put_end(d);
-}
-
-/* One row: a count, or with `unit` bytes. */
-static void row(Table *t, const char *memory, const char *count, uint64_t value, bool bytes, const char *meaning) {
-  table_text(t, ROLE_PLAIN, memory);
-  table_text(t, ROLE_PLAIN, count);
-  if (bytes)
-    table_bytes(t, ROLE_PLAIN, value);
-  else
-    table_count(t, ROLE_PLAIN, value);
-  table_text(t, ROLE_DIM, meaning);
+static void put_access(Document *d, const WarpOptions *o, const WarpGlobal *g) {
+  put_values(d, "access{active_lanes:n lane_bytes:i pad:i swizzle:s kind:s", g->active_lanes, o->lane_bytes, o->pad,
+             warp_swizzle_name(o->swizzle), o->is_store ? "store" : "load");
+  put_values(d, o->list.active ? "}" : "stride:i}", o->stride);
+  put_values(d, "global{sectors:n lines:n requested_bytes:u used_bytes:u moved_bytes:u overfetch:f}", g->sectors,
+             g->lines, g->requested_bytes, g->used_bytes, g->moved_bytes, g->overfetch);
 }
 
 static void global_rows(Table *t, const WarpGlobal *g) {
-  row(t, "global", "sectors", g->sectors, false, "different sectors of 32 B: what memory moves");
-  row(t, "global", "lines", g->lines, false, "different lines of 128 B");
-  row(t, "global", "used", g->used_bytes, true, "different bytes that the lanes asked for");
-  row(t, "global", "moved", g->moved_bytes, true, "sectors x 32 B");
-  table_text(t, ROLE_PLAIN, "global");
-  table_text(t, ROLE_PLAIN, "overfetch");
-  table_ratio(t, g->overfetch > 1 ? ROLE_WARN : ROLE_GOOD, g->overfetch);
-  table_text(t, ROLE_DIM, "bytes moved for each byte used");
+  static const char AT[] = "global";
+  put_cells(t, "ssn~s", AT, "sectors", g->sectors, "different sectors of 32 B: what memory moves");
+  put_cells(t, "ssn~s", AT, "lines", g->lines, "different lines of 128 B");
+  put_cells(t, "ssU~s", AT, "used", g->used_bytes, "different bytes that the lanes asked for");
+  put_cells(t, "ssU~s", AT, "moved", g->moved_bytes, "sectors x 32 B");
+  put_cells(t, "ss@x~s", AT, "overfetch", g->overfetch > 1 ? ROLE_WARN : ROLE_GOOD, g->overfetch,
+            "bytes moved for each byte used");
 }
 
 static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
   char ways[32], plain[16];
   snprintf(ways, sizeof ways, "%u-way", s->ways);
   snprintf(plain, sizeof plain, "%u", s->ways);
-  table_text(t, ROLE_PLAIN, memory);
-  table_text(t, ROLE_PLAIN, "ways");
+  put_cells(t, "ss", memory, "ways");
   table_pair(t, s->ways > 1 ? ROLE_WARN : ROLE_GOOD, ways, plain);
   table_format(t, ROLE_DIM, "the most different words in one bank (bank %u); 1-way is conflict-free", s->worst_bank);
-  row(t, memory, "wavefronts", s->wavefronts, false, "passes over the 32 banks");
-  row(t, memory, "conflicts", s->conflicts, false,
-      s->parts == 1 ? "passes beyond the first: what ncu counts" : "passes beyond one a part: what ncu counts");
+  put_cells(t, "ssn~sssn~s", memory, "wavefronts", s->wavefronts, "passes over the 32 banks", memory, "conflicts",
+            s->conflicts,
+            s->parts == 1 ? "passes beyond the first: what ncu counts" : "passes beyond one a part: what ncu counts");
 }
 
 static const TableColumn COLUMNS[] = {{.heading = "memory"},
@@ -154,7 +122,7 @@ static const TableColumn COLUMNS[] = {{.heading = "memory"},
 static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   const WarpGlobal g = warp_global(&a->global);
   const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
-  put_values(d, o, &g);
+  put_access(d, o, &g);
   put_shared(d, "shared", &s);
   put_shared(d, "shared_plain", &plain);
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
@@ -177,35 +145,29 @@ static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
 }
 
 /* Both memories; shared memory only for lanes that one bank can serve. */
-static void print_picture(const Accesses *a, Io *io) {
+static void add_picture(Document *d, const Accesses *a) {
   WarpPicture pictures[2];
   Error none = {0};
   warp_picture_memory(&a->global, &pictures[0]);
   const bool drawn = warp_picture_banks(&a->shared, &pictures[1], &none) == STATUS_OK;
   for (int p = 0; p < 1 + drawn; p++) {
-    fputc('\n', io->out);
-    for (int k = 0; k < pictures[p].n; k++) {
-      text_print(io->out, &io->style, ROLE_PLAIN, "%s", pictures[p].line[k]);
-      fputc('\n', io->out);
-    }
+    document_gap(d);
+    for (int k = 0; k < pictures[p].n; k++) document_line(d, ROLE_PLAIN, "%s", pictures[p].line[k]);
   }
-  if (!drawn) text_paragraph(io->out, &io->style, ROLE_DIM, 0, none.message);
+  if (!drawn) document_line(d, ROLE_DIM, "%s", none.message);
 }
 
-static int run_warp(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   WarpOptions *o = options;
   Accesses accesses;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (resolve(o, &accesses, error)) return EXIT_BAD_REQUEST;
-  if (o->picture && (o->output.json || o->output.csv)) {
-    error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
-    return EXIT_BAD_REQUEST;
-  }
-  Document d = reply_new(&o->output);
-  fill(&d, o, &accesses);
-  const Status status = reply_print(&d, STATUS_OK, io, error);
-  if (status == STATUS_OK && o->picture) print_picture(&accesses, io);
-  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
+  (void)io;
+  const Status status = resolve(o, &accesses, error);
+  if (status) return status;
+  if (o->picture && d->form != DOCUMENT_TEXT)
+    return error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
+  fill(d, o, &accesses);
+  if (o->picture) d->details = true, add_picture(d, &accesses);
+  return STATUS_OK;
 }
 
 static const Option ACCESS_OPTIONS[] = {
@@ -281,5 +243,5 @@ const Command COMMAND_WARP = {
                 "  tilewalk kernel --warp --addresses 0,4,128,132\n",
     .options_bytes = sizeof(WarpOptions),
     .sets = SETS,
-    .run = run_warp,
+    .answer = answer,
 };

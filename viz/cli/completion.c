@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "sim/algorithms/schedule.h"
-#include "sim/base/quote.h"
 #include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_workshop.h"
+#include "viz/request/assets.h"
 #include "viz/request/description.h"
 
 /* --- names --- */
@@ -179,6 +179,15 @@ static void complete(FILE *out, char **words, int n) {
 
 /* --- the commands --- */
 
+Status put_asset(const char *file, FILE *out, Error *error) {
+  char *text;
+  size_t length;
+  const Status status = assets_read(file, 1 << 16, &text, &length, error);
+  if (!status) fwrite(text, 1, length, out);
+  free(text);
+  return status;
+}
+
 typedef struct {
   char word[32];
 } WordOptions;
@@ -209,61 +218,17 @@ static int run_complete(void *options, Io *io, Error *error) {
   return EXIT_DONE;
 }
 
-static const struct {
-  const char *name, *script;
-} SHELLS[] = {
-    {"bash", "# bash completion for tilewalk: the program offers the words\n"
-             "_tilewalk() {\n"
-             "  local line cur=${COMP_WORDS[COMP_CWORD]}\n"
-             "  [[ $cur != '=' ]] || cur=''\n"
-             "  COMPREPLY=()\n"
-             "  while IFS= read -r line; do\n"
-             "    if [[ $line == :files ]]; then\n"
-             "      compopt -o filenames 2>/dev/null\n"
-             "      mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
-             "    else\n"
-             "      COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
-             "    fi\n"
-             "  done < <(tilewalk _complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
-             "}\n"
-             "complete -F _tilewalk tilewalk\n"},
-    {"zsh", "#compdef tilewalk\n"
-            "# zsh completion for tilewalk: the program offers the words\n"
-            "_tilewalk() {\n"
-            "  local line tab=$'\\t'\n"
-            "  local -a offered\n"
-            "  for line in \"${(@f)$(tilewalk _complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
-            "    if [[ $line == :files ]]; then\n"
-            "      _files\n"
-            "    elif [[ -n $line ]]; then\n"
-            "      offered+=(\"${${line%%$tab*}//:/\\\\:}:${line#*$tab}\")\n"
-            "    fi\n"
-            "  done\n"
-            "  _describe -o tilewalk offered\n"
-            "}\n"
-            "_tilewalk \"$@\"\n"},
-    {"fish", "# fish completion for tilewalk: the program offers the words\n"
-             "function __tilewalk\n"
-             "  set -l words (commandline -opc)\n"
-             "  tilewalk _complete -- $words[2..] (commandline -ct) 2>/dev/null\n"
-             "end\n"
-             "complete -c tilewalk -f -a '(__tilewalk | string match -v :files)'\n"
-             "complete -c tilewalk -n '__tilewalk | string match -q :files' -F\n"},
-};
+static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
 
 static int run_completion(void *options, Io *io, Error *error) {
   const char *word = ((WordOptions *)options)->word;
-  for (size_t k = 0; k < sizeof SHELLS / sizeof *SHELLS; k++)
-    if (!strcmp(SHELLS[k].name, word)) {
-      fputs(SHELLS[k].script, io->out);
-      return EXIT_DONE;
-    }
-  if (*word)
-    error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
-              quote_text(word).text);
-  else
+  char file[32];
+  int shell;
+  if (!*word)
     error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk --completion bash', zsh or fish");
-  return EXIT_BAD_REQUEST;
+  else if (!options_name(SHELLS, "is no shell that is known", word, &shell, error))
+    snprintf(file, sizeof file, "assets/shell/%s", SHELLS[shell]);
+  return error->status || put_asset(file, io->out, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 #define WORDS .options_bytes = sizeof(WordOptions), .sets = (const OptionSet[]){{0}}, .set_positional = set_word

@@ -17,6 +17,7 @@ typedef struct {
   TextStyle style;        /* of out */
   const char *program;    /* argv[0], for finding data files */
   char *const *argv;      /* all of the command line */
+  bool differs;           /* a comparison that was asked for did not hold */
   const Drawing *drawing; /* how charts become files; NULL in the program that only prints, which is never asked */
   /* SIGINT sets a flag from here on, in place of ending the program. NULL in a library: signals are its host's. */
   const volatile sig_atomic_t *(*catch_interrupt)(void);

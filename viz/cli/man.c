@@ -6,6 +6,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/two_programs.h"
+#include "viz/request/assets.h"
 
 /* Text as troff wants it: plain dashes and quotes, no line mistaken for a request. */
 static void put(FILE *out, const char *text) {
@@ -42,7 +43,7 @@ static Status put_command(const Command *command, Io *io, Error *error) {
   return status;
 }
 
-static void put_program(FILE *out) {
+static Status put_program(FILE *out, Error *error) {
   put_header(out, "", "shows where the bytes of attention go: HBM, L2, SRAM");
   fputs(".fi\n.SH COMMANDS\nEach has a page of its own.\n", out);
   for (const Command *const *c = COMMANDS; *c; c++) {
@@ -51,19 +52,7 @@ static void put_program(FILE *out) {
     put(out, (*c)->summary);
     fputc('\n', out);
   }
-  fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na comparison that was asked for did not hold\n"
-        ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
-        ".TP\n130\ninterrupted: trace and render stop cleanly, leave nothing half-written and end by the signal\n"
-        ".SH FILES\n.TP\n\\fI/usr/share/tilewalk/assets\\fR\nGPUs, kernels and models with their sources, recorded "
-        "counters (under the prefix that make install was given)\n"
-        ".TP\n\\fI/usr/share/tilewalk/lessons\\fR\nthe course\n"
-        ".TP\n\\fI/usr/lib/tilewalk\\fR\nthe parts of the program that draw\n"
-        ".TP\n\\fI$XDG_STATE_HOME/tilewalk\\fR\nprogress in lessons (~/.local/state without it)\n"
-        ".TP\n\\fI$XDG_CONFIG_HOME/tilewalk/view.conf\\fR\nthe viewer's settings (~/.config without it)\n"
-        ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nwhen set, no colour is used\n"
-        ".TP\n\\fBTILEWALK_ASSETS\\fR\nthe folder of data files to use instead of the installed one; lessons stand "
-        "beside it\n",
-        out);
+  return put_asset("assets/shell/manual", out, error);
 }
 
 typedef struct {
@@ -79,7 +68,7 @@ static int run_man(void *options, Io *io, Error *error) {
   const char *name = ((ManOptions *)options)->name;
   const size_t n = strlen(name);
   bool any = false;
-  if (!n) return put_program(io->out), EXIT_DONE;
+  if (!n) return put_program(io->out, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   for (const Command *const *c = COMMANDS; *c; c++) {
     const bool is_it = strcmp((*c)->name, name) == 0;
     if (!is_it && !(any && strncmp((*c)->name, name, n) == 0 && (*c)->name[n] == ' ')) continue;

@@ -17,7 +17,7 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   TaskNames tasks;
   Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
   Status status = task_names(&tasks, error);
-  put_array(&d, "tasks");
+  put_values(&d, "tasks[");
   for (int k = 0; k < 2 * tasks.n && !status; k++) { /* programs first, then kernels */
     const bool kernels = k >= tasks.n;
     const char *name = tasks.names[k % tasks.n];
@@ -27,12 +27,8 @@ static Status list_tasks(bool json, Io *io, Error *error) {
       status = error->status;
     } else if (kernels != (task->entry[0] != '\0')) { /* listed with the others */
     } else if (json) {
-      put_object(&d, NULL);
-      put_text(&d, "task", name);
-      put_text(&d, "language", kernels ? "cuda" : "walk");
-      put_text(&d, "title", task->title);
-      put_text(&d, "teaches", task->teaches);
-      put_end(&d);
+      put_values(&d, "{task:s language:s title:s teaches:s}", name, kernels ? "cuda" : "walk", task->title,
+                 task->teaches);
     } else {
       text_say(io->out, "  %-18s %s\n%-20s %s\n", name, task->title, "", task->teaches);
     }
@@ -61,18 +57,11 @@ static Status print_start(const char *name, const ProgramTask *t, Io *io, Error 
 static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {
   if (json) {
     Document d = document_new(DOCUMENT_JSON);
-    put_text(&d, "task", t->title);
-    put_flag(&d, "passed", j->verdict == TASK_SOLVED);
-    put_text(&d, "verdict", task_verdict_name(t, j));
-    put_text(&d, "why", j->why);
-    put_text(&d, "diagnosis", *j->says ? j->says : NULL);
-    if (j->line)
-      put_count(&d, "line", j->line);
-    else
-      put_null(&d, "line");
-    put_text(&d, "state", j->state >= 0 ? program_task_state(t, j->state) : NULL);
-    put_real(&d, "bytes", j->bytes);
-    put_real(&d, "reference_bytes", j->reference_bytes);
+    put_values(&d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, j->verdict == TASK_SOLVED,
+               task_verdict_name(t, j), j->why, *j->says ? j->says : NULL);
+    put_values(&d, j->line ? "line:n" : "line:0", j->line);
+    put_values(&d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL,
+               j->bytes, j->reference_bytes);
     return reply_print(&d, STATUS_OK, io, error);
   }
   const bool passed = j->verdict == TASK_SOLVED;

@@ -18,11 +18,8 @@ Status softmax_add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
   Accuracy errors[QUANTISED_ROWS] = {0};
   for (int64_t seed = 1; seed <= seeds; seed++)
     if (quantised_errors(&shape, (uint64_t)seed, errors, error)) return error->status;
-  put_count(d, "seq_len", shape.N);
-  put_count(d, "head_dim", shape.d);
-  put_count(d, "queries", shape.queries);
-  put_count(d, "seeds", seeds);
-  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON | DOCUMENT_CSV, "errors", COLUMNS, 4);
+  put_values(d, "seq_len:i head_dim:i queries:i seeds:i", shape.N, shape.d, shape.queries, seeds);
+  Table *t = document_table(d, DOCUMENT_ALL, "errors", COLUMNS, 4);
   table_title(t, "Error of attention, computed beside FlashAttention-3's table 3");
   for (int k = 0; k < QUANTISED_ROWS; k++) {
     const double rmse = accuracy_rmse(&errors[k]), printed = QUANTISED_TABLE[k].printed_rmse;

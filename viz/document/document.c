@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "viz/chart/plot.h"
 #include "viz/text/print.h"
@@ -28,7 +27,7 @@ Document document_new(DocumentForm form) {
   Document d = {.form = form, .spare = {.n_columns = 1, .is_muted = true}};
   if (form != DOCUMENT_JSON) return d;
   d.open[d.depth++] = json_object();
-  put_whole(&d, "tilewalk", 1);
+  put_values(&d, "tilewalk:n", 1);
   return d;
 }
 
@@ -84,12 +83,6 @@ void put_at(Document *d, const char *path, json_t *value) {
 
 static bool is_json(const Document *d) { return d->form == DOCUMENT_JSON && !d->status; }
 
-void put_object(Document *d, const char *key) {
-  if (is_json(d)) open_container(d, key, json_object());
-}
-void put_array(Document *d, const char *key) {
-  if (is_json(d)) open_container(d, key, json_array());
-}
 void put_row(Document *d, const Table *table) {
   if (!is_json(d)) return;
   if (!table->row || d->depth == DOCUMENT_DEPTH)
@@ -100,36 +93,93 @@ void put_row(Document *d, const Table *table) {
 void put_end(Document *d) {
   if (is_json(d)) d->depth--;
 }
-void put_whole(Document *d, const char *key, Wide value) {
-  if (is_json(d)) put_json(d, key, table_json_whole(value));
-}
-void put_count(Document *d, const char *key, int64_t value) {
-  if (is_json(d)) put_json(d, key, json_integer(value));
-}
-void put_real(Document *d, const char *key, double value) {
-  if (is_json(d)) put_json(d, key, json_real(value));
-}
-void put_real_or_null(Document *d, const char *key, double value) {
-  if (is_json(d)) put_json(d, key, isfinite(value) ? json_real(value) : json_null());
-}
-void put_text(Document *d, const char *key, const char *value) {
-  if (is_json(d)) put_json(d, key, value ? table_json_text(value) : json_null());
-}
-void put_flag(Document *d, const char *key, bool value) {
-  if (is_json(d)) put_json(d, key, json_boolean(value));
-}
-void put_null(Document *d, const char *key) {
-  if (is_json(d)) put_json(d, key, json_null());
+
+static json_t *text_or_null(const char *text) { return text ? table_json_text(text) : json_null(); }
+static json_t *real_or_null(double real) { return isfinite(real) ? json_real(real) : json_null(); }
+
+void put_values(Document *d, const char *p, ...) {
+  va_list of;
+  va_start(of, p);
+  for (char word[64]; is_json(d) && *(p += strspn(p, " ")); p++) {
+    const size_t n = strcspn(p, ":{[]}");
+    snprintf(word, sizeof word, "%.*s", (int)n, p);
+    const char *const key = *p == '%' ? va_arg(of, const char *) : n ? word : NULL;
+    p += n + (p[n] == ':');
+    switch (*p) {
+    case '{': open_container(d, key, json_object()); break;
+    case '[': open_container(d, key, json_array()); break;
+    case 's': put_json(d, key, text_or_null(va_arg(of, const char *))); break;
+    case '0': put_json(d, key, json_null()); break;
+    case 'b': put_json(d, key, json_boolean(va_arg(of, int))); break;
+    case 'n': put_json(d, key, json_integer(va_arg(of, int))); break;
+    case 'i': put_json(d, key, json_integer(va_arg(of, int64_t))); break;
+    case 'u': put_json(d, key, table_json_whole(va_arg(of, uint64_t))); break;
+    case 'w': put_json(d, key, table_json_whole(va_arg(of, Wide))); break;
+    case 'f': put_json(d, key, real_or_null(va_arg(of, double))); break;
+    default: d->depth--;
+    }
+  }
+  va_end(of);
 }
 
-static void sink_object(void *context, const char *key) { put_object(context, key); }
-static void sink_array(void *context, const char *key) { put_array(context, key); }
-static void sink_close(void *context) { put_end(context); }
-static void sink_whole(void *context, const char *key, Wide value) { put_whole(context, key, value); }
-static void sink_real(void *context, const char *key, double value) { put_real(context, key, value); }
-static void sink_text(void *context, const char *key, const char *value) { put_text(context, key, value); }
-static void sink_flag(void *context, const char *key, bool value) { put_flag(context, key, value); }
-static void sink_null(void *context, const char *key) { put_null(context, key); }
+static void put_number(Table *t, TextRole role, bool is_optional, bool is_bytes, Wide value) {
+  if (is_optional && !value)
+    table_empty(t, true);
+  else
+    (is_bytes ? table_bytes : table_count)(t, role, value);
+}
+
+void put_cells(Table *t, const char *p, ...) {
+  va_list of;
+  va_start(of, p);
+  const char *text;
+  bool is_optional = false;
+  for (TextRole role = ROLE_PLAIN; *p; p++) {
+    switch (*p) {
+    case '*': role = ROLE_ACCENT; continue;
+    case '~': role = ROLE_DIM; continue;
+    case '@': role = va_arg(of, TextRole); continue;
+    case '?': is_optional = true; continue;
+    case 's':
+      if ((text = va_arg(of, const char *)))
+        table_text(t, role, text);
+      else
+        table_empty(t, is_optional);
+      break;
+    case 'b': table_flag(t, role, va_arg(of, int), "", ""); break;
+    case 'n':
+    case 'N': put_number(t, role, is_optional, *p == 'N', wide(va_arg(of, int))); break;
+    case 'i':
+    case 'I': put_number(t, role, is_optional, *p == 'I', wide(va_arg(of, int64_t))); break;
+    case 'u':
+    case 'U': put_number(t, role, is_optional, *p == 'U', va_arg(of, uint64_t)); break;
+    case 'w':
+    case 'W': put_number(t, role, is_optional, *p == 'W', va_arg(of, Wide)); break;
+    case 'd': table_digits(t, role, wide(va_arg(of, int64_t))); break;
+    case 't': table_seconds(t, role, va_arg(of, double)); break;
+    case '%': table_percent(t, role, va_arg(of, double)); break;
+    case 'x': table_ratio(t, role, va_arg(of, double)); break;
+    default: table_empty(t, *p == '-');
+    }
+    role = ROLE_PLAIN, is_optional = false;
+  }
+  va_end(of);
+}
+
+static void sink_object(void *d, const char *key) { put_values(d, "%{", key); }
+static void sink_array(void *d, const char *key) { put_values(d, "%[", key); }
+static void sink_close(void *d) { put_end(d); }
+static void sink_whole(void *d, const char *key, Wide value) {
+  if (is_json(d)) put_json(d, key, table_json_whole(value));
+}
+static void sink_real(void *d, const char *key, double value) {
+  if (is_json(d)) put_json(d, key, real_or_null(value));
+}
+static void sink_text(void *d, const char *key, const char *value) {
+  if (is_json(d)) put_json(d, key, text_or_null(value));
+}
+static void sink_flag(void *d, const char *key, bool value) { put_json(d, key, json_boolean(value)); }
+static void sink_null(void *d, const char *key) { put_json(d, key, json_null()); }
 
 ReportSink document_sink(Document *d) {
   return (ReportSink){d, sink_object, sink_array, sink_close, sink_whole, sink_real, sink_text, sink_flag, sink_null};

@@ -1,11 +1,11 @@
 /* What a command answers, made once and written by any writer: text for people, CSV, JSON, a picture.
  *
  *     Document d = document_new(DOCUMENT_JSON);
- *     put_text(&d, "gpu", "h200");                                  // JSON alone
+ *     put_values(&d, "gpu:s", "h200");                              // JSON alone
  *     Table *t = document_table(&d, DOCUMENT_ALL, "runs", columns, n); // a table; an array of objects in JSON
- *     table_text(t, ROLE_PLAIN, "fa2");                             // as viz/text/table.h says
+ *     put_cells(t, "s", "fa2");                                     // or as viz/text/table.h says
  *     put_row(&d, t);                                               // more values of the last row, in JSON
- *     put_whole(&d, "ctas", 132);
+ *     put_values(&d, "ctas:i", ctas);
  *     put_end(&d);
  *     Status status = document_print(&d, stdout, &style, &error);
  *     document_free(&d);
@@ -75,20 +75,22 @@ static inline void document_details(Document *document) { document->is_detail = 
 /* Its CSV has rows alone: the heading stands before those of another part. */
 void document_continues(Document *document);
 
-/* Values for JSON, under a key of the innermost container; NULL in an array. */
-void put_object(Document *document, const char *key);
-void put_array(Document *document, const char *key);
-void put_row(Document *document, const Table *table); /* opens the table's last row */
-void put_end(Document *document);                     /* closes what was opened last */
-void put_whole(Document *document, const char *key, Wide value);
-void put_count(Document *document, const char *key, int64_t value);
-void put_real(Document *document, const char *key, double value);
-void put_real_or_null(Document *document, const char *key, double value); /* null where it is not finite */
-void put_text(Document *document, const char *key, const char *value);    /* null: NULL */
-void put_flag(Document *document, const char *key, bool value);
-void put_null(Document *document, const char *key);
+/* Values of JSON, in the innermost container, by a pattern of KEY:TYPE with blanks between:
+ *
+ *     put_values(d, "name:s link{bytes_per_s:f assumed:b} sizes[:i :i]", name, rate, assumed, m, n);
+ *
+ * s text or NULL, b bool, n int, i int64_t, u uint64_t, w Wide, f double, which is null where it is not finite, 0 null; { }
+ * and [ ] open and close a container, perhaps in another call. The key % is an argument; in an array there is none. */
+void put_values(Document *document, const char *pattern, ...);
+void put_row(Document *document, const Table *table);              /* opens the table's last row */
+void put_end(Document *document);                                  /* closes what was opened last */
 void put_json(Document *document, const char *key, json_t *value); /* taken over; NULL: no memory */
 void put_at(Document *document, const char *path, json_t *value);  /* "paged.bytes": makes what it lies in */
+
+/* The next cells of a table by a pattern, a letter each: as above, where a number is a count and its capital bytes; and
+ * t seconds, % a share, x a ratio, d digits (int64_t), - and . nothing with and without a dash. Before it * means an
+ * accent, ~ dim, @ that the role is an argument, ? that 0 is a dash. */
+void put_cells(Table *table, const char *pattern, ...);
 
 /* A sink of sim/answer/report.h that fills the innermost container; of another form, one that does nothing. */
 ReportSink document_sink(Document *document);

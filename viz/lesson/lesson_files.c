@@ -175,10 +175,9 @@ const char *lesson_find_anchor(const char *text, const char *anchor) {
 }
 
 Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error) {
-  char path[ASSETS_PATH_BYTES], *buffer = NULL;
-  size_t bytes = 0;
-  Status status = assets_find(path, sizeof path, "lessons/course/glossary.md", error);
-  if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
+  char *buffer;
+  size_t bytes;
+  Status status = assets_read("lessons/course/glossary.md", (size_t)1 << 20, &buffer, &bytes, error);
   const char *at = status ? NULL : lesson_find_anchor(buffer, anchor);
   if (!status && !at)
     status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote_text(anchor).text);

@@ -37,6 +37,14 @@ bool file_exists(const char *path);
  * or is a folder, STATUS_TOO_LARGE, STATUS_NO_MEMORY. On error *buffer is NULL and *length 0. */
 Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error);
 
+/* The same of a file that comes with Tilewalk. */
+static inline Status assets_read(const char *relative, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  *buffer = NULL, *length = 0;
+  const Status status = assets_find(path, sizeof path, relative, error);
+  return status ? status : file_read(path, max_bytes, buffer, length, error);
+}
+
 /* Reads a file that another file names: `name` is relative to the folder of the file `beside`, and leads neither out of
  * that folder nor through a symbolic link at its end; only regular files are read, and nothing is waited for.
  * Errors as file_read. */

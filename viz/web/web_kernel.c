@@ -27,7 +27,7 @@ static void begin_answer(void) {
 static const char *answer(const Error *error) {
   if (error->status) {
     begin_answer();
-    put_text(d, "error", error->message);
+    put_values(d, "error:s", error->message);
   }
   const char *text = d->status ? NULL : web_json(json_incref(d->open[0]));
   return text ? text : "{\"error\":\"no memory for the answer\"}";
@@ -40,25 +40,18 @@ static void put_entry(const PtxModule *module, int e, Error *error) {
   const PtxEntry entry = ptx_entry(module, e);
   PtxKernel *kernel = NULL;
   signature_plain_name(ptx_entry_name(module, e), plain, sizeof plain);
-  put_object(d, NULL);
-  put_text(d, "entry", ptx_entry_name(module, e));
-  put_text(d, "name", plain);
-  put_whole(d, "line", (Wide)entry.line);
-  put_array(d, "parameters");
+  put_values(d, "{entry:s name:s line:w parameters[", ptx_entry_name(module, e), plain, (Wide)entry.line);
   for (int p = 0; p < entry.n_parameters; p++) {
     const PtxParameter parameter = ptx_parameter(module, e, p);
-    put_json(d, NULL,
-             json_pack("{s:s,s:I,s:b,s:b}", "name", ptx_parameter_name(module, e, p), "bytes",
-                       (json_int_t)parameter.size_bytes, "pointer", parameter.is_pointer, "float",
-                       parameter.numbers == PTX_FLOAT));
+    put_values(d, "{name:s bytes:i pointer:b float:b}", ptx_parameter_name(module, e, p), (int64_t)parameter.size_bytes,
+               parameter.is_pointer, parameter.numbers == PTX_FLOAT);
   }
-  put_end(d);
   const int *block = entry.required_block;
-  put_json(d, "block", json_pack("[i,i,i]", block[0], block[1], block[2]));
+  put_values(d, "] block[:n :n :n]", block[0], block[1], block[2]);
   if (ptx_kernel_new(module, e, &kernel, error) == STATUS_OK)
-    put_flag(d, "shared", ptx_kernel_dynamic_shared(kernel));
+    put_values(d, "shared:b", ptx_kernel_dynamic_shared(kernel));
   else
-    put_text(d, "refused", error->message);
+    put_values(d, "refused:s", error->message);
   *error = (Error){0};
   ptx_kernel_free(kernel);
   put_end(d);
@@ -69,7 +62,7 @@ EXPORT const char *kernel_entries(const char *name, const char *ptx) {
   Error error = {0};
   PtxModule *module = NULL;
   begin_answer();
-  put_array(d, "entries");
+  put_values(d, "entries[");
   if (ptx_module_load(ptx, strlen(ptx), name, &module, &error) == STATUS_OK)
     for (int e = 0; e < ptx_n_entries(module); e++) put_entry(module, e, &error);
   ptx_module_free(module);
@@ -108,8 +101,7 @@ static Status run(KernelLaunch *l, KernelRequest *request, const char *launch, E
   begin_answer();
   const ReportSink k = document_sink(d);
   if (status == STATUS_OK) status = kernel_report_put(&report, &k, error);
-  put_whole(d, "lane_instructions", report.result.totals.lanes);
-  put_text(d, "printed", printed.text);
+  put_values(d, "lane_instructions:w printed:s", (Wide)report.result.totals.lanes, printed.text);
   if (status == STATUS_OK) kernel_banks_put(&banks, &k);
   kernel_banks_free(&banks);
   kernel_report_free(&report);

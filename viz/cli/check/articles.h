@@ -12,7 +12,7 @@ Status check_read(Claims *claims, Error *error);
 
 /* A line an article, a line a claim, or every entry with its reason and expression. */
 typedef enum { CHECK_BY_ARTICLE, CHECK_BY_CLAIM, CHECK_IN_FULL } CheckDepth;
-Status check_print(const Claims *claims, const bool *chosen, CheckDepth depth, Io *io, Error *error);
+void check_print(Document *document, const Claims *claims, const bool *chosen, CheckDepth depth, Io *io);
 
 /* The same for programs. */
 void check_fill(Document *document, const Claims *claims, const bool *chosen);

@@ -37,15 +37,11 @@ static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
     char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
     exact_text(part, text);
     claims_why(claims, e, why, sizeof why);
-    table_text(t, ROLE_PLAIN, claims_id(claims, e));
-    table_text(t, ROLE_PLAIN, e->is_question ? "question" : "claim");
-    table_format(t, ROLE_PLAIN, "%c", claims_article(claims, e));
-    table_text(t, ROLE_PLAIN, part->claimed.text);
-    table_text(t, ROLE_PLAIN, text);
-    table_text(t, ROLE_PLAIN, part->claimed.unit);
-    table_text(t, ROLE_PLAIN, verdict_name(e->verdict));
-    table_text(t, ROLE_PLAIN, claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
-    table_text(t, ROLE_PLAIN, e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
+    put_cells(t, "sssssss", claims_id(claims, e), e->is_question ? "question" : "claim",
+              (char[]){claims_article(claims, e), '\0'}, part->claimed.text, text, part->claimed.unit,
+              verdict_name(e->verdict));
+    put_cells(t, "s", claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
+    put_cells(t, "s", e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
   }
 }
 
@@ -53,21 +49,21 @@ static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
 
 static void put_number(Document *d, const char *key, double value) {
   if (isfinite(value) && value == floor(value) && fabs(value) < 9e15)
-    put_count(d, key, (int64_t)value);
+    put_values(d, "%:i", key, (int64_t)value);
   else
-    put_real_or_null(d, key, value);
+    put_values(d, "%:f", key, value);
 }
 
 /* As it is printed: 67, [6, 4, 6], "4-8", "1/2000", true, "N". */
 static void put_claimed(Document *d, const Claimed *c) {
-  if (c->kind == CLAIMED_FLAG)
-    put_flag(d, "claimed", c->flag);
-  else if (c->kind != CLAIMED_NUMBERS || c->reciprocal)
-    put_text(d, "claimed", c->text);
-  else if (c->n == 1)
+  if (c->kind == CLAIMED_FLAG) {
+    put_values(d, "claimed:b", c->flag);
+  } else if (c->kind != CLAIMED_NUMBERS || c->reciprocal) {
+    put_values(d, "claimed:s", c->text);
+  } else if (c->n == 1) {
     put_number(d, "claimed", c->numbers[0]);
-  else {
-    put_array(d, "claimed");
+  } else {
+    put_values(d, "claimed[");
     for (int k = 0; k < c->n; k++) put_number(d, NULL, c->numbers[k]);
     put_end(d);
   }
@@ -75,22 +71,13 @@ static void put_claimed(Document *d, const Claimed *c) {
 
 /* Many numbers in the claim's unit: a list, {"low", "high"}, or [[size, value], ...] for a series. */
 static void put_many(Document *d, const ExpressionValue *v, const double *in_unit) {
-  if (v->kind == EXPRESSION_RANGE) {
-    put_object(d, "computed");
-    put_number(d, "low", in_unit[0]);
-    put_number(d, "high", in_unit[1]);
-    put_end(d);
-    return;
-  }
-  put_array(d, "computed");
+  const bool is_range = v->kind == EXPRESSION_RANGE, is_series = v->kind == EXPRESSION_SERIES;
+  put_values(d, is_range ? "computed{" : "computed[");
   for (int k = 0; k < v->n; k++) {
-    const bool is_pair = v->kind == EXPRESSION_SERIES;
-    if (is_pair) {
-      put_array(d, NULL);
-      put_number(d, NULL, v->at[k]);
-    }
-    put_number(d, NULL, in_unit[k]);
-    if (is_pair) put_end(d);
+    if (is_series) put_values(d, "[");
+    if (is_series) put_number(d, NULL, v->at[k]);
+    put_number(d, !is_range ? NULL : k ? "high" : "low", in_unit[k]);
+    if (is_series) put_end(d);
   }
   put_end(d);
 }
@@ -103,58 +90,56 @@ static void put_computed(Document *d, const ClaimPart *part) {
     in_unit[k] = part->claimed.reciprocal ? 1 / number : number;
   }
   switch (v->kind) {
-  case EXPRESSION_NONE: put_null(d, "computed"); return;
-  case EXPRESSION_FLAG: put_flag(d, "computed", v->flag); return;
-  case EXPRESSION_TEXT: put_text(d, "computed", v->text); return;
+  case EXPRESSION_NONE: put_values(d, "computed:0"); return;
+  case EXPRESSION_FLAG: put_values(d, "computed:b", v->flag); return;
+  case EXPRESSION_TEXT: put_values(d, "computed:s", v->text); return;
   case EXPRESSION_NUMBER: put_number(d, "computed", in_unit[0]); return;
   default: put_many(d, v, in_unit);
   }
 }
 
+static void put_part(Document *d, const ClaimPart *part) {
+  put_claimed(d, &part->claimed);
+  put_computed(d, part);
+  put_values(d, "unit:s", part->claimed.unit);
+}
+
+static void put_text(Document *d, const Claims *claims, const ClaimEntry *e, const char *key, ClaimText which) {
+  put_values(d, "%:s", key, claims_filled(claims, e, which));
+}
+
 static void put_claim(Document *d, const Claims *claims, const ClaimEntry *e) {
   char why[CLAIMS_TEXT_BYTES];
   claims_why(claims, e, why, sizeof why);
-  const ClaimPart *part = claims_part(claims, e, 0);
-  put_object(d, NULL);
-  put_text(d, "id", claims_id(claims, e));
-  put_text(d, "verdict", verdict_name(e->verdict));
-  put_claimed(d, &part->claimed);
-  put_computed(d, part);
-  put_text(d, "unit", part->claimed.unit);
-  put_text(d, "why", why);
-  put_text(d, "article", claims_filled(claims, e, CLAIM_ARTICLE));
-  put_text(d, "says", claims_filled(claims, e, CLAIM_SAYS));
-  put_end(d);
-}
-
-static void put_part(Document *d, const Claims *claims, const ClaimPart *part) {
-  put_object(d, NULL);
-  put_text(d, "part", pool_text(&claims->pool, part->name));
-  put_text(d, "verdict", verdict_name(part->judgement.verdict));
-  put_claimed(d, &part->claimed);
-  put_computed(d, part);
-  put_text(d, "unit", part->claimed.unit);
+  put_values(d, "{id:s verdict:s", claims_id(claims, e), verdict_name(e->verdict));
+  put_part(d, claims_part(claims, e, 0));
+  put_values(d, "why:s", why);
+  put_text(d, claims, e, "article", CLAIM_ARTICLE);
+  put_text(d, claims, e, "says", CLAIM_SAYS);
   put_end(d);
 }
 
 static void put_question(Document *d, const Claims *claims, const ClaimEntry *e) {
-  put_object(d, NULL);
-  put_text(d, "id", claims_id(claims, e));
-  put_text(d, "asks", claims_filled(claims, e, CLAIM_ASKS));
-  put_text(d, "answer", claims_filled(claims, e, CLAIM_ANSWER));
-  put_text(d, "article_says", claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
-  put_text(d, "verdict", verdict_name(e->verdict));
-  put_text(d, "evidence", claims_filled(claims, e, CLAIM_EVIDENCE));
-  put_array(d, "parts");
-  for (int p = 0; p < e->n_parts; p++) put_part(d, claims, claims_part(claims, e, p));
-  put_end(d);
-  put_end(d);
+  put_values(d, "{id:s", claims_id(claims, e));
+  put_text(d, claims, e, "asks", CLAIM_ASKS);
+  put_text(d, claims, e, "answer", CLAIM_ANSWER);
+  put_text(d, claims, e, "article_says", CLAIM_ARTICLE_SAYS);
+  put_values(d, "verdict:s", verdict_name(e->verdict));
+  put_text(d, claims, e, "evidence", CLAIM_EVIDENCE);
+  put_values(d, "parts[");
+  for (int p = 0; p < e->n_parts; p++) {
+    const ClaimPart *part = claims_part(claims, e, p);
+    put_values(d, "{part:s verdict:s", pool_text(&claims->pool, part->name), verdict_name(part->judgement.verdict));
+    put_part(d, part);
+    put_end(d);
+  }
+  put_values(d, "]}");
 }
 
 void check_fill(Document *d, const Claims *claims, const bool *chosen) {
   d->digits = 15;
   for (int questions = 0; questions < 2; questions++) {
-    put_array(d, questions ? "questions" : "claims");
+    put_values(d, questions ? "questions[" : "claims[");
     for (size_t k = 0; k < claims->n_entries; k++) {
       const ClaimEntry *e = &claims->entries[k];
       if (!is_chosen(chosen, k) || e->is_question != (questions == 1)) continue;

@@ -118,10 +118,8 @@ static void add_claims(Document *d, const Claims *claims, const bool *chosen, co
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
     computed_text(part, computed);
-    table_text(t, ROLE_PLAIN, claims_id(claims, e));
-    table_text(t, ROLE_PLAIN, part->claimed.text);
-    table_text(t, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed);
-    table_text(t, ROLE_DIM, part->claimed.unit);
+    put_cells(t, "ss@s~s", claims_id(claims, e), part->claimed.text,
+              e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed, part->claimed.unit);
     table_format(t, LOOK[e->verdict].role, "%s %s", text_role_mark(style, LOOK[e->verdict].role),
                  verdict_name(e->verdict));
   }
@@ -211,16 +209,12 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
   }
 }
 
-Status check_print(const Claims *claims, const bool *chosen, CheckDepth depth, Io *io, Error *error) {
-  Document d = document_new(DOCUMENT_TEXT);
+void check_print(Document *d, const Claims *claims, const bool *chosen, CheckDepth depth, Io *io) {
   if (depth == CHECK_IN_FULL) print_in_full(claims, chosen, io);
   if (depth == CHECK_IN_FULL) fputc('\n', io->out);
-  add_counts(&d, claims, chosen);
-  if (depth != CHECK_IN_FULL) document_gap(&d);
-  if (depth == CHECK_BY_ARTICLE) add_articles(&d, claims, chosen);
-  if (depth == CHECK_BY_CLAIM) add_claims(&d, claims, chosen, &io->style);
-  document_line(&d, ROLE_DIM, "Next: lesson claims --only ID: why, and the expression; --article A; --details.");
-  const Status status = document_print(&d, io->out, &io->style, error);
-  document_free(&d);
-  return status;
+  add_counts(d, claims, chosen);
+  if (depth != CHECK_IN_FULL) document_gap(d);
+  if (depth == CHECK_BY_ARTICLE) add_articles(d, claims, chosen);
+  if (depth == CHECK_BY_CLAIM) add_claims(d, claims, chosen, &io->style);
+  document_line(d, ROLE_DIM, "Next: lesson claims --only ID: why, and the expression; --article A; --details.");
 }

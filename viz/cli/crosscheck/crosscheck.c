@@ -157,20 +157,11 @@ void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t s
 }
 
 static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {
+  const Shape *s = &i->shape;
   put_row(d, t);
-  put_object(d, "shape");
-  put_count(d, "batch", i->shape.batch);
-  put_count(d, "heads", i->shape.heads);
-  put_count(d, "kv_heads", i->shape.kv_heads);
-  put_count(d, "seq_q", i->shape.N_q);
-  put_count(d, "seq_k", i->shape.N_k);
-  put_count(d, "head_dim", i->shape.d);
-  put_text(d, "dtype", dtype_name(i->shape.dtype));
-  put_flag(d, "causal", i->shape.causal);
-  put_end(d);
-  put_count(d, "block_q", i->tiling.B_r);
-  put_count(d, "block_k", i->tiling.B_c);
-  put_flag(d, "must_hold", i->must_hold);
+  put_values(d, "shape{batch:i heads:i kv_heads:i seq_q:i seq_k:i head_dim:i dtype:s causal:b}", s->batch, s->heads,
+             s->kv_heads, s->N_q, s->N_k, s->d, dtype_name(s->dtype), s->causal);
+  put_values(d, "block_q:i block_k:i must_hold:b", i->tiling.B_r, i->tiling.B_c, i->must_hold);
   put_end(d);
 }
 
@@ -198,9 +189,7 @@ static Table *add_items(Document *d, const Crosscheck *c) {
       snprintf(off, sizeof off, "%.2f x", 1 + i->error);
     else
       snprintf(off, sizeof off, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
-    table_text(t, ROLE_PLAIN, i->kernel);
-    table_text(t, ROLE_PLAIN, shape);
-    table_text(t, ROLE_PLAIN, i->quantity);
+    put_cells(t, "sss", i->kernel, shape, i->quantity);
     value_cell(t, i, i->low);
     if (i->low == i->high && d->form == DOCUMENT_TEXT)
       table_empty(t, false);
@@ -208,7 +197,7 @@ static Table *add_items(Document *d, const Crosscheck *c) {
       value_cell(t, i, i->high);
     value_cell(t, i, i->measured);
     table_real(t, ROLE_PLAIN, i->error, off);
-    table_text(t, role_of(i), verdict_of(i));
+    put_cells(t, "@s", role_of(i), verdict_of(i));
     put_item(d, t, i);
   }
   return t;
@@ -219,10 +208,7 @@ static void add_summary(Document *d, Table *t, const CrosscheckSummary *s, bool 
   if (!s->n) return;
   snprintf(median, sizeof median, is_time ? "%.1f x" : "%.3f%%", is_time ? 1 + s->median : 100 * s->median);
   snprintf(worst, sizeof worst, is_time ? "%.1f x" : "%.3f%%", is_time ? 1 + s->worst : 100 * s->worst);
-  table_text(t, ROLE_PLAIN, s->quantity);
-  table_count(t, ROLE_PLAIN, s->n);
-  table_count(t, ROLE_PLAIN, s->n_exact);
-  table_count(t, ROLE_PLAIN, s->n_holding);
+  put_cells(t, "swww", s->quantity, (Wide)s->n, (Wide)s->n_exact, (Wide)s->n_holding);
   table_real(t, ROLE_PLAIN, s->median, median);
   table_real(t, ROLE_PLAIN, s->worst, worst);
   if (s->n_holding == s->n)
@@ -233,7 +219,7 @@ static void add_summary(Document *d, Table *t, const CrosscheckSummary *s, bool 
   else
     table_format(t, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
   put_row(d, t);
-  put_flag(d, "must_hold", s->must_hold);
+  put_values(d, "must_hold:b", s->must_hold);
   put_end(d);
 }
 
@@ -312,18 +298,13 @@ static void add_causes(Table *t, const Crosscheck *c) {
 }
 
 static void put_why(Document *d, const Crosscheck *c) {
-  put_array(d, "why");
+  put_values(d, "why[");
   for (const CrosscheckWhy *w = c->why; w < c->why + c->n_why; w++) {
-    put_object(d, NULL);
-    put_text(d, "kernel", w->kernel);
-    put_text(d, "run", w->run);
-    put_array(d, "causes");
+    put_values(d, "{kernel:s run:s causes[", w->kernel, w->run);
     for (const Cause *i = w->causes; i < w->causes + w->n_causes; i++)
-      put_json(d, NULL,
-               json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(i->kind), "text", i->text, "read_bytes",
-                         i->read, "write_bytes", i->write, "off", i->off));
-    put_end(d);
-    put_end(d);
+      put_values(d, "{cause:s text:s read_bytes:f write_bytes:f off:f}", cause_name(i->kind), i->text, i->read,
+                 i->write, i->off);
+    put_values(d, "]}");
   }
   put_end(d);
 }
@@ -333,11 +314,8 @@ Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, cons
   const bool is_text = d->form == DOCUMENT_TEXT, are_many = c->n_runs > RUNS_SHOWN;
   Table *t = NULL;
   Status status = STATUS_OK;
-  put_text(d, "source", title);
-  put_whole(d, "runs", c->n_runs);
-  put_flag(d, "holds", !c->is_bad);
-  put_array(d, "notes");
-  for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
+  put_values(d, "source:s runs:w holds:b notes[", title, (Wide)c->n_runs, !c->is_bad);
+  for (int i = 0; i < c->n_notes; i++) put_values(d, ":s", c->notes[i]);
   put_end(d);
   for (int i = 0; i < c->n_notes && is_text; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
   if (c->n_notes) document_gap(d);

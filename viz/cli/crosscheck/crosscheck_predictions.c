@@ -187,33 +187,25 @@ void crosscheck_summaries_free(CrosscheckSummaries *all) {
 /* ---- JSON ----------------------------------------------------------------------------------------- */
 
 static void put_group(Document *d, const CrosscheckGroup *g) {
-  put_object(d, NULL);
-  put_text(d, "kernel", g->kernel);
-  put_flag(d, "long", g->min_N > 0);
-  put_flag(d, "causal", g->causal);
-  put_whole(d, "runs", g->n);
-  put_array(d, "quantities");
+  put_values(d, "{kernel:s long:b causal:b runs:w quantities[", g->kernel, g->min_N > 0, g->causal, (Wide)g->n);
   for (int q = 0; q < PREDICT_COUNT; q++) {
     const CrosscheckSummary *s = &g->quantities[q];
     if (s->n)
-      put_json(d, NULL,
-               json_pack("{s:s, s:f, s:I, s:I, s:f, s:f, s:f}", "quantity", s->quantity, "band",
-                         PREDICTED_NAMES[q].band, "runs", (json_int_t)s->n, "within", (json_int_t)s->n_holding,
-                         "median_error", s->median, "worst_error", s->worst, "median_signed_error", s->median_signed));
+      put_values(d, "{quantity:s band:f runs:w within:w median_error:f worst_error:f median_signed_error:f}",
+                 s->quantity, PREDICTED_NAMES[q].band, (Wide)s->n, (Wide)s->n_holding, s->median, s->worst,
+                 s->median_signed);
   }
-  put_end(d);
-  put_end(d);
+  put_values(d, "]}");
 }
 
 static void put_groups(Document *d, const char *key, const CrosscheckGroup *groups, size_t n) {
-  put_array(d, key);
+  put_values(d, "%[", key);
   for (size_t k = 0; k < n; k++) put_group(d, &groups[k]);
   put_end(d);
 }
 
 void crosscheck_put_predictions(Document *d, const CrosscheckSummaries *s, const char *gpu) {
-  put_object(d, "predictions");
-  put_text(d, "gpu", gpu);
+  put_values(d, "predictions{gpu:s", gpu);
   put_groups(d, "kernels", s->groups, s->n);
   put_groups(d, "means", s->of_means, s->n_means);
   put_end(d);

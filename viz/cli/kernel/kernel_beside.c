@@ -55,17 +55,14 @@ static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h,
   const double is = (double)h->value, should = (double)row->value[h->counter];
   const bool equal = h->value + row->slack[h->counter] >= row->value[h->counter] &&
                      row->value[h->counter] + row->slack[h->counter] >= h->value;
-  table_text(t, ROLE_PLAIN, COUNTER_NAMES[h->counter].title);
-  table_text(t, ROLE_DIM, h->predicted ? "predicted" : "counted");
-  table_count(t, ROLE_PLAIN, wide((int64_t)h->value));
-  table_count(t, ROLE_PLAIN, wide((int64_t)row->value[h->counter]));
+  put_cells(t, "s~suu", COUNTER_NAMES[h->counter].title, h->predicted ? "predicted" : "counted", h->value,
+            (uint64_t)row->value[h->counter]);
   if (should > 0)
     table_percent(t, equal ? ROLE_GOOD : h->predicted ? ROLE_PLAIN : ROLE_BAD, is / should - 1);
   else
     table_empty(t, true);
   put_row(d, t);
-  put_text(d, "metric", COUNTER_NAMES[h->counter].metric);
-  put_flag(d, "equal", equal);
+  put_values(d, "metric:s equal:b", COUNTER_NAMES[h->counter].metric, equal);
   put_end(d);
   *differs |= !h->predicted && !equal;
 }
@@ -85,13 +82,12 @@ Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, c
   Status status = counter_file_read(path, &table, error);
   if (status) return status;
   Document d = reply_new(output);
-  put_text(&d, "kernel", r->launch->name);
-  put_array(&d, "launches");
+  put_values(&d, "kernel:s launches[", r->launch->name);
   for (size_t k = 0; k < table.n_rows; k++) {
     const CounterRow *row = &table.rows[k];
     if (!is_of(r, row) || !same_grid(r, row)) continue;
     n_launches++;
-    put_object(&d, NULL);
+    put_values(&d, "{");
     Table *t = document_table(&d, DOCUMENT_ALL, "counters", COLUMNS, 5);
     table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
     for (int h = 0; h < n; h++)

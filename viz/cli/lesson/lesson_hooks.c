@@ -48,7 +48,7 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
 
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
   const LessonLintContext *c = context;
-  char link[1024], path[ASSETS_PATH_BYTES];
+  char link[1024];
   if (length >= sizeof link)
     return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
   snprintf(link, sizeof link, "%.*s", (int)length, target);
@@ -64,9 +64,8 @@ static Status check_link(void *context, const char *target, size_t length, Error
   Error inner = {0};
   Status status = file_read_beside(c->path, *link ? link : own, (size_t)8 << 20, &buffer, &bytes, &inner);
   /* a lesson of one's own refers to the glossary that comes with Tilewalk */
-  if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0 &&
-      assets_find(path, sizeof path, "lessons/course/glossary.md", NULL) == STATUS_OK)
-    status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
+  if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0)
+    status = assets_read("lessons/course/glossary.md", (size_t)8 << 20, &buffer, &bytes, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
   if (status)
     return error_set(error, STATUS_BAD_REQUEST,

@@ -29,7 +29,7 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
                                         {.key = "right"},
                                         {.heading = "progress"}};
   Document d = reply_new(output);
-  put_count(&d, "tilewalk-lessons", 1);
+  put_values(&d, "tilewalk-lessons:n", 1);
   Table *t = document_table(&d, DOCUMENT_ALL, "lessons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   Status status = lesson_files(&files, error);
   if (!status) status = lesson_progress_open(&progress, io->err, error);

@@ -108,12 +108,9 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
 }
 
 static void put_sums(Document *d, const ClassSum *sum) {
-  put_count(d, "right", sum->n_right);
-  put_count(d, "counted", sum->n_counted);
-  put_count(d, "errors", sum->n_errors);
-  put_count(d, "conflicts", sum->n_conflicts);
-  put_count(d, "unknown", sum->n_unknown);
-  put_count(d, "unanswered", sum->n_unanswered);
+  put_values(d, "right:i counted:i errors:i conflicts:i unknown:i unanswered:i", (int64_t)sum->n_right,
+             (int64_t)sum->n_counted, (int64_t)sum->n_errors, (int64_t)sum->n_conflicts, (int64_t)sum->n_unknown,
+             (int64_t)sum->n_unanswered);
 }
 
 static void add_sums(Document *d, const ClassSum *sum) {
@@ -249,7 +246,7 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
                                         {.key = "counts"},
                                         {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}};
   Document d = reply_new(output);
-  put_count(&d, "tilewalk-grades", 1);
+  put_values(&d, "tilewalk-grades:n", 1);
   put_sums(&d, &sum); /* their places; the values follow */
   const unsigned tables[2] = {class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON,
                               class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL};
@@ -289,7 +286,7 @@ Status lesson_print_seeds(const char *path, const char *key, const OutputRequest
   static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
                                         {.heading = "seed", .key = "seed", .right = true}};
   Document d = reply_new(output);
-  put_count(&d, "tilewalk-seeds", 1);
+  put_values(&d, "tilewalk-seeds:n", 1);
   Table *t = document_table(&d, DOCUMENT_ALL, "seeds", COLUMNS, 2);
   for (size_t k = 0; k < names.n && !status; k++) {
     add_stranger(t, ROLE_PLAIN, names.names[k]);

@@ -124,25 +124,19 @@ static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengt
                 "where it does, and a grid with CTAs for the longest has some without work.");
 }
 
-static void put_time(Document *d, const BatchRun *r) {
-  json_t *const read = r->has_l2 ? table_json_whole((Wide)(r->hbm_read_bytes + 0.5)) : json_null(),
-                *const written = r->has_l2 ? table_json_whole((Wide)(r->hbm_write_bytes + 0.5)) : json_null();
-  put_at(d, "hbm.read_bytes", read);
-  put_at(d, "hbm.write_bytes", written);
-  put_at(d, "time.seconds", r->timed ? json_real(r->seconds) : json_null());
-  put_at(d, "time.kind", r->timed ? json_string(time_kind_name(r->kind)) : json_null());
-}
-
-static void put_traffic(Document *d, const BatchRun *r) {
+static void put_more(Document *d, const BatchRun *r) {
   const Schedule *s = r->schedule;
-  put_object(d, "traffic");
+  put_values(d, "traffic{");
   for (int out = 0; out < 2; out++) {
-    put_object(d, out ? "write" : "read");
+    put_values(d, out ? "write{" : "read{");
     for (int t = 0; t < s->n_tensors; t++)
-      put_whole(d, s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
+      put_values(d, "%:w", s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
     put_end(d);
   }
-  put_end(d);
+  put_values(d, r->has_l2 ? "} hbm{read_bytes:w write_bytes:w}" : "} hbm{read_bytes:0 write_bytes:0}",
+             (Wide)(r->hbm_read_bytes + 0.5), (Wide)(r->hbm_write_bytes + 0.5));
+  put_values(d, "time{seconds:f kind:s}", r->timed ? r->seconds : (double)NAN,
+             r->timed ? time_kind_name(r->kind) : NULL);
 }
 
 /* A line of CSV, an object of JSON for each run. */
@@ -152,25 +146,20 @@ static void add_runs(Document *d, const BatchRun *runs, int n) {
   columns[N_FIELDS + 2] = (TableColumn){.csv = "waves", .key = "waves"};
   Table *t = document_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", columns, N_FIELDS + 3);
   for (int k = 0; k < n; k++) {
-    table_text(t, ROLE_PLAIN, runs[k].schedule->name);
-    table_text(t, ROLE_PLAIN, batch_layout_name(runs[k].layout));
+    put_cells(t, "ss", runs[k].schedule->name, batch_layout_name(runs[k].layout));
     for (int f = 0; f < N_FIELDS; f++) add_cell(t, &FIELDS[f], &runs[k]);
     if (runs[k].n_slots)
       table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 6);
     else
       table_empty(t, false);
     put_row(d, t);
-    put_traffic(d, &runs[k]);
-    put_time(d, &runs[k]);
+    put_more(d, &runs[k]);
     put_end(d);
   }
 }
 
 static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
-  put_count(d, "sequences", lengths->n);
-  put_count(d, "shortest", lengths->shortest);
-  put_count(d, "longest", lengths->longest);
-  put_text(d, "kind", "counted");
+  put_values(d, "sequences:i shortest:i longest:i kind:s", lengths->n, lengths->shortest, lengths->longest, "counted");
   add_comparison(d, runs, n, lengths);
   add_runs(d, runs, n);
 }

@@ -19,32 +19,14 @@ static Wide weights_of(const Service *s) { return wide(ceil_div(s->weights_bytes
 static void put_cache(Document *d, const KvCache *c) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n = kvcache_groups(c, groups);
-  put_object(d, "cache");
-  put_count(d, "layers", kvcache_layers(c));
-  put_count(d, "kv_heads", c->kv_heads);
-  put_count(d, "head_dim", c->d);
-  put_count(d, "latent", c->latent);
-  put_text(d, "dtype", kvcache_dtype_name(c->dtype));
-  put_count(d, "group", c->group);
-  put_count(d, "scale_bytes", c->scale_bytes);
-  put_count(d, "window", c->window);
-  put_count(d, "window_layers", c->window_layers);
-  put_count(d, "page_tokens", c->page_tokens);
-  put_array(d, "groups");
-  for (int g = 0; g < n; g++) {
-    put_object(d, NULL);
-    put_count(d, "layers", groups[g].layers);
-    put_count(d, "kv_heads", groups[g].kv_heads);
-    put_count(d, "head_dim", groups[g].d);
-    put_count(d, "value_dim", groups[g].d_v ? groups[g].d_v : groups[g].d);
-    put_count(d, "latent", groups[g].latent);
-    put_count(d, "window", groups[g].chunked ? 0 : groups[g].window);
-    put_count(d, "chunk", groups[g].chunked ? groups[g].window : 0);
-    put_count(d, "bytes_per_token_per_layer", kvcache_group_bytes(c, &groups[g]));
-    put_end(d);
-  }
-  put_end(d);
-  put_end(d);
+  put_values(d, "cache{layers:i kv_heads:i head_dim:i latent:i dtype:s group:i scale_bytes:i", kvcache_layers(c),
+             c->kv_heads, c->d, c->latent, kvcache_dtype_name(c->dtype), c->group, c->scale_bytes);
+  put_values(d, "window:i window_layers:i page_tokens:i groups[", c->window, c->window_layers, c->page_tokens);
+  for (const KvGroup *g = groups; g < groups + n; g++)
+    put_values(d, "{layers:i kv_heads:i head_dim:i value_dim:i latent:i window:i chunk:i bytes_per_token_per_layer:i}",
+               g->layers, g->kv_heads, g->d, g->d_v ? g->d_v : g->d, g->latent, g->chunked ? 0 : g->window,
+               g->chunked ? g->window : 0, kvcache_group_bytes(c, g));
+  put_values(d, "]}");
 }
 
 /* "8 KV heads of d = 128", "a latent of 576". */
@@ -175,25 +157,19 @@ static void fixed_figures(const Service *s, const Figures *f) {
   char context[192];
   if (!s->has_model) return;
   service_say_context(s, context);
-  put_array(d, "fixed");
+  put_values(d, "fixed[");
   for (int i = 0; i < m->n_fixed; i++) {
     const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
-    put_object(d, NULL);
-    put_text(d, "what", m->fixed[i].what);
-    put_count(d, "layers", layers);
-    put_count(d, "bytes_per_layer", each);
-    put_whole(d, "bytes", wide(layers) * wide(each));
-    put_end(d);
+    put_values(d, "{what:s layers:i bytes_per_layer:i bytes:w}", m->fixed[i].what, layers, each,
+               wide(layers) * wide(each));
     figure(f, NULL, IN_BYTES(wide(layers) * wide(each)), "", m->fixed[i].what,
            "%" PRId64 " layer%s, each sequence, whatever its length", layers, plural(layers));
   }
-  put_end(d);
-  put_whole(d, "fixed_bytes", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
-  put_array(d, "notes");
-  if (*m->no_cache) put_text(d, NULL, m->no_cache);
-  if (*m->limits) put_text(d, NULL, m->limits);
-  if (*context) put_text(d, NULL, context);
-  for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
+  put_values(d, "] fixed_bytes:w notes[", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
+  const char *const said[] = {m->no_cache, m->limits, context};
+  for (int i = 0; i < 3; i++)
+    if (*said[i]) put_values(d, ":s", said[i]);
+  for (int i = 0; i < m->n_remarks; i++) put_values(d, ":s", m->remarks[i]);
   put_end(d);
 }
 
@@ -242,10 +218,8 @@ static Wide bytes_of(const Service *s, const KvCache *c) { return service_kept(s
 static void offer(const Service *s, Table *t, const char *name, KvCache c) {
   const KvCache *asked = &s->serving.cache;
   if (kvcache_complete(&c, NULL) || (*name && memcmp(&c, asked, sizeof c) == 0)) return;
-  table_text(t, ROLE_PLAIN, *name ? name : "as asked");
-  table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&c));
-  table_bytes(t, ROLE_PLAIN, bytes_of(s, &c));
-  table_ratio(t, ROLE_ACCENT, share(bytes_of(s, &c), bytes_of(s, asked)));
+  put_cells(t, "sWW*x", *name ? name : "as asked", kvcache_bytes_per_token(&c), bytes_of(s, &c),
+            share(bytes_of(s, &c), bytes_of(s, asked)));
 }
 
 /* JSON says elsewhere what was asked for. */
@@ -296,13 +270,8 @@ static void add_sequences(Document *d, const Service *s) {
   for (int64_t k = 0; k < s->n_runs; k++) {
     const KvState one = kvcache_seek(&s->serving.cache, s->runs[k].tokens);
     for (int64_t i = 0; i < s->runs[k].count; i++) {
-      table_count(t, ROLE_PLAIN, wide(number++));
-      table_count(t, ROLE_PLAIN, wide(one.tokens));
-      table_count(t, ROLE_PLAIN, wide(one.pages ? one.pages : one.window_pages));
-      table_count(t, ROLE_PLAIN, wide(one.last_page_tokens));
-      table_bytes(t, ROLE_PLAIN, one.bytes);
-      table_bytes(t, ROLE_PLAIN, one.page_bytes);
-      table_percent(t, ROLE_PLAIN, share(one.page_bytes - one.bytes, one.page_bytes));
+      put_cells(t, "iiiiWW%", number++, one.tokens, one.pages ? one.pages : one.window_pages, one.last_page_tokens,
+                one.bytes, one.page_bytes, share(one.page_bytes - one.bytes, one.page_bytes));
     }
   }
 }
@@ -322,14 +291,8 @@ static void add_steps(Document *d, const Service *s) {
   KvState state = kvcache_seek(&s->serving.cache, s->tokens);
   for (int64_t n = 0; n < s->n_steps; n++) {
     const KvAppend did = kvcache_append(&s->serving.cache, &state);
-    table_count(t, ROLE_PLAIN, wide(did.token));
-    table_count(t, ROLE_PLAIN, wide(did.page));
-    table_count(t, ROLE_PLAIN, wide(did.slot));
-    table_flag(t, ROLE_PLAIN, did.new_page, "", "");
-    table_flag(t, ROLE_PLAIN, did.window_token_dropped, "", "");
-    table_flag(t, ROLE_PLAIN, did.window_page_freed, "", "");
-    table_bytes(t, ROLE_PLAIN, state.bytes);
-    table_bytes(t, ROLE_PLAIN, state.page_bytes);
+    put_cells(t, "iiibbbWW", did.token, did.page, did.slot, did.new_page, did.window_token_dropped,
+              did.window_page_freed, state.bytes, state.page_bytes);
     table_format(
         t, ROLE_DIM, "%s%s%s%s", did.new_page ? "new page" : "", did.new_page && did.window_token_dropped ? ", " : "",
         did.window_token_dropped ? "oldest leaves the window" : "", did.window_page_freed ? ", its page freed" : "");
@@ -363,17 +326,15 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   table_title(f.table, "%s: %s%s sequence%s, %s token%s", s->has_model ? s->model.product : "A cache of one's own",
               any ? "" : "no KV cache; ", number_count(wide(s->n)).text, plural(s->n), number_count(kept.tokens).text,
               plural((int64_t)kept.tokens));
-  put_text(d, "model", s->has_model ? s->model.name : NULL);
+  put_values(d, "model:s", s->has_model ? s->model.name : NULL);
   put_cache(d, &s->serving.cache);
-  put_count(d, "sequences", s->n);
-  put_whole(d, "tokens", kept.tokens);
+  put_values(d, "sequences:i tokens:w", s->n, kept.tokens);
   group_figures(s, &f);
   size_figures(s, &kept, &f);
   page_figures(s, &kept, &f);
   gpu_figures(s, &kept, step_s, &f);
   fixed_figures(s, &f);
-  put_count(d, "gpus", s->n_gpus);
-  put_count(d, "in_flight_tokens", s->in_flight);
+  put_values(d, "gpus:i in_flight_tokens:i", s->n_gpus, s->in_flight);
   figure(&f, "weights_bytes", s->weights_bytes ? IN_BYTES(weights_of(s)) : (FigureValue){0}, "",
          s->weights_bytes ? "weights" : NULL, "beside it%s; --weights says otherwise",
          s->n_gpus > 1 ? ", on each GPU" : "");
@@ -412,22 +373,17 @@ static Table *models_table(Document *d) {
 
 static void add_model(Document *d, Table *t, const KvModel *m) {
   const KvCache cache = kvmodel_cache(m);
-  table_text(t, ROLE_ACCENT, m->name);
-  table_text(t, ROLE_PLAIN, m->product);
-  table_count(t, ROLE_PLAIN, wide(kvcache_layers(&cache)));
-  table_count(t, ROLE_PLAIN, wide(m->heads));
+  put_cells(t, "*ssii", m->name, m->product, kvcache_layers(&cache), m->heads);
   if (cache.latent)
-    table_text(t, ROLE_PLAIN, "MLA");
+    put_cells(t, "si", "MLA", cache.latent);
   else
-    table_count(t, ROLE_PLAIN, wide(cache.kv_heads));
-  table_count(t, ROLE_PLAIN, wide(cache.latent ? cache.latent : cache.d));
+    put_cells(t, "ii", cache.kv_heads, cache.d);
   if (cache.window)
     table_tokens(t, ROLE_PLAIN, wide(cache.window));
   else
     table_empty(t, true);
   table_tokens(t, ROLE_PLAIN, wide(m->max_tokens));
-  table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
-  table_bytes(t, ROLE_PLAIN, kvcache_seek(&cache, m->max_tokens).bytes);
+  put_cells(t, "WW", kvcache_bytes_per_token(&cache), kvcache_seek(&cache, m->max_tokens).bytes);
   put_row(d, t);
   put_cache(d, &cache);
   put_end(d);

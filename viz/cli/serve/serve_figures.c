@@ -249,11 +249,8 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   table_title(f.table, "%s on %lld x %s: %s sequence%s of %s%s%s tokens", s->model.product, (long long)s->n_gpus,
               s->gpu.name, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
               first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text);
-  put_text(d, "model", s->model.name);
-  put_text(d, "gpu", s->gpu.name);
-  put_count(d, "gpus", s->n_gpus);
-  put_count(d, "sequences", s->n);
-  put_whole(d, "tokens", s->all_tokens);
+  put_values(d, "model:s gpu:s gpus:i sequences:i tokens:w", s->model.name, s->gpu.name, s->n_gpus, s->n,
+             s->all_tokens);
   const bool fits = memory_figures(s, &f);
   f.is_muted = !fits; /* a kernel that does not run there is refused all the same */
   Status status = prompt_figures(s, &f, error);

@@ -52,14 +52,12 @@ static Status add_row(Table *t, char *cells[CELLS], Error *error) {
   if (!status && !unit)
     status = error_set(error, STATUS_BAD_REQUEST, "serve has no figure '%s'", quote_text(cells[FIGURE]).text);
   if (!status) {
-    table_text(t, ROLE_PLAIN, cells[HOW]);
-    table_text(t, ROLE_DIM, cells[QUESTION]);
-    table_text(t, ROLE_PLAIN, cells[FIGURE]);
+    put_cells(t, "s~ss", cells[HOW], cells[QUESTION], cells[FIGURE]);
     put(t, unit, printed);
     put(t, unit, ours);
-    table_text(t, ROLE_DIM, kind);
+    put_cells(t, "~s", kind);
     table_real(t, ROLE_ACCENT, printed / ours - 1, number_double(100 * (printed / ours - 1), 3).text);
-    table_text(t, ROLE_DIM, cells[SOURCE]);
+    put_cells(t, "~s", cells[SOURCE]);
   }
   document_free(&answer);
   return status;
@@ -75,13 +73,12 @@ Status serve_printed(Document *d, Error *error) {
       {.heading = "kind", .key = "kind"},
       {.heading = "printed is larger by", .csv = "larger_by", .key = "larger_by", .right = true},
       {.heading = "source", .key = "source", .shrink = TABLE_WRAP}};
-  char path[ASSETS_PATH_BYTES], *text = NULL, *cells[CELLS];
+  char *text, *cells[CELLS];
   size_t n_bytes;
   Error why = {0};
   Table *t = document_table(d, DOCUMENT_ALL, "printed", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   table_title(t, "Serving in print, and what serve computes");
-  Status status = assets_find(path, sizeof path, PATH, error);
-  if (!status) status = file_read(path, FILE_BYTES_MAX, &text, &n_bytes, error);
+  Status status = assets_read(PATH, FILE_BYTES_MAX, &text, &n_bytes, error);
   int line = 1;
   for (char *p = text, *next; !status && p; p = next, line++) {
     next = strchr(p, '\n');
