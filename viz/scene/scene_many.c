@@ -179,7 +179,8 @@ typedef struct {
 /* A page, or where they are many some of them. */
 static int64_t tokens_of_box(const Pen *pen, const Many *m) {
   const int64_t pages = ceil_div(m->longest, m->cache.page_tokens),
-                room = (int64_t)fmax(1, 0.88 * pen->page.width / (8 * pen->unit));
+                room = (int64_t)fmax(1, 0.88 * pen->page.width /
+                                            fmax(8, 8 * pen->unit)); /* narrower boxes cannot be counted */
   return ceil_div(pages, room) * m->cache.page_tokens;
 }
 

@@ -90,7 +90,13 @@ static void draw_base(const Pen *pen, Box box, double left, double right) {
 }
 
 static void draw_score_name(const Pen *pen, double size, double x, double base, double value, Colour ink) {
-  if (isfinite(value)) pen_words(pen, size, ink, true, ANCHOR_MIDDLE, x, base, number_double(value, 3).text);
+  if (!isfinite(value)) return;
+  const Number score = number_double(value, 3);
+  const double half =
+      pen_words_width(pen, size, true, score.text) / 2; /* of the first and the last key it stays on the page */
+  const double near = pen->page.x + 0.02 * pen->page.width + half, far = near + 0.96 * pen->page.width - 2 * half;
+  x = fmax(near, fmin(far, x));
+  pen_words(pen, size, ink, true, ANCHOR_MIDDLE, x, base, score.text);
 }
 
 /* e^(s - m) of every key so far, of a long row the last; the largest of both parts by its score. */

@@ -441,8 +441,12 @@ static void draw(const Pen *pen) {
       if (w.box[k].width > 0) draw_slot(&w, k, k == away);
     if (away >= 0) draw_flight(&w, away, to_chip);
     draw_words(&w, page);
-    const double label = pen_words_width(pen, w.table.letters, false, "on chip");
-    if (w.label_x > page.x + left + (pen->is_tall ? 0 : -margin) + label)
+    const double label = pen_words_width(pen, w.table.letters, false, "on chip"),
+                 from = page.x + (pen->is_tall ? margin : end),
+                 names = *w.table.out[TABLE_KEYS]
+                             ? w.grid.y + w.table.rows * w.grid.pitch + w.grid.gap + w.grid.bar + w.table.letters
+                             : 0;
+    if (w.label_x - label > from && (!pen->is_tall || w.label_y - w.table.letters > names))
       pen_words(pen, w.table.letters, pen->theme->ink_soft, false, ANCHOR_END, w.label_x, w.label_y, "on chip");
   }
   draw_line(&w, chip.x + chip.width / 2, chip.width, page.y + p->line * page.height);
