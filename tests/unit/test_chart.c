@@ -63,28 +63,6 @@ TEST(test_column_is_best) {
   }
 }
 
-TEST(test_crossing) {
-  PlaceBox box = {10, 10, 20, 10};
-  assert_true(place_crosses(&box, 0, 0, 40, 30));   /* through */
-  assert_true(place_crosses(&box, 15, 12, 18, 13)); /* inside */
-  assert_true(place_crosses(&box, 20, 0, 20, 50));  /* upright */
-  assert_false(place_crosses(&box, 0, 0, 9, 50));   /* left of it */
-  assert_false(place_crosses(&box, 0, 15, 9, 15));  /* ends before it */
-  assert_false(place_crosses(&box, 0, 30, 60, 21)); /* below it */
-}
-
-/* The free place is taken, even when it is the last one offered. */
-TEST(test_best_place) {
-  PlaceMap map = {.bounds = {0, 0, 100, 100}};
-  place_add_box(&map, (PlaceBox){40, 40, 20, 20});
-  place_add_segment(&map, 0, 10, 100, 10);
-  PlaceBox candidates[] = {{45, 45, 10, 10}, {95, 50, 10, 10}, {20, 5, 10, 10}, {20, 80, 10, 10}};
-  PlaceBox best = place_best(&map, candidates, 4, NULL);
-  assert_true(best.x == 20 && best.y == 80);
-  best = place_best(&map, candidates, 4, NULL); /* it is in the map now: the line is the lesser evil */
-  assert_true(best.x == 20 && best.y == 5);
-}
-
 /* ---- scales over data ---- */
 
 TEST(test_chart_scales) {

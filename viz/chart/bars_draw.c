@@ -87,7 +87,9 @@ static void draw_bar(const BarsPlan *plan, const BarsRow *row, double y) {
   const double thickness = floor(plan->row * BAR_PART), u = plan->canvas.unit,
                top = floor(y + (plan->row - thickness) / 2), length = length_of(plan, bars_sum(bars, row)),
                middle = top + thickness / 2;
-  canvas_hatch(&plan->canvas, theme->series[INK_BLUE], 0, &(PlaceBox){plan->x, top, length, thickness});
+  theme_use(plan->canvas.cr, theme->series[INK_BLUE], 1);
+  cairo_rectangle(plan->canvas.cr, plan->x, top, length, thickness);
+  cairo_fill(plan->canvas.cr);
   draw_words(plan, theme->ink, ANCHOR_START, plan->x + length + 10 * u, middle, bars_words(bars, row).text);
   draw_words(plan, theme->ink, ANCHOR_END, plan->x - 12 * u, middle, bars_text(bars, row->label));
 }

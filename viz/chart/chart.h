@@ -47,7 +47,7 @@ typedef struct {
   size_t name; /* offset in the chart's text */
   Ink ink;
   SeriesLook look;
-  int cue;         /* which dash, marker or hatching: 0 to N_CUES - 1 */
+  int cue;         /* which dash and marker: 0 to N_CUES - 1 */
   size_t first, n; /* points of the series, in the order they were added */
 } ChartSeries;
 

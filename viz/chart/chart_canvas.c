@@ -34,7 +34,6 @@ Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, 
   Canvas canvas = {.cr = cr, .theme = theme, .width = width, .height = height};
   canvas.unit = fmin(width / 1280, height / 720);
   canvas.margin = 40 * canvas.unit;
-  if (theme) canvas.ground = theme->background;
   Lettering label = type_of(&canvas, TYPE_LABEL, false, ANCHOR_START), mono = footer_type(&canvas);
   double above = (*title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, subtitle);
   int footers = lines_of(&canvas, &mono, footer);
@@ -123,41 +122,9 @@ void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, doubl
   default: polygon(cr, x, y, radius * 1.15, 6, 0); break;
   }
   cairo_set_dash(cr, NULL, 0, 0);
-  theme_use(cr, canvas->ground, 1);
+  theme_use(cr, canvas->theme->background, 1);
   cairo_set_line_width(cr, radius * 0.7);
   cairo_stroke_preserve(cr);
   theme_use(cr, colour, 1);
   cairo_fill(cr);
-}
-
-/* One family of parallel lines over a box, `step` apart, leaning by +1 or -1. */
-static void hatch_lines(cairo_t *cr, const PlaceBox *box, double step, int lean) {
-  double from = floor((box->x - box->height) / step) * step;
-  for (double x = from; x < box->x + box->width + box->height; x += step) {
-    cairo_move_to(cr, x, lean > 0 ? box->y + box->height : box->y);
-    cairo_line_to(cr, x + box->height, lean > 0 ? box->y : box->y + box->height);
-  }
-}
-
-/* The first cue is solid; then lines rising, falling, crossed, level. */
-void canvas_hatch(const Canvas *canvas, Colour fill, int cue, const PlaceBox *box) {
-  cairo_t *cr = canvas->cr;
-  cairo_save(cr);
-  cairo_rectangle(cr, box->x, box->y, box->width, box->height);
-  cairo_clip(cr);
-  theme_use(cr, fill, 1);
-  cairo_paint(cr);
-  theme_use(cr, canvas->theme->background, 0.75);
-  cairo_set_line_width(cr, 2.2 * canvas->unit);
-  double step = 10 * canvas->unit;
-  int kind = cue % 5;
-  if (kind == 1 || kind == 3) hatch_lines(cr, box, step, 1);
-  if (kind == 2 || kind == 3) hatch_lines(cr, box, step, -1);
-  if (kind == 4)
-    for (double y = box->y + step / 2; y < box->y + box->height; y += step) {
-      cairo_move_to(cr, box->x, y);
-      cairo_line_to(cr, box->x + box->width, y);
-    }
-  cairo_stroke(cr);
-  cairo_restore(cr);
 }

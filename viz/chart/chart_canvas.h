@@ -21,7 +21,6 @@ typedef struct {
   double width, height;
   double unit; /* of all measures: the smaller of width / 1280 and height / 720 */
   double margin;
-  Colour ground;      /* what words are laid on: the background */
   double top, bottom; /* what titles and footer leave free, margins included */
 } Canvas;
 
@@ -41,9 +40,8 @@ double canvas_text_width(const Canvas *canvas, double type, bool bold, const cha
 /* A straight line of a width in units, placed on whole pixels when it is upright or level. */
 void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
-/* The dash pattern, marker and hatching of a cue (chart.h). */
+/* The dash pattern and marker of a cue (chart.h). */
 void canvas_dash(const Canvas *canvas, int cue, bool is_reference);
 void canvas_marker(const Canvas *canvas, Colour colour, int cue, double x, double y, double radius);
-void canvas_hatch(const Canvas *canvas, Colour fill, int cue, const PlaceBox *box);
 
 #endif

@@ -143,12 +143,10 @@ static void draw_axes(const ChartLayout *layout) {
 
 /* ---- series ---- */
 
-/* The path of a series' line, broken where a point has no place; also tells the map of obstacles.
- */
-static void trace(const ChartLayout *layout, const ChartSeries *series, PlaceMap *map) {
+/* The path of a series' line, broken where a point has no place. */
+static void trace(const ChartLayout *layout, const ChartSeries *series) {
   cairo_t *cr = layout->canvas.cr;
   bool is_open = false;
-  double last_x = 0, last_y = 0;
   for (size_t i = 0; i < series->n; i++) {
     ChartPoint point = layout->chart->points[series->first + i];
     if (!chart_shows(layout->chart, point)) {
@@ -160,14 +158,11 @@ static void trace(const ChartLayout *layout, const ChartSeries *series, PlaceMap
       cairo_line_to(cr, x, y);
     else
       cairo_move_to(cr, x, y);
-    if (is_open) place_add_segment(map, last_x, last_y, x, y);
     is_open = true;
-    last_x = x;
-    last_y = y;
   }
 }
 
-static void draw_markers(const ChartLayout *layout, int index, PlaceMap *map) {
+static void draw_markers(const ChartLayout *layout, int index) {
   const Chart *chart = layout->chart;
   const ChartSeries *series = &chart->series[index];
   Colour colour = layout->canvas.theme->series[series->ink];
@@ -180,7 +175,6 @@ static void draw_markers(const ChartLayout *layout, int index, PlaceMap *map) {
     if (!chart_shows(chart, point) || !is_on_plane(&layout->plane, point)) continue;
     double x = chart_place_x(&layout->plane, point.x), y = chart_place_y(&layout->plane, point.y);
     canvas_marker(&layout->canvas, colour, series->cue, x, y, radius);
-    place_add_box(map, (PlaceBox){x - radius, y - radius, 2 * radius, 2 * radius});
   }
 }
 
@@ -188,7 +182,7 @@ static bool has_markers(const ChartSeries *series) {
   return series->look == SERIES_LINE || series->look == SERIES_POINTS;
 }
 
-static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
+static void draw_series(const ChartLayout *layout, int index) {
   const Canvas *canvas = &layout->canvas;
   const ChartPlane *plane = &layout->plane;
   const ChartSeries *series = &layout->chart->series[index];
@@ -199,7 +193,7 @@ static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
     cairo_rectangle(cr, plane->x - 3 * u, plane->y - 3 * u, plane->width + 6 * u, plane->height + 6 * u);
     cairo_clip(cr);
     cairo_new_path(cr);
-    trace(layout, series, map);
+    trace(layout, series);
     bool is_reference = series->look == SERIES_REFERENCE;
     canvas_dash(canvas, series->cue, is_reference);
     theme_use(cr, canvas->theme->series[series->ink], 1);
@@ -208,7 +202,7 @@ static void draw_series(const ChartLayout *layout, int index, PlaceMap *map) {
     cairo_stroke(cr);
     cairo_restore(cr);
   }
-  if (has_markers(series)) draw_markers(layout, index, map);
+  if (has_markers(series)) draw_markers(layout, index);
 }
 
 /* Names at the ends of the lines, moved apart; a thin line leads to a name that had to move. */
@@ -293,16 +287,14 @@ static int key_rows(const ChartLayout *layout, bool draw) {
 /* All but titles, footer and background. */
 static void draw_plane(const ChartLayout *layout) {
   const Chart *chart = layout->chart;
-  const ChartPlane *plane = &layout->plane;
-  PlaceMap map = {.bounds = {plane->x, plane->y, plane->width, plane->height}};
   if (chart_check(chart, NULL) != STATUS_OK) return;
   chart_draw_stretches(layout);
   draw_axes(layout);
   chart_draw_note_lines(layout);
-  for (int i = 0; i < chart->n_series; i++) draw_series(layout, i, &map);
+  for (int i = 0; i < chart->n_series; i++) draw_series(layout, i);
   draw_end_labels(layout);
   key_rows(layout, true);
-  chart_draw_notes(layout, &map);
+  chart_draw_notes(layout);
 }
 
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {

@@ -18,10 +18,9 @@ typedef struct {
 double chart_place_x(const ChartPlane *plane, double value);
 double chart_place_y(const ChartPlane *plane, double value);
 
-/* Shaded stretches lie behind the grid, lines behind the series; marks and all words come last,
- * when it is known what they would cover: `map` holds what is drawn already. */
+/* Shaded stretches lie behind the grid, lines behind the series; all words come last. */
 void chart_draw_stretches(const ChartLayout *layout);
 void chart_draw_note_lines(const ChartLayout *layout);
-void chart_draw_notes(const ChartLayout *layout, PlaceMap *map);
+void chart_draw_notes(const ChartLayout *layout);
 
 #endif
