@@ -50,7 +50,8 @@ typedef enum {
   INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
   INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
-  INPUT_ENTRY, /* opens the line for typing any parameters */
+  INPUT_SENTENCE, /* the step in words, under the picture */
+  INPUT_ENTRY,    /* opens the line for typing any parameters */
   /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
   INPUT_COPY,
   INPUT_PASTE,

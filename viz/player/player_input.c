@@ -74,6 +74,12 @@ static void edit(Player *p, Parameter which) {
   player_open_entry(p, begun);
 }
 
+static void say_step(Player *p) {
+  Narration said;
+  scene_narrate(p->scene, &p->now, NULL, &said);
+  player_say(p, false, "%s %s", said.what, said.why);
+}
+
 /* Of playing. */
 static void set_clock(Player *p) {
   p->request.by_time = !p->request.by_time;
@@ -109,6 +115,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   case INPUT_CLOCK: set_clock(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
+  case INPUT_SENTENCE: say_step(p); break;
   case INPUT_ENTRY: player_open_entry(p, ""); break;
   default: break;
   }
@@ -140,6 +147,7 @@ PlayerInput player_key(char character) {
               {'k', INPUT_CLOCK},
               {'J', INPUT_STORY},
               {'?', INPUT_HELP},
+              {'.', INPUT_SENTENCE},
               {':', INPUT_ENTRY},
               {'y', INPUT_COPY},
               {'d', INPUT_DESCRIBE},

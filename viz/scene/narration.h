@@ -11,16 +11,12 @@
 
 #include "viz/scene/facts.h"
 
-enum { NARRATION_BYTES = 192, NARRATION_SITUATIONS_MAX = 128, NARRATION_NEEDS_MAX = 5, NARRATION_WORDS_MAX = 14 };
+enum { NARRATION_BYTES = 192, NARRATION_NEEDS_MAX = 5, NARRATION_WORDS_MAX = 14 };
 
 typedef struct {
   char what[NARRATION_BYTES], why[NARRATION_BYTES];
 } Narration;
 
 void narrate(const Snapshot *snapshot, Narration *said);
-
-/* Which row of the table a snapshot is in, and the name of one. */
-int narration_situation(const Snapshot *snapshot);
-const char *narration_situation_name(int situation);
 
 #endif

@@ -174,25 +174,6 @@ static bool is_stored(const Snapshot *now, int tensor) {
 
 static const char *name_of(const Snapshot *now, int tensor) { return now->schedule->tensors[tensor].title; }
 
-/* The name whose blocks are a tensor's: not those of its parts. */
-static int main_name_of(const Schedule *s, int tensor) {
-  int found = -1;
-  for (int n = 0; n < s->n_names; n++) {
-    if (s->names[n].tensor != tensor || !layout_has(s, n)) continue;
-    if (found < 0 || (s->names[found].subscripts & IN_S)) found = n;
-  }
-  return found;
-}
-
-/* " at 0x1a00", or that it has no address. */
-static void put_address(char *text, size_t size, const Snapshot *now, int tensor, int64_t row, int64_t column) {
-  const int name = main_name_of(now->schedule, tensor);
-  if (!is_stored(now, tensor))
-    put(text, size, ", never in HBM");
-  else if (now->has_layout && name >= 0)
-    put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, name, 0, row, column));
-}
-
 static bool is_by_tiles(const Snapshot *now, int tensor) { return snapshot_lies(now, tensor) == LIES_BY_TILES; }
 
 static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
@@ -213,18 +194,12 @@ static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, s
               : PROGRESS[tile.progress]);
   put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
       number_bytes(bytes).text);
-  if (n_tiles) put_address(text, size, now, tiles[0], row0, col0);
-  for (int k = 1; k < n_tiles; k++) {
-    if (!is_stored(now, tiles[k])) continue;
-    put(text, size, ", %s", name_of(now, tiles[k]));
-    put_address(text, size, now, tiles[k], row0, col0);
-  }
+  if (n_tiles && !is_stored(now, tiles[0])) put(text, size, ", never in HBM");
 }
 
 /* A whole matrix. */
 static void matrix_tooltip(const Snapshot *now, int tensor, char *text, size_t size) {
   put(text, size, "%s: %s", name_of(now, tensor), number_bytes(snapshot_tensor_bytes(now, tensor)).text);
-  put_address(text, size, now, tensor, 0, 0);
   if (tensor >= TENSORS_MAX) return;
   put(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
   put(text, size, ", %s written", number_bytes(now->traffic.write[tensor]).text);
@@ -243,7 +218,6 @@ static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text,
   const Wide row = snapshot_tensor_bytes(now, hit->tensor) / wide(N);
   put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", name_of(now, hit->tensor), block, first, last,
       number_bytes(wide(last - first + 1) * row).text);
-  put_address(text, size, now, hit->tensor, first, 0);
   put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, name_of(now, hit->tensor));
 }
 
@@ -259,12 +233,8 @@ static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *te
   if (slot->col1 > slot->col0)
     put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
   put(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
-  put(text, size, "%s set aside\nin HBM", number_bytes(slot->slot_bytes).text);
-  if (!is_stored(now, tensor))
-    put(text, size, ": never");
-  else
-    put_address(text, size, now, tensor, slot->row1 > slot->row0 ? slot->row0 : slot->col0,
-                slot->row1 > slot->row0 ? slot->col0 : 0);
+  put(text, size, "%s set aside%s", number_bytes(slot->slot_bytes).text,
+      is_stored(now, tensor) ? "" : "\nin HBM: never");
 }
 
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
@@ -277,11 +247,10 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
   case HIT_SLOT: slot_tooltip(now, slot, text, size); break;
   case HIT_RUN:
     if (hit->index < 0 || hit->index >= now->n_runs) break;
-    snprintf(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
-             number_bytes(now->runs[hit->index].moved_bytes).text);
-    snprintf(text + strlen(text), size - strlen(text), "%s", number_bytes(now->runs[hit->index].total_bytes).text);
-    if (now->race_heads > 1)
-      snprintf(text + strlen(text), size - strlen(text), " for %" PRId64 " heads", now->race_heads);
+    put(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
+        number_bytes(now->runs[hit->index].moved_bytes).text);
+    put(text, size, "%s", number_bytes(now->runs[hit->index].total_bytes).text);
+    if (now->race_heads > 1) put(text, size, " for %" PRId64 " heads", now->race_heads);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
   default: break;

@@ -16,9 +16,6 @@
 #include "viz/chart/theme.h"
 #include "viz/scene/view.h"
 
-typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,
-                       const Theme *theme);
-
 void scene_draw(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width,
                 double height, const Theme *theme);
 

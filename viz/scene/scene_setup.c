@@ -113,26 +113,16 @@ static Wide sum_of(const Traffic *t) {
 
 /* The run after `step` events of its walk, and of `n` beside each other. */
 static void fill_run(const Simulation *s, Wide n, Wide n_steps, uint64_t step, SnapshotRun *run) {
-  SnapshotGrid grid;
-  Cursor cursor;
-  Event next;
-  const bool is_over =
-      !schedule_seek(s->schedule, &s->plan, &cursor, step) || !schedule_next(s->schedule, &s->plan, &cursor, &next);
-  snapshot_fill_grid(s->schedule, &s->plan, is_over || step == 0 ? NULL : &next, is_over, &grid);
-  place_traffic(s->schedule, &s->plan, step, &run->traffic);
+  Traffic traffic;
+  place_traffic(s->schedule, &s->plan, step, &traffic);
   run->schedule = s->schedule;
   run->plan = &s->plan;
-  run->has_event = step > 0 && schedule_seek(s->schedule, &s->plan, &cursor, step - 1) &&
-                   schedule_next(s->schedule, &s->plan, &cursor, &run->event);
   run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;
-  run->moved_bytes = n * sum_of(&run->traffic);
+  run->moved_bytes = n * sum_of(&traffic);
   run->total_bytes = n * s->total_bytes;
-  run->tiles_done = snapshot_tiles_done(&grid) - run->traffic.tiles[TILE_SKIPPED];
-  run->tiles_total = wide(grid.T_r) * wide(grid.T_c) * wide(grid.n_laps) - s->traffic.tiles[TILE_SKIPPED];
   run->is_finished = step == (uint64_t)n_steps;
-  run->fits = s->fits;
 }
 
 static void fill_runs(const Stage *stage, Snapshot *now) {
@@ -301,8 +291,6 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->roles = stage->roles;
-  now->has_layout = stage->has_layout;
-  now->layout = stage->layout;
   fill_events(stage, now);
   fill_place(stage, now);
   fill_before(stage, now);

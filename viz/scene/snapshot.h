@@ -21,7 +21,6 @@
 #include <stdint.h>
 
 #include "sim/machine/gpu.h"
-#include "sim/algorithms/layout.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/question/question.h"
 #include "sim/simulate.h"
@@ -123,14 +122,9 @@ typedef struct {
   int64_t n_beside;         /* walks beside each other that its bytes are of */
   Tiling tiling;            /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
-  bool has_event;
-  Event event;      /* the last that has happened to it */
-  Traffic traffic;  /* fold of its events [0, step) */
   Wide moved_bytes; /* read and written so far, by race_heads */
   Wide total_bytes; /* when it will be done */
-  Wide tiles_done;  /* score tiles that are computed, once for each lap */
-  Wide tiles_total; /* those of the whole run */
-  bool is_finished, fits;
+  bool is_finished;
   bool is_alike; /* its outputs must be those of the shown one: only then have they a ratio */
 } SnapshotRun;
 
@@ -235,11 +229,9 @@ typedef struct {
   Wide read_bytes, write_bytes, total_bytes; /* so far; total is both */
   Traffic whole;                             /* of the whole run */
   Wide whole_bytes;
-  Wide spared_bytes;              /* what skipped tiles would have moved so far */
-  Wide spared_write_bytes;        /* of it, stores */
-  SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
-  bool has_layout;
-  Layout layout;                            /* addresses in HBM, as `tilewalk trace --format din` writes them */
+  Wide spared_bytes;                        /* what skipped tiles would have moved so far */
+  Wide spared_write_bytes;                  /* of it, stores */
+  SnapshotSlot slots[VALUES_MAX];           /* by index of Program.tensors */
   uint64_t sram_bytes, sram_capacity_bytes; /* the places of the present kernel, and what the machine has */
   uint64_t register_bytes,
       register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
@@ -263,8 +255,6 @@ typedef struct {
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   int64_t race_heads; /* as in Snapshot */
-  bool has_layout;
-  Layout layout;
   SnapshotL2 l2;
   Pipeline *pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;

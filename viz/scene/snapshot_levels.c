@@ -43,7 +43,6 @@ static void fill_registers(Stage *stage) {
 
 Status stage_fill_levels(Stage *stage, Error *error) {
   stage->roles = snapshot_roles(stage_schedule(stage));
-  stage->has_layout = !layout_make(&stage->layout, stage_schedule(stage), stage_plan(stage), NULL);
   live_find(stage_schedule(stage), schedule_when(stage_plan(stage)), stage->live);
   fill_registers(stage);
   return fill_l2(stage, error);

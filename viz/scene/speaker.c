@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/scene/line_words.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -21,69 +20,6 @@ static double draw_told(const Pen *pen, Box box, const char *heading, const Narr
   y += 1.3 * size * letter_draw_wrapped(pen->cr, &bold, box.x, y, box.width, 1.3, 3, said->what);
   y += 1.3 * size * letter_draw_wrapped(pen->cr, &plain, box.x, y, box.width, 1.3, 4, said->why);
   return y - box.y;
-}
-
-/* What a class can be asked before the next step is shown, by the shape of its line. */
-static const char *question_before(const Snapshot *next, char *text, size_t size) {
-  const Schedule *s = next->schedule;
-  LineFacts line;
-  char total[32] = "";
-  line_facts(s, next->event.op, &line);
-  if (line.total >= 0) line_put_base(s, line.total, total, sizeof total);
-  switch (line.shape) {
-  case LINE_LOAD: return "What has to be fetched now, and how many bytes is it?";
-  case LINE_STORE: return "What goes out now? Will it be read again?";
-  case LINE_PRODUCT: return "Which rows meet which, and what comes of it?";
-  case LINE_MASK: return "Which of these scores may the row not see?";
-  case LINE_MAXIMUM: return "Will the maximum of the row rise here, or stay?";
-  case LINE_SCALE: snprintf(text, size, "By what factor is %s scaled, and why?", *total ? total : "the sum"); break;
-  case LINE_ADD: snprintf(text, size, "What is added to %s?", total); break;
-  case LINE_DIVIDE: snprintf(text, size, "What is %s divided by, and why here?", total); break;
-  case LINE_SKIP: return "Why is this tile skipped?";
-  default: return "What comes next?";
-  }
-  return text;
-}
-
-static double draw_question(const Pen *pen, Box box, const Snapshot *next) {
-  const double small = pen_size(pen, TYPE_SMALL), size = 25 * pen->unit;
-  char question[96];
-  const Lettering italic = {.family = pen->theme->sans, .size = size, .italic = true};
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, box.x, box.y + small, 0, "Ask");
-  theme_use(pen->cr, pen->theme->series_text[INK_BLUE], 1);
-  const int lines = letter_draw_wrapped(pen->cr, &italic, box.x, box.y + small + 1.35 * size, box.width, 1.3, 2,
-                                        question_before(next, question, sizeof question));
-  return small + (1.35 + 1.3 * lines) * size;
-}
-
-/* Where the keys that jump lead from here. */
-static void draw_jumps(const Pen *pen, const SpeakerPage *page, Box box) {
-  static const struct {
-    Stride stride;
-    EventKind kind;
-    const char *key, *what;
-  } JUMPS[] = {{STRIDE_NEW_MAX, EVENT_NEW_MAX, "m", "new maximum"},
-               {STRIDE_SKIP, EVENT_SKIP, "s", "skipped tile"},
-               {STRIDE_STORE, EVENT_STORE, "w", "write-back"}};
-  const Theme *t = pen->theme;
-  const double small = pen_size(pen, TYPE_SMALL), body = pen_size(pen, TYPE_HEAD), step = 1.6 * body;
-  Snapshot *there = malloc(sizeof *there);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, true, ANCHOR_START, box.x, box.y + small, 0, "Then");
-  for (int k = 0; there && k < 3; k++) {
-    const double y = box.y + small + (k + 1) * step;
-    char words[3 * NUMBER_CHARS];
-    const bool is_searched = JUMPS[k].stride != STRIDE_SKIP || page->now->whole.tiles[TILE_SKIPPED] > 0;
-    const uint64_t to = is_searched ? stage_stride(page->stage, page->now->step, JUMPS[k].stride, 1) : page->now->step;
-    if (to > page->now->step) stage_snapshot(page->stage, to, there);
-    if (to > page->now->step && there->has_event && there->event.kind == JUMPS[k].kind)
-      snprintf(words, sizeof words, "next %s at step %s, in %s", JUMPS[k].what, number_count(to).text,
-               number_count(to - page->now->step).text);
-    else
-      snprintf(words, sizeof words, "no %s found ahead", JUMPS[k].what);
-    pen_mono(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, box.x, y, 0, JUMPS[k].key);
-    pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, box.x + 2 * body, y, box.width - 2 * body, words);
-  }
-  free(there);
 }
 
 /* What the class sees, as large as its box is wide. */
@@ -149,9 +85,7 @@ void speaker_draw(const SpeakerPage *page, cairo_t *cr, double width, double hei
   if (next) {
     stage_snapshot(page->stage, page->now->step + 1, next);
     scene_narrate(page->scene, next, NULL, &said);
-    box_cut_top(&all, draw_question(&pen, all, next), 6 * unit);
     box_cut_top(&all, draw_told(&pen, all, "Next", &said, 25 * unit), 6 * unit);
     free(next);
   }
-  draw_jumps(&pen, page, all);
 }

@@ -1,9 +1,8 @@
 /* The speaker's page: what a teacher sees beside what the class sees.
  *
  *     Now    what happens, and why            [ the scene, small ]
- *     Ask    what a class can be asked            12:34
- *     Next   what the next step will say
- *     Then   where m, s and w lead              step 123 of 276 */
+ *                                                  12:34
+ *     Next   what the next step will say         step 123 of 276 */
 #ifndef TILEWALK_VIZ_SCENE_SPEAKER_H
 #define TILEWALK_VIZ_SCENE_SPEAKER_H
 

@@ -55,11 +55,6 @@ typedef struct {
 
 typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 
-enum { SCENE_MARKS = 2048 }; /* places along a run */
-
-/* What happens in one of them. */
-enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4, MARK_MAX = 8 /* m of the shown row rises */ };
-
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {
   bool presentation;

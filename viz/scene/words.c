@@ -169,10 +169,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
     put(text, size, "%s in the same bytes: step %s", r->schedule->name, number_count(r->step).text);
-    put(text, size, " of %s, ", number_count(r->n_steps).text);
-    put(text, size, "%s of its tiles. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
-    if (r->has_event)
-      put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
+    put(text, size, " of %s. ", number_count(r->n_steps).text);
     const SnapshotRun *own = snapshot_own_run(s);
     put(text, size, "It needs %s in all", number_bytes(r->total_bytes).text);
     if (s->race_heads > 1) put(text, size, " for %" PRId64 " heads", s->race_heads);
