@@ -1,9 +1,13 @@
 /* The drawings: tiles in the colours of their state, and the same answer under the pointer as on the screen. Words and
  * pages: test_scene_pages.c. */
+#include "sim/base/random.h"
+#include "sim/machine/warp.h"
 #include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "viz/request/request.h"
+#include "viz/scene/bank.h"
 
 /* ---- On chip ------------------------------------------------------------------------------------------------- */
 
@@ -324,3 +328,38 @@ TEST(test_names) {
 }
 
 GROUP(NULL, let_go)
+
+/* L2 that comes later is awaited, and is not known until then. */
+TEST(l2_is_awaited) {
+  for (int later = 0; later < 2; later++) {
+    Request request = {.l2_later = later};
+    Stage stage = {0};
+    assert_int_equal(request_read(&request, "N=256 d=64 block=64 gpu=h200", false, NULL), STATUS_OK);
+    assert_int_equal(request_stage(&request, false, 0, &stage, NULL), STATUS_OK);
+    assert_int_equal(stage.l2.is_awaited, later);
+    assert_int_equal(stage.l2.is_known, !later);
+    stage_free(&stage);
+  }
+}
+
+/* Any words that lanes ask for: as many passes as sim/machine/warp.h counts, which is the longest column; each pass has
+ * a word of a bank at most. */
+TEST(test_passes_are_the_longest_column) {
+  for (uint64_t n = 0; n < 2000; n++) {
+    const uint32_t bytes = 1u << n % 3;
+    WarpAccess access = {.active = (uint32_t)random_bits(7, n, 0) | 1, .element_bytes = bytes};
+    for (uint64_t l = 0; l < 32; l++) access.address[l] = random_bits(7, n, l + 1) % (64u << n % 6) * bytes;
+    BankWords words;
+    bank_words(access.address, access.active, (int)bytes, 32, &words);
+    int longest = 0;
+    bool taken[32][32] = {{false}};
+    for (int bank = 0; bank < 32; bank++) longest = words.longest[bank] > longest ? words.longest[bank] : longest;
+    for (int k = 0; k < words.n; k++) {
+      bool *is_taken = &taken[words.words[k].pass][words.words[k].word % 32];
+      assert_false(*is_taken);
+      *is_taken = true;
+    }
+    assert_int_equal(words.n_passes, longest);
+    assert_int_equal(words.n_passes, warp_shared(&access).wavefronts);
+  }
+}

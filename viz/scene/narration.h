@@ -5,7 +5,7 @@
  *
  * The sentences are data, all in narration.c: of each shape of line, from the particular to what only states the line.
  * The first whose needs hold is said; a need is a fact (viz/scene/facts.h), so what is said of the past, the future or
- * a cause is so. tests/support/claims.c proves each claim from the events alone. */
+ * a cause is so. tests/commands/sentences.txt has each of them. */
 #ifndef TILEWALK_VIZ_SCENE_NARRATION_H
 #define TILEWALK_VIZ_SCENE_NARRATION_H
 
