@@ -20,8 +20,8 @@ static bool sees(const Stream *s, const StreamSlot *slot) {
   return is_seen(s, slot->at[DIM_I] * n_i, n_i, slot->at[DIM_J] / s->rounds * n_j, n_j);
 }
 
-/* Of the tiles of a row block those of its documents, of which there may be thousands. */
-static Span of_documents(const Stream *s, int64_t i, Span tiles) {
+/* Of the tiles of a row block those of its documents, of which there may be thousands; or with the first columns. */
+static Span of_rows(const Stream *s, int64_t i, Span tiles) {
   const Plan *p = s->plan;
   const int64_t rows = p->tiling.B_r * merged_on(s, DIM_I), B_c = p->tiling.B_c;
   const Span first = mask_columns(&p->mask, i * rows),
@@ -41,13 +41,13 @@ static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamO
     tiles.end = min64(tiles.begin + p->tiles_per_split, p->T_c);
   }
   if (!loop->of) return tiles;
+  if (p->mask.pattern && p->mask.pattern->kind != PATTERN_BLOCKS)
+    return loop->dim == DIM_J ? of_rows(s, slot->at[DIM_I], tiles) : tiles;
   const int64_t B_r = p->tiling.B_r, B_c = p->tiling.B_c;
   const Span seen = loop->dim == DIM_J
                         ? band_row(&p->band, B_r * merged_on(s, DIM_I), B_c, slot->at[DIM_I]).computed
                         : band_row(&p->keys, B_c * merged_on(s, DIM_J), B_r, slot->at[DIM_J] / s->rounds).computed;
-  tiles = (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
-  const bool has_documents = p->mask.pattern && p->mask.pattern->kind == PATTERN_DOCUMENTS && loop->dim == DIM_J;
-  return has_documents ? of_documents(s, slot->at[DIM_I], tiles) : tiles;
+  return (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
 }
 
 /* To the next iteration; false: there is none. */

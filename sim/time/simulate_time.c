@@ -15,6 +15,8 @@ double simulation_exps(const Simulation *s, double flops) {
   return pair.flops > 0 ? flops / pair.flops * pair.exps : 0;
 }
 
+static double heads_of(const Simulation *s) { return (double)s->plan.shape.batch * (double)s->plan.shape.heads; }
+
 /* S, P: rows x columns that lie in HBM between two kernels. */
 static bool is_by_tiles(const Simulation *s, int tensor) {
   const ProgramTensor *v = &s->schedule->tensors[tensor];
@@ -59,17 +61,15 @@ static double row_area(const Simulation *s, int64_t i) {
 
 /* The products of the SM that has most, at least, where CTAs walk whole row blocks. Of n row blocks that are at least
  * so long, some SM has ceil(n / n_sm). */
-static double busiest_rows_flops(const Simulation *s, double heads, double n_sm) {
+static double busiest_rows_flops(const Simulation *s, double n_sm) {
   const int64_t n = s->plan.T_r;
   double area[ROWS_MAX], most = 0;
   if (n > ROWS_MAX) return 0; /* a fair share is as good for that many */
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
-  for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
+  for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads_of(s) * (double)(k + 1) / n_sm) * area[k]);
   return most * schedule_pair_cost(s->schedule, &s->plan).flops;
 }
-
-static double heads_of(const Simulation *s) { return (double)s->plan.shape.batch * (double)s->plan.shape.heads; }
 
 /* One CTA does all of a head, whatever its tiles. */
 static double busiest_head_flops(const Simulation *s, double n_sm) {
@@ -128,23 +128,21 @@ static double own_busiest_flops(const Simulation *s, const Gpu *gpu) {
   if (s->schedule->whole_head) return busiest_head_flops(s, n_sm);
   if (!s->schedule->skips) return busiest_products_flops(s, n_sm);
   if (s->schedule->n_passes == 1)
-    return fmax(pass_flops(s, 0, (double)s->traffic.flops, gpu) / n_sm, busiest_rows_flops(s, heads_of(s), n_sm));
+    return fmax(pass_flops(s, 0, (double)s->traffic.flops, gpu) / n_sm, busiest_rows_flops(s, n_sm));
   return fmax(share, busiest_split_flops(s));
 }
 
 /* Products that any tiles need: of the pairs that the mask leaves, where masked tiles are skipped at all. */
 static double least_flops(const Simulation *s) {
-  const Shape *shape = &s->plan.shape;
   const PairCost pair = schedule_pair_cost(s->schedule, &s->plan);
   if (!s->schedule->skips || !pair.is_all) return (double)s->traffic.flops;
-  return (double)mask_pairs(&s->plan.mask) * pair.flops * (double)shape->batch * (double)shape->heads;
+  return (double)mask_pairs(&s->plan.mask) * pair.flops * heads_of(s);
 }
 
 /* Inputs once, as far as the mask leaves anything of them. */
 static double least_inputs_bytes(const Simulation *s) {
   const Shape *h = &s->plan.shape;
-  const double O =
-      (double)h->batch * (double)h->heads * (double)h->N_q * (double)h->d_v * plan_element(&s->plan, OPERAND_OUT);
+  const double O = heads_of(s) * (double)h->N_q * (double)h->d_v * plan_element(&s->plan, OPERAND_OUT);
   return s->schedule->skips ? fmin(simulation_needed_bytes(h) - O, (double)s->read_bytes) : (double)s->inputs_bytes;
 }
 
@@ -282,9 +280,11 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   work.exps = simulation_exps(s, work.flops);
   take_kernels(s, gpu, true, &work);
   const double shared = s->has_l2 ? s->l2.shared_bytes : 0; /* it comes through each SM's port all the same */
-  const double ports = s->schedule->n_kernels == 1 ? fmin(sms, (double)s->launch.n_pieces) : sms;
-  if (s->has_launch && s->schedule->skips)
-    work.port_bytes = fmax((read + shared + written) / ports, busiest_cta_bytes(s));
+  const bool is_piece = s->has_launch && s->schedule->n_kernels == 1;
+  const double ports = fmin(sms, is_piece ? (double)s->launch.n_pieces : most_ctas(s));
+  if (gpu->l2_bytes > 0)
+    work.port_bytes =
+        fmax((read + shared + written) / ports, s->has_launch && s->schedule->skips ? busiest_cta_bytes(s) : 0);
   return work;
 }
 

@@ -181,8 +181,6 @@ static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, const RankO
       kept->ratio = point->runs[0].number / kept->number;
   }
   point->lower_bound_bytes = least_bytes(metric, runs);
-  for (int k = 0; k < s->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
-    runs[k].plan.mask.pattern = runs[k].plan.shape.pattern = NULL;
   return STATUS_OK;
 }
 
@@ -201,9 +199,10 @@ static Status run_points(Sweep *s, const Request *request, Asked *a, const Sweep
     if (!status && gpus) status = check_l2(a->gpu, s->metric, true, &inner);
     s->n_algorithms = a->request.n_algorithms;
     if (!status) status = run_point(s, &s->points[i], a, c->ranks, runs, &inner);
-    if (!status && i == 0) s->first = runs[0];
     if (!status && gpus) snprintf(s->machines[i], sizeof *s->machines, "%s", runs[0].machine.name);
     if (!status && c->take) status = c->take(c->context, s, i, runs, &inner);
+    runs[0].plan.mask.pattern = runs[0].plan.shape.pattern = NULL; /* of the last 64 masks alone the blocks are kept */
+    if (!status && i == 0) s->first = runs[0];
     if (status && gpus)
       error_set(error, status, "on %.64s: %s", at->gpu, inner.message);
     else if (status)
