@@ -262,7 +262,7 @@ void serving_take_weights(Serving *s, const KvDtype *asked) {
 double serving_weights_bytes(const Serving *s) {
   const KvModel *m = s->model;
   const double tables = table_parameters(m) * (m->embedding_tables == 1 ? 1 : 2);
-  return (((double)m->parameters - tables) * s->weight_bytes + tables * table_bytes_of(s)) / n_gpus_of(s);
+  return round((((double)m->parameters - tables) * s->weight_bytes + tables * table_bytes_of(s)) / n_gpus_of(s));
 }
 
 static void add_matrices(const Serving *s, ServingStep *step) {

@@ -1,5 +1,5 @@
-/* What programs of one's own leave for HBM, against obvious code: each CTA's tiles written out by hand, CTAs that take
- * turns, and a list of what L2 holds, last used first. */
+/* What fa2 in every launch and programs of one's own leave for HBM, against obvious code: each CTA's tiles written out
+ * by hand, CTAs that take turns, and a list of what L2 holds, last used first. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "sim/l2/clock.h"
@@ -106,22 +106,24 @@ typedef struct {
 } Cta;
 
 typedef struct {
-  int64_t N, d, B, heads, kv_heads;
+  int64_t batch, N, N_k, d, B, B_c, heads, kv_heads;
   bool causal, backwards, has_states;
   int64_t stride, block; /* of the pattern; 0: none */
 } Problem;
 
-static int64_t tiles_of(const Problem *p) { return (p->N + p->B - 1) / p->B; }
+static int64_t tiles_of(const Problem *p) { return ceil_div(p->N, p->B); }
+static int64_t columns_of(const Problem *p) { return ceil_div(p->N_k, p->B_c); }
 
 static bool is_allowed(const Problem *p, int64_t row, int64_t col) {
-  return (!p->causal || col <= row) && (p->stride == 0 || (row / p->block - col / p->block) % p->stride == 0);
+  return (!p->causal || col <= row + p->N_k - p->N) &&
+         (p->stride == 0 || (row / p->block - col / p->block) % p->stride == 0);
 }
 
 /* As kernels decide it: whether the band alone leaves something, and the pattern alone. */
 static bool is_computed(const Problem *p, int64_t i, int64_t j) {
   bool band = false, pattern = false;
   for (int64_t row = i * p->B; row < (i + 1) * p->B && row < p->N; row++)
-    for (int64_t col = j * p->B; col < (j + 1) * p->B && col < p->N; col++) {
+    for (int64_t col = j * p->B_c; col < (j + 1) * p->B_c && col < p->N_k; col++) {
       Problem one = *p;
       one.stride = 0;
       band |= is_allowed(&one, row, col);
@@ -146,12 +148,12 @@ static int64_t kv(const Problem *p, int64_t head) { return head / (p->heads / p-
 /* Q with the first tile that is seen, K and V, O with the last. */
 static int fa2_like(const Problem *p, Cta *ctas) {
   int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
+  for (int64_t head = 0; head < p->batch * p->heads; head++)
     for (int64_t i = 0; i < tiles_of(p); i++) {
       Cta *cta = &ctas[n++];
       int step = 0;
-      for (int64_t k = 0; k < tiles_of(p); k++) {
-        const int64_t j = p->backwards ? tiles_of(p) - 1 - k : k;
+      for (int64_t k = 0; k < columns_of(p); k++) {
+        const int64_t j = p->backwards ? columns_of(p) - 1 - k : k;
         if (!is_computed(p, i, j)) continue;
         if (step == 0) ask(cta, step, (Access){'Q', false, head, i, 0});
         ask(cta, step, (Access){'K', false, kv(p, head), 0, j});
@@ -317,26 +319,35 @@ static double bytes_of(const Problem *p, char tensor) {
   const double rows = (double)p->N / (double)tiles_of(p);
   if (tensor == 'H' || (tensor == 'S' && p->has_states)) return 4 * (double)(p->d * p->d);
   if (tensor == 'A') return 4 * rows * (double)p->d;
+  if (tensor == 'K' || tensor == 'V') return 2 * (double)p->N_k / (double)columns_of(p) * (double)p->d;
   return 2 * rows * (tensor == 'S' ? rows : (double)p->d);
 }
 
-/* All slots take a step in turn; one that is done takes the next CTA in the next turn. */
-static void take_turns(Slow *l2, const Problem *p, const Cta *ctas, int n_ctas, int n_slots) {
-  int at[64], step[64], next = 0;
-  for (int s = 0; s < n_slots; s++) at[s] = -1;
-  for (bool busy = true; busy;) {
+/* All slots that have begun take a step in turn, who began last first; one that is done takes the next CTA in the next
+ * turn. A row block is in parts no larger than a tile of K, sixteen at most. */
+static void take_turns(Slow *l2, const Problem *p, const Cta *const *ctas, int n_ctas, int n_slots, int64_t skew) {
+  const Cta *at[64] = {NULL};
+  int step[64], line[64], in_line = 0, next = 0;
+  const int n = n_slots < n_ctas ? n_slots : n_ctas;
+  bool busy = true;
+  for (int64_t turn = 0; busy || turn <= skew; turn++) {
+    for (int s = n - 1; s >= 0; s--)
+      if (skew * s / n == turn) memmove(line + 1, line, (size_t)in_line++ * sizeof *line), line[0] = s;
     busy = false;
-    for (int s = 0; s < n_slots; s++) {
-      if (at[s] < 0 && next < n_ctas) at[s] = next++, step[s] = 0;
-      if (at[s] < 0) continue;
+    for (int k = 0; k < in_line; k++) {
+      const int s = line[k], side = l2->n_sides == 1 ? 0 : s % 2;
+      if (!at[s] && next < n_ctas) at[s] = ctas[next++], step[s] = 0;
+      if (!at[s]) continue;
       busy = true;
-      const int side = l2->n_sides == 1 ? 0 : s % 2;
-      for (const Access *a = ctas[at[s]].steps[step[s]]; a->tensor; a++) {
-        const int64_t name = ((a->tensor * 64 + a->head) * 64 + a->i) * 64 + a->j;
-        if (!a->store) l2->asked += bytes_of(p, a->tensor);
-        (a->store ? slow_write : slow_read)(l2, side, name, bytes_of(p, a->tensor));
+      for (const Access *a = at[s]->steps[step[s]]; a->tensor; a++) {
+        const double bytes = bytes_of(p, a->tensor);
+        const int parts = strchr("QO", a->tensor) ? (int)fmin(ceil(0.95 * bytes / bytes_of(p, 'K')), 16) : 1;
+        if (!a->store) l2->asked += bytes;
+        for (int part = 0; part < parts; part++)
+          (a->store ? slow_write : slow_read)(l2, side, ((a->tensor * 64 + a->head) * 64 + a->i) * 64 + a->j + part,
+                                              bytes / parts);
       }
-      if (++step[s] == ctas[at[s]].n_steps) at[s] = -1;
+      if (++step[s] == at[s]->n_steps) at[s] = NULL;
     }
   }
 }
@@ -352,6 +363,7 @@ static const struct {
   int cluster; /* CTAs next to each other of a head that share `shared` */
   const char *shared;
 } OWN[] = {
+    {.name = "fa2", .kernels = {fa2_like}},
     {.name = "fa2-reversed", .text = OWN_REVERSED, .kernels = {fa2_like}, .backwards = true},
     {.name = "standard-fused-softmax", .text = OWN_FUSED, .kernels = {fused_scores, fused_values}},
     {.name = "fa2-sparse", .text = OWN_SPARSE, .kernels = {fa2_like}, .sparse = true},
@@ -366,7 +378,7 @@ static const struct {
      .diagonal = true,
      .has_states = true},
 };
-enum { N_OWN = sizeof OWN / sizeof *OWN, SLOTS = 12 };
+enum { N_OWN = sizeof OWN / sizeof *OWN };
 
 static bool loads(const Cta *cta, const Access *access) {
   for (int step = 0; step < cta->n_steps; step++)
@@ -395,7 +407,8 @@ static void share_loads(const Problem *p, Cta *ctas, int n, int cluster, const c
   }
 }
 
-static void walk_slowly(Slow *l2, const Problem *p, int own) {
+static void walk_slowly(Slow *l2, const Problem *p, int own, const Launch *launch, int64_t skew) {
+  static const Cta *in_order[CTAS_MAX];
   Cta *ctas = malloc(CTAS_MAX * sizeof *ctas);
   assert_non_null(ctas);
   for (int k = 0; k < 3 && OWN[own].kernels[k]; k++) {
@@ -403,42 +416,39 @@ static void walk_slowly(Slow *l2, const Problem *p, int own) {
     const int n = OWN[own].kernels[k](p, ctas);
     assert_true(n <= CTAS_MAX);
     if (OWN[own].cluster) share_loads(p, ctas, n, OWN[own].cluster, OWN[own].shared, &l2->shared);
-    take_turns(l2, p, ctas, n, SLOTS);
+    for (int c = 0; c < n; c++) {
+      const LaunchPiece piece = own ? (LaunchPiece){.row_block = c} : launch_piece(launch, c);
+      in_order[c] = &ctas[(piece.batch * p->heads + piece.head) * tiles_of(p) + piece.row_block];
+    }
+    take_turns(l2, p, in_order, n, 6 * (int)launch->config.ctas_per_sm, skew);
   }
   free(ctas);
-}
-
-static L2Run walk(const Problem *p, const Schedule *program, const Pattern *pattern, const L2RunConfig *l2) {
-  static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
-  const Shape asked = {
-      .heads = p->heads, .kv_heads = p->kv_heads, .N_q = p->N, .d = p->d, .causal = p->causal, .pattern = pattern};
-  const Tiling tiling = {.B_r = p->B, .B_c = p->B};
-  const LaunchConfig config = {
-      .block_q = p->B, .block_k = p->B, .n_splits = 1, .ctas_per_sm = SLOTS / 6, .whole_head = program->whole_head};
-  Plan plan;
-  Launch launch;
-  L2Run result = {0};
-  Error error = {0};
-  if (plan_make(&plan, &asked, &tiling, &error) || launch_make(&launch, &asked, &config, &SMALL, &error) ||
-      l2_run(&result, program, &launch, &plan, l2, &error))
-    fail_msg("%s", error.message);
-  return result;
 }
 
 static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
 
 /* HBM, the fabric and what is stored, in L2s of every size, with one side and with two. */
 TEST(hbm_is_that_of_obvious_code) {
+  static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
   Rand r = {17};
   Slow *slow = malloc(sizeof *slow);
   assert_non_null(slow);
-  for (int trial = 0; trial < 40 * N_OWN; trial++) {
-    const int own = trial % N_OWN;
+  for (int trial = 0; trial < 40 * (N_OWN + 1); trial++) {
+    const int own = trial % (N_OWN + 1) % N_OWN; /* fa2 twice */
     const int64_t kv_heads = rand_in(&r, 1, 2);
-    Problem p = {.N = rand_in(&r, 1, 120), .d = 16, .B = 8 * rand_in(&r, 1, 4), .kv_heads = kv_heads};
+    Problem p = {.batch = 1, .N = rand_in(&r, 1, 120), .d = 16, .B = 8 * rand_in(&r, 1, 4), .kv_heads = kv_heads};
+    LaunchConfig config = {.n_splits = 1, .ctas_per_sm = 2};
     p.heads = kv_heads * rand_in(&r, 1, 2);
     p.causal = rand_in(&r, 0, 1);
-    p.backwards = OWN[own].backwards;
+    p.N_k = p.N, p.B_c = p.B;
+    if (own == 0) {
+      p.batch = rand_in(&r, 1, 2), p.N_k = rand_in(&r, 1, 200), p.B_c = 8 * rand_in(&r, 1, 4);
+      config.order = (LaunchOrder)rand_in(&r, 0, ORDER_COUNT - 1);
+      config.rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1);
+      config.walk = (LaunchWalk)rand_in(&r, 0, 1);
+      config.ctas_per_sm = rand_in(&r, 1, 3);
+    }
+    p.backwards = OWN[own].backwards || config.walk == WALK_REVERSED;
     p.has_states = OWN[own].has_states;
     p.causal |= OWN[own].diagonal;
     char mask[32];
@@ -455,15 +465,32 @@ TEST(hbm_is_that_of_obvious_code) {
      * decides. */
     const L2RunConfig l2 = {.l2_bytes = 1 << 30,
                             .l2_partitions = rand_in(&r, 1, 2),
+                            .skew_turns = own ? 0 : rand_in(&r, 0, 5),
                             .in_step = true,
                             .side_capacity_bytes = 1024 * (double)rand_in(&r, 2, 60) + 0.3331,
                             .side_ways = -1,
                             .without = refinement_bit(REFINEMENT_COALESCER)};
+    const Shape asked = {.batch = p.batch,
+                         .heads = p.heads,
+                         .kv_heads = p.kv_heads,
+                         .N_q = p.N,
+                         .N_k = p.N_k,
+                         .d = p.d,
+                         .causal = p.causal,
+                         .pattern = pattern};
+    const Tiling tiling = {.B_r = p.B, .B_c = p.B_c};
+    config.block_q = p.B, config.block_k = p.B_c, config.whole_head = program->whole_head;
+    Plan plan;
+    Launch launch;
+    L2Run fast = {0};
+    Error error = {0};
+    if (plan_make(&plan, &asked, &tiling, &error) || launch_make(&launch, &asked, &config, &SMALL, &error) ||
+        l2_run(&fast, program, &launch, &plan, &l2, &error))
+      fail_msg("%s", error.message);
     memset(slow, 0, sizeof *slow);
     slow->n_sides = (int)l2.l2_partitions;
     slow->room = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
-    walk_slowly(slow, &p, own);
-    const L2Run fast = walk(&p, program, pattern, &l2);
+    walk_slowly(slow, &p, own, &launch, l2.skew_turns);
     /* granules are of mean size: a ragged last block that is asked for often counts as a larger one */
     if (differs(fast.hbm_read_bytes, fmin(slow->hbm_read, fast.read_bytes)) ||
         differs(fast.fabric_bytes, slow->fabric) || differs(fast.hbm_write_bytes, slow->hbm_write) ||

@@ -20,17 +20,6 @@ static SoftmaxState run_row(const SoftmaxConfig *config, const double *scores, i
 
 static bool near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance; }
 
-/* ---- by hand ---- */
-
-/* A worked example printed to three digits that carries rounded intermediate results: q = (1,0,2,1), eight
- * keys, blocks of four. Every printed number is compared; three of them come from adding or scaling
- * numbers that had been rounded already and are off by one in the last digit. */
-typedef struct {
-  const char *name;
-  double printed, computed;
-  bool off_by_one;
-} Printed;
-
 /* ---- against the definition ---- */
 
 static void definition_in_long_double(const double *scores, int64_t n, const double *values, int64_t d, double *O) {
@@ -96,85 +85,6 @@ TEST(in_exact_arithmetic_blocks_do_not_matter) {
   }
 }
 
-/* ---- masks ---- */
-
-TEST(a_first_block_without_a_score_leaves_nothing_behind) {
-  const SoftmaxConfig config = {.precision = PRECISION_FP16};
-  const double scores[] = {-INFINITY, -INFINITY, 3}, values[] = {1, 2, 3};
-  SoftmaxState row = softmax_start(&config);
-  double O = 0;
-  SoftmaxStep step = softmax_step(&config, &row, scores, 2, values, 1, NULL, &O);
-  assert_int_equal(step.n_masked, 2);
-  assert_true(step.block_max == -INFINITY && step.m_new == -INFINITY);
-  assert_true(step.factor == 0 && step.block_sum == 0 && step.l_new == 0 && O == 0);
-  step = softmax_step(&config, &row, scores + 2, 1, values + 2, 1, NULL, &O);
-  assert_true(step.m_new == 3 && step.factor == 0 && step.l_new == 1 && O == 3);
-}
-
-TEST(a_row_of_masked_scores_is_zero) {
-  const double scores[] = {-INFINITY, -INFINITY, -INFINITY}, values[] = {1, 2, 3};
-  double reference = 1, weights[3] = {1, 1, 1};
-  softmax_reference(scores, 3, values, 1, weights, &reference);
-  assert_true(reference == 0 && weights[0] == 0 && weights[2] == 0);
-  for (int without_max = 0; without_max < 2; without_max++)
-    for (int p = 0; p < N_PRECISIONS; p++) {
-      const SoftmaxConfig config = {.precision = (Precision)p, .without_max = without_max};
-      double O = 0;
-      SoftmaxState row = run_row(&config, scores, 3, 2, values, 1, &O);
-      softmax_finish(&config, &row, &O, 1);
-      assert_true(row.l == 0 && O == 0);
-    }
-}
-
-/* ---- overflow ---- */
-
-/* ln(2^128 (1 - 2^-25)) = 88.72284 for fp32 and ln 65520 = 11.09014 for an fp16 P, by logarithm tables. */
-TEST(without_the_maximum_it_overflows_where_the_gpu_does) {
-  const struct {
-    Precision precision;
-    double below, above; /* scores on both sides of the limit */
-    bool l_overflows;
-  } cases[] = {
-      {PRECISION_FP32, 88.722, 88.723, true},  {PRECISION_BF16, 88.7, 88.723, true},
-      {PRECISION_FP16, 11.090, 11.091, false}, {PRECISION_FP16, 88.722, 88.723, true},
-      {PRECISION_FP64, 709.78, 709.79, true},
-  };
-  for (int i = 0; i < 5; i++) {
-    const SoftmaxConfig config = {.precision = cases[i].precision, .without_max = true};
-    const SoftmaxConfig safe = {.precision = cases[i].precision};
-    const double one = 1;
-    double O = 0, weight;
-    SoftmaxState row = softmax_start(&config);
-    SoftmaxStep step = softmax_step(&config, &row, &cases[i].below, 1, &one, 1, &weight, &O);
-    assert_true(step.m_old == 0 && step.m_new == 0 && step.factor == 1 && isfinite(row.l));
-    if (i != 3) assert_true(step.n_overflowed == 0 && isfinite(O));
-
-    O = 0;
-    row = softmax_start(&config);
-    step = softmax_step(&config, &row, &cases[i].above, 1, &one, 1, &weight, &O);
-    assert_int_equal(step.n_overflowed, 1);
-    assert_true(isinf(weight) && isinf(O) && isinf(row.l) == cases[i].l_overflows);
-    softmax_finish(&config, &row, &O, 1);
-    assert_true(!isfinite(O)); /* infinity over a finite l, or infinity over infinity */
-
-    O = 0;
-    row = run_row(&safe, &cases[i].above, 1, 1, &one, 1, &O);
-    softmax_finish(&safe, &row, &O, 1);
-    assert_true(O == 1);
-  }
-}
-
-/* fp8 has no infinity: P is silently cut at 448, and the answer is wrong rather than infinite. */
-TEST(without_the_maximum_fp8_is_finite_and_wrong) {
-  const SoftmaxConfig config = {.precision = PRECISION_E4M3, .without_max = true};
-  const double scores[] = {8, 7}, values[] = {1, -1}; /* e^8 = 2981, e^7 = 1097 */
-  double O = 0, weights[2];
-  SoftmaxState row = softmax_start(&config);
-  SoftmaxStep step = softmax_step(&config, &row, scores, 2, values, 1, weights, &O);
-  assert_int_equal(step.n_overflowed, 2);
-  assert_true(weights[0] == 448 && weights[1] == 448 && O == 0);
-}
-
 /* ---- low precision, with the compiler's types ---- */
 
 #ifdef __FLT16_MAX__
@@ -220,33 +130,6 @@ TEST(fp16_is_what_the_compilers_types_give) {
   }
 }
 #endif
-
-/* Scores ln 1, ln 2, ln 3 beside a sink of ln 6: the weights are 1, 2 and 3 twelfths, in blocks of any size. */
-TEST(a_sink_takes_its_part) {
-  const double scores[] = {log(1), log(2), log(3)};
-  for (int64_t block = 1; block <= 3; block++) {
-    const SoftmaxConfig config = {.has_sink = true, .sink = log(6)};
-    SoftmaxState s = softmax_start(&config);
-    double O = 0;
-    const double values[] = {12, 12, 12};
-    for (int64_t first = 0; first < 3; first += block) {
-      const int64_t n = 3 - first < block ? 3 - first : block;
-      softmax_step(&config, &s, scores + first, n, values + first, 1, NULL, &O);
-    }
-    assert_true(fabs(s.l - 2) < 1e-12); /* (1 + 2 + 3 + 6) / 6, as the sink is the maximum */
-    softmax_finish(&config, &s, &O, 1);
-    assert_true(fabs(O - 6) < 1e-12);
-  }
-}
-
-/* 50 tanh(x / 50): tanh(1) = 0.76159..., far ones end at the cap, masked ones stay masked, small ones stay. */
-TEST(a_cap_bends_scores) {
-  assert_true(fabs(softmax_capped(PRECISION_FP64, 50, 50) - 50 * 0.76159415595576488812) < 1e-12);
-  assert_true(softmax_capped(PRECISION_FP64, 1e6, 50) == 50);
-  assert_true(softmax_capped(PRECISION_FP64, -1e6, 50) == -50);
-  assert_true(softmax_capped(PRECISION_FP64, -INFINITY, 50) == -INFINITY);
-  assert_true(fabs(softmax_capped(PRECISION_FP64, 0.01, 50) - 0.01) < 1e-9);
-}
 
 /* ---- an m that lags ---- */
 
