@@ -43,15 +43,14 @@ const PROBLEMS = ['', 'N=64 d=16 causal=1 block=8 step=41', 'algorithm=standard 
   'N=4096 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64 gpu=h200 step=1000',
   'N=16384 d=128 causal=1 window=4096 block=128 gpu=a100-80gb step=20000', 'N=65536 d=128 causal=1 block=64 step=300000']
 
-// Every primitive, number for number, text by string.
+// Every element, number for number, text by string.
 function comparePrimitives(got, wanted, what) {
   const a = got.split('\n'), b = wanted.split('\n')
   for (let k = 0; k < Math.max(a.length, b.length); k++) {
     if (a[k] === b[k]) continue
-    const x = (a[k] ?? '').split(' '), y = (b[k] ?? '').split(' ')
-    const near = x.length === y.length && x[0] !== 'text' &&
-      x.every((part, i) => part === y[i] || Math.abs(Number(part) - Number(y[i])) <= 0.0011)
-    check(near, `${what}, primitive ${k}: page '${a[k]}', C '${b[k]}'`)
+    const [x, y] = [a, b].map(list => (list[k] ?? '').replace(/>.*/, '').split(/(-?[\d.]+)/))
+    const near = x.length === y.length && a[k].replace(/.*?>/, '') === b[k].replace(/.*?>/, '') && x.every((part, i) => part === y[i] || Math.abs(Number(part) - Number(y[i])) <= 0.0011)
+    check(near, `${what}, element ${k}: page '${a[k]}', C '${b[k]}'`)
   }
 }
 
@@ -77,16 +76,14 @@ async function primitives(world) {
       engine.call('web_look', 0, 0)
       engine.call('web_plain_measures', 1)
       engine.call('web_picture', ${width}, ${height}, true)
-      const at = engine.calls.web_print(), text = engine.read(at)
-      engine.calls.free(at)
-      return [text, engine.text('web_describe')]
+      return [engine.taken('web_svg'), engine.text('web_describe')]
     })()`)
     comparePrimitives(list, one.list, one.line)
     same(words.trimEnd(), one.words.trimEnd(), `${one.line}: description`)
     hash.update(one.list)
     count += one.list.split('\n').length
   }
-  return `${native.length} states, ${count} primitives, sha256 ${hash.digest('hex').slice(0, 12)}`
+  return `${native.length} states, ${count} elements, sha256 ${hash.digest('hex').slice(0, 12)}`
 }
 
 async function descriptions(world) {
@@ -289,33 +286,18 @@ async function layout(world) {
   const page = await open(world, 'N=1024 d=64 block=128 step=0')
   await page.value('tilewalk.whole')
   const { states, faults } = await page.value(`(() => {
-    const { engine, List } = tilewalk, rule = document.createElement('canvas').getContext('2d'), faults = []
-    const font = (style, size) => (style & 2 ? 'italic ' : '') + (style & 1 ? 'bold ' : '') + size + 'px ' + (style & 4 ? '"Tilewalk Mono"' : '"Tilewalk Sans"')
-    const NUMBERS = { 4: 2, 5: 2, 6: 4, 7: 5, 12: 4, 13: 1, 15: 1 } // as viz/web/drawing.h has them
-    const texts = (list, dx, dy, found) => {
-      const of = list.numbers
-      for (let k = 0; k < of.length;) {
-        const what = of[k++]
-        if (what === 14) k += 2 + of[k + 1]
-        else if (what === 17) {
-          const surface = list.surface(of[k])
-          if (!surface.pixels && !of[k + 3]) texts(new List(engine, surface.address), dx + of[k + 1], dy + of[k + 2], found)
-          k += 5
-        } else if (what === 18) {
-          const text = list.text(of[k + 4], of[k + 5])
-          rule.font = font(of[k + 3], of[k + 2])
-          if (text.trim()) found.push({ x: of[k] + dx, y: of[k + 1] + dy, size: of[k + 2], width: rule.measureText(text).width, text })
-          k += 6
-        } else k += NUMBERS[what] ?? 0
-      }
-      return found
-    }
+    const { engine } = tilewalk, rule = document.createElement('canvas').getContext('2d'), faults = []
+    const texts = () => [...new DOMParser().parseFromString('<svg xmlns="http://www.w3.org/2000/svg">' + engine.taken('web_svg') + '</svg>', 'image/svg+xml').querySelectorAll('text')].map(text => {
+      const of = (name, it = text) => it?.getAttribute(name) ?? '', n = (...name) => Number(of(...name)), inside = text.closest('pattern')
+      rule.font = [of('font-style'), of('font-weight'), of('font-size') + 'px', of('font-family') ? '"Tilewalk Mono"' : '"Tilewalk Sans"'].join(' ')
+      return { x: n('x') + n('x', inside), y: n('y') + n('y', inside), size: n('font-size'), width: rule.measureText(text.textContent).width, text: text.textContent }
+    }).filter(({ text }) => text.trim())
     let states = 0
     for (const scene of ${JSON.stringify([...SCENES, 'piles', 'bank', 'many'])}) {
       engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
       for (const [w, h] of ${JSON.stringify(sizes)}) {
         engine.call('web_picture', w, h, 0)
-        const all = texts(new List(engine), 0, 0, []), say = (what, text) => faults.push([scene, w, h, what, text].join(' '))
+        const all = texts(), say = (what, text) => faults.push([scene, w, h, what, text].join(' '))
         states++
         for (const t of all) {
           if (t.size < 11.95) say('small', t.text)
@@ -407,17 +389,16 @@ async function exports(world) {
   const [size, type] = await page.value(`tilewalk.picturePng().then(async blob => { const b = await createImageBitmap(blob); return [b.width + 'x' + b.height, blob.type] })`)
   same(type, 'image/png', 'type')
   check(/^\d+x\d+$/.test(size), size)
-  const [valid, texts, listed] = await page.value(`(() => {
-    const text = tilewalk.pictureSvg(), svg = new DOMParser().parseFromString(text, 'image/svg+xml')
-    tilewalk.engine.call('web_picture', 1280, 720, true)
-    const at = tilewalk.engine.calls.web_print(), list = tilewalk.engine.read(at)
-    tilewalk.engine.calls.free(at)
+  const [valid, texts, drawn] = await page.value(`(async () => {
+    const svg = new DOMParser().parseFromString(tilewalk.pictureSvg(), 'image/svg+xml'), drawn = [], of = CanvasRenderingContext2D.prototype, { fillText } = of
+    of.fillText = function (text, ...place) { drawn.push(text); fillText.call(this, text, ...place) }
+    await tilewalk.picturePng()
+    of.fillText = fillText
     return [!svg.querySelector('parsererror') && svg.querySelector('desc').textContent === tilewalk.state(),
-      [...svg.querySelectorAll('text')].map(t => t.textContent),
-      list.split('\\n').filter(line => line.startsWith('text ')).map(line => line.split(' ').slice(5).join(' '))]
+      [...svg.querySelectorAll('text')].map(t => t.textContent), drawn]
   })()`)
   check(valid, 'the SVG is not well-formed, or does not carry its state')
-  same(JSON.stringify(texts), JSON.stringify(listed), 'its text')
+  same(JSON.stringify(texts), JSON.stringify(drawn.slice(0, texts.length)), 'its text')
   const command = await page.value(`import('./viewer.js').then(m => m.commandOf(tilewalk.state()))`)
   const line = command.match(/--state '(.*)'$/)[1]
   execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line])
@@ -1069,9 +1050,7 @@ async function firefox(world) {
     const list = await browser.value(`(() => { const { engine } = tilewalk
       engine.call('web_plain_measures', 1)
       engine.call('web_picture', 1280, 720, true)
-      const at = engine.calls.web_print(), text = engine.read(at)
-      engine.calls.free(at)
-      return text })()`)
+      return engine.taken('web_svg') })()`)
     comparePrimitives(list, output.slice(output.indexOf('\n') + 1, output.indexOf('\nwords\n') + 1), line)
     await browser.value(`document.getElementById('next').click()`)
     check((await browser.value('tilewalk.state()')).endsWith('step=42'), 'Next in Firefox')

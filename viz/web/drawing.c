@@ -22,7 +22,6 @@ struct _cairo_surface {
   int references;
   int width, height;
   List list;
-  uint8_t *pixels; /* once they were asked for */
   cairo_surface_t **surfaces;
   size_t n_surfaces, surfaces_room;
   bool is_broken;
@@ -105,7 +104,6 @@ void cairo_surface_destroy(cairo_surface_t *s) {
   free(s->surfaces);
   free(s->list.numbers);
   free(s->list.text);
-  free(s->pixels);
   free(s);
 }
 
@@ -119,12 +117,6 @@ cairo_surface_t *cairo_image_surface_create(cairo_format_t format, int width, in
   return drawing_new(width, height);
 }
 
-cairo_surface_t *cairo_surface_create_similar_image(cairo_surface_t *other, cairo_format_t format, int width,
-                                                    int height) {
-  (void)other;
-  return cairo_image_surface_create(format, width, height);
-}
-
 cairo_status_t cairo_surface_status(cairo_surface_t *s) {
   return s->is_broken ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
 }
@@ -134,28 +126,9 @@ cairo_surface_type_t cairo_surface_get_type(cairo_surface_t *s) {
   return CAIRO_SURFACE_TYPE_IMAGE;
 }
 
-int cairo_image_surface_get_stride(cairo_surface_t *s) { return 4 * s->width; }
-
-unsigned char *cairo_image_surface_get_data(cairo_surface_t *s) {
-  if (s->references > 0 && !s->pixels && s->width > 0 && s->height > 0)
-    s->pixels = calloc((size_t)s->width * (size_t)s->height, 4);
-  return s->pixels;
-}
-
-void cairo_surface_mark_dirty(cairo_surface_t *s) { (void)s; }
-void cairo_surface_flush(cairo_surface_t *s) { (void)s; }
-
-void cairo_surface_get_device_scale(cairo_surface_t *s, double *x, double *y) {
-  (void)s;
-  *x = *y = 1;
-}
-
 DrawingList drawing_list(const cairo_surface_t *s) {
   return (DrawingList){s->list.numbers, s->list.n_numbers, s->list.text, s->list.n_text};
 }
-
-bool drawing_is_broken(const cairo_surface_t *s) { return s->is_broken; }
-size_t drawing_n_surfaces(const cairo_surface_t *s) { return s->n_surfaces; }
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are that many. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
@@ -172,7 +145,6 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
 
 static uint64_t hash_of(const cairo_surface_t *s) {
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, (const int[]){s->width, s->height}, 2 * sizeof(int));
-  if (s->pixels) return hash_bytes(hash, s->pixels, (size_t)s->width * (size_t)s->height * 4);
   hash = hash_bytes(hash, s->list.numbers, s->list.n_numbers * sizeof *s->list.numbers);
   hash = hash_bytes(hash, s->list.text, s->list.n_text);
   for (size_t k = 0; k < s->n_surfaces; k++) {
@@ -184,13 +156,7 @@ static uint64_t hash_of(const cairo_surface_t *s) {
 
 DrawingSurface drawing_surface(const cairo_surface_t *s, size_t index) {
   const cairo_surface_t *of = s->surfaces[index];
-  return (DrawingSurface){.hash = hash_of(of),
-                          .width = of->width,
-                          .height = of->height,
-                          .list = of->pixels ? (DrawingList){0} : drawing_list(of),
-                          .pixels = of->pixels,
-                          .stride = 4 * of->width,
-                          .surface = of};
+  return (DrawingSurface){hash_of(of), of->width, of->height, of};
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------------------- */
@@ -250,20 +216,11 @@ void cairo_scale(cairo_t *cr, double x, double y) {
   state_of(cr)->scale_y *= y;
 }
 
-void cairo_get_matrix(cairo_t *cr, cairo_matrix_t *m) {
-  const State *state = state_of(cr);
-  *m = (cairo_matrix_t){.xx = state->scale_x, .yy = state->scale_y, .x0 = state->x, .y0 = state->y};
-}
-
 /* ---- Sources --------------------------------------------------------------------------------------------- */
 
 void cairo_set_source_rgba(cairo_t *cr, double red, double green, double blue, double alpha) {
   drop_source(state_of(cr));
   ADD(cr, DRAWING_COLOUR, red, green, blue, alpha);
-}
-
-void cairo_set_source_rgb(cairo_t *cr, double red, double green, double blue) {
-  cairo_set_source_rgba(cr, red, green, blue, 1);
 }
 
 void cairo_set_source_surface(cairo_t *cr, cairo_surface_t *surface, double x, double y) {
@@ -337,7 +294,6 @@ static void use_path(cairo_t *cr, DrawingOp op, bool keeps) {
 }
 
 void cairo_fill(cairo_t *cr) { use_path(cr, DRAWING_FILL, false); }
-void cairo_fill_preserve(cairo_t *cr) { use_path(cr, DRAWING_FILL, true); }
 void cairo_stroke(cairo_t *cr) { use_path(cr, DRAWING_STROKE, false); }
 void cairo_stroke_preserve(cairo_t *cr) { use_path(cr, DRAWING_STROKE, true); }
 
@@ -365,10 +321,6 @@ void cairo_set_antialias(cairo_t *cr, cairo_antialias_t antialias) {
   (void)cr;
   (void)antialias;
 }
-void cairo_set_operator(cairo_t *cr, cairo_operator_t operator) {
-  (void)cr;
-  (void)operator;
-}
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
@@ -376,6 +328,7 @@ void cairo_set_operator(cairo_t *cr, cairo_operator_t operator) {
 #define ASCENT  (1901.0 / 2048)
 #define DESCENT (483.0 / 2048)
 
+enum { CAIRO_LINE_WIDTH = 2 }; /* before it is set */
 enum { STYLE_BOLD = 1, STYLE_ITALIC = 2, STYLE_FIXED = 4 };
 
 static DrawingMeasure *measure_line = drawing_plain_measure;
@@ -431,17 +384,7 @@ LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double 
   return box;
 }
 
-/* ---- As text --------------------------------------------------------------------------------------------- */
-
-static const struct {
-  const char *name;
-  size_t numbers;
-} OPS[] = {[DRAWING_SAVE] = {"save", 0},     [DRAWING_RESTORE] = {"restore", 0}, [DRAWING_BEGIN] = {"begin", 0},
-           [DRAWING_MOVE] = {"move", 2},     [DRAWING_LINE] = {"line", 2},       [DRAWING_RECTANGLE] = {"rectangle", 4},
-           [DRAWING_ARC] = {"arc", 5},       [DRAWING_CLOSE] = {"close", 0},     [DRAWING_FILL] = {"fill", 0},
-           [DRAWING_STROKE] = {"stroke", 0}, [DRAWING_CLIP] = {"clip", 0},       [DRAWING_COLOUR] = {"colour", 4},
-           [DRAWING_WIDTH] = {"width", 1},   [DRAWING_DASH] = {"dash", 2},       [DRAWING_JOIN] = {"join", 1},
-           [DRAWING_PAINT] = {"paint", 0},   [DRAWING_SURFACE] = {"surface", 5}, [DRAWING_TEXT] = {"text", 6}};
+/* ---- As SVG ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
   char *bytes;
@@ -466,33 +409,150 @@ __attribute__((format(printf, 2, 3))) static void print(Printed *to, const char 
   va_end(arguments);
 }
 
-static void print_list(Printed *to, const cairo_surface_t *s) {
-  const List *l = &s->list;
-  for (size_t k = 0; k < l->n_numbers;) {
-    const int op = (int)l->numbers[k++];
-    const double *of = l->numbers + k;
-    size_t n = OPS[op].numbers;
-    if (op == DRAWING_DASH) n += (size_t)of[1];
-    k += n;
-    print(to, "%s", OPS[op].name);
-    for (size_t i = 0; i < (op == DRAWING_TEXT ? 4 : n); i++) print(to, " %.3f", round(of[i] * 1000) / 1000 + 0.0);
-    if (op == DRAWING_TEXT) print(to, " %.*s", (int)of[5], l->text + (size_t)of[4]);
-    print(to, "\n");
-  }
-  for (size_t k = 0; k < s->n_surfaces; k++) {
-    const cairo_surface_t *inner = s->surfaces[k];
-    print(to, "surface %zu of %d x %d\n", k, inner->width, inner->height);
-    if (inner->pixels)
-      print(to, "pixels %016llx\n", (unsigned long long)hash_of(inner));
-    else
-      print_list(to, inner);
-  }
+/* What a shape is painted with. */
+typedef struct {
+  char paint[40]; /* "#0072b2", "url(#s3)" */
+  double alpha, width;
+  const double *dash; /* offset n lengths...; NULL: none */
+  int join, n_groups;
+} Look;
+
+static double thousandth(double x) { return round(x * 1000) / 1000 + 0.0; }
+
+/* As a fill or a stroke. */
+static void print_paint(Printed *to, const char *as, const Look *look) {
+  print(to, " %s=\"%s\"", as, look->paint);
+  if (look->alpha < 1) print(to, " %s-opacity=\"%.10g\"", as, thousandth(look->alpha));
 }
 
-char *drawing_print(const cairo_surface_t *s) {
-  Printed to = {0};
-  print_list(&to, s);
-  print(&to, "%s", s->is_broken ? "broken\n" : "");
+static void print_stroke(Printed *to, const Look *look) {
+  static const char *const JOINS[] = {"miter", "round", "bevel"};
+  print(to, " fill=\"none\"");
+  print_paint(to, "stroke", look);
+  print(to, " stroke-width=\"%.10g\"", thousandth(look->width));
+  if (look->join) print(to, " stroke-linejoin=\"%s\"", JOINS[look->join]);
+  if (!look->dash || look->dash[1] == 0) return;
+  print(to, " stroke-dasharray=\"");
+  for (int k = 0; k < (int)look->dash[1]; k++) print(to, "%s%.10g", k ? " " : "", thousandth(look->dash[2 + k]));
+  print(to, "\"");
+}
+
+static void print_text(Printed *to, const double *of, const char *text, const Look *look) {
+  const int style = (int)of[3];
+  print(to, "<text x=\"%.10g\" y=\"%.10g\" font-size=\"%.10g\"", thousandth(of[0]), thousandth(of[1]),
+        thousandth(of[2]));
+  if (style & STYLE_FIXED) print(to, " font-family=\"DejaVu Sans Mono, monospace\"");
+  if (style & STYLE_BOLD) print(to, " font-weight=\"bold\"");
+  if (style & STYLE_ITALIC) print(to, " font-style=\"italic\"");
+  print_paint(to, "fill", look);
+  print(to, " xml:space=\"preserve\">");
+  for (const char *c = text; c < text + (size_t)of[5]; c++)
+    if (strchr("&<>\"", *c))
+      print(to, "&#%d;", *c);
+    else
+      print(to, "%c", *c);
+  print(to, "</text>\n");
+}
+
+/* An element a line. `id`: the last that was given. A clip opens a group that is closed by the restore of its save. */
+static void print_list(Printed *to, const cairo_surface_t *s, int *id) {
+  const List *l = &s->list;
+  Look looks[STATES] = {{.paint = "#000000", .alpha = 1, .width = CAIRO_LINE_WIDTH}}, *look = looks;
+  Printed path = {0};
+  for (size_t k = 0; k < l->n_numbers && !to->is_broken;) {
+    const int op = (int)l->numbers[k++];
+    const double *of = l->numbers + k;
+    double x[4] = {0};
+    for (size_t i = 0; i < 4 && k + i < l->n_numbers; i++) x[i] = thousandth(of[i]);
+    switch (op) {
+    case DRAWING_SAVE:
+      look[1] = look[0];
+      (++look)->n_groups = 0;
+      break;
+    case DRAWING_RESTORE:
+      for (; look->n_groups; look->n_groups--) print(to, "</g>\n");
+      look--;
+      break;
+    case DRAWING_BEGIN:
+      path.n = 0;
+      print(&path, "%s", "");
+      break;
+    case DRAWING_MOVE:
+    case DRAWING_LINE:
+      print(&path, "%c%.10g %.10g", op == DRAWING_LINE && path.n ? 'L' : 'M', x[0], x[1]);
+      k += 2;
+      break;
+    case DRAWING_RECTANGLE:
+      print(&path, "M%.10g %.10gh%.10gv%.10gh%.10gZ", x[0], x[1], x[2], x[3], -x[2]);
+      k += 4;
+      break;
+    case DRAWING_ARC: /* nothing draws less than a circle */
+      print(&path, "M%.10g %.10ga%.10g %.10g 0 1 1 %.10g 0a%.10g %.10g 0 1 1 %.10g 0Z", thousandth(of[0] + of[2]), x[1],
+            x[2], x[2], thousandth(-2 * of[2]), x[2], x[2], thousandth(2 * of[2]));
+      k += 5;
+      break;
+    case DRAWING_CLOSE: print(&path, "Z"); break;
+    case DRAWING_FILL:
+    case DRAWING_STROKE:
+      print(to, "<path d=\"%s\"", path.bytes);
+      if (op == DRAWING_FILL)
+        print_paint(to, "fill", look);
+      else
+        print_stroke(to, look);
+      print(to, "/>\n");
+      break;
+    case DRAWING_CLIP:
+      print(to, "<clipPath id=\"s%d\"><path d=\"%s\"/></clipPath><g clip-path=\"url(#s%d)\">\n", *id + 1, path.bytes,
+            *id + 1);
+      ++*id, look->n_groups++;
+      break;
+    case DRAWING_COLOUR:
+      snprintf(look->paint, sizeof look->paint, "#%02x%02x%02x", (unsigned)round(255 * of[0]),
+               (unsigned)round(255 * of[1]), (unsigned)round(255 * of[2]));
+      look->alpha = of[3];
+      k += 4;
+      break;
+    case DRAWING_WIDTH: look->width = l->numbers[k++]; break;
+    case DRAWING_DASH:
+      look->dash = of;
+      k += 2 + (size_t)of[1];
+      break;
+    case DRAWING_JOIN: look->join = (int)l->numbers[k++]; break;
+    case DRAWING_PAINT:
+      print(to, "<path d=\"M0 0h%dv%dh%dZ\"", s->width, s->height, -s->width);
+      print_paint(to, "fill", look);
+      print(to, "/>\n");
+      break;
+    case DRAWING_SURFACE: {
+      const cairo_surface_t *inner = s->surfaces[(size_t)of[0]];
+      const int own = ++*id;
+      print(to, "<pattern id=\"s%d\" patternUnits=\"userSpaceOnUse\" x=\"%.10g\" y=\"%.10g\" ", own, x[1], x[2]);
+      print(to, "width=\"%d\" height=\"%d\">\n", inner->width, inner->height);
+      print_list(to, inner, id);
+      print(to, "</pattern>\n");
+      snprintf(look->paint, sizeof look->paint, "url(#s%d)", own);
+      look->alpha = 1;
+      k += 5;
+      break;
+    }
+    case DRAWING_TEXT:
+      print_text(to, of, l->text + (size_t)of[4], look);
+      k += 6;
+      break;
+    }
+  }
+  for (;; look--) {
+    for (; look->n_groups; look->n_groups--) print(to, "</g>\n");
+    if (look == looks) break;
+  }
+  to->is_broken = to->is_broken || path.is_broken;
+  free(path.bytes);
+}
+
+char *drawing_svg(const cairo_surface_t *s) {
+  Printed to = {.is_broken = s->is_broken};
+  int id = 0;
+  print_list(&to, s, &id);
   if (!to.is_broken) return to.bytes;
   free(to.bytes);
   return NULL;

@@ -4,7 +4,7 @@
  *
  * Linked in place of cairo, drawing.c gives the calls that scenes, charts and controls make, with cairo's meanings.
  * Points are in pixels: the matrix is applied when a path is made, and may only shift and scale. Surfaces are lists
- * too, but for those whose pixels were asked for.
+ * too.
  *
  * NOT MODELLED, since nothing draws so: operators other than over, gradients, curves other than circles, groups, dashes
  * under a scale, antialiasing switched off. */
@@ -50,20 +50,15 @@ typedef struct {
 typedef struct {
   uint64_t hash; /* of what it shows: the same hash, the same picture */
   int width, height;
-  DrawingList list;      /* empty where there are pixels */
-  const uint8_t *pixels; /* blue, green, red, unused; rows of `stride` bytes. Or NULL */
-  int stride;
-  const cairo_surface_t *surface; /* for what it draws in turn */
+  const cairo_surface_t *surface; /* for its list */
 } DrawingSurface;
 
 /* A surface that takes a list, as large as said. */
 cairo_surface_t *drawing_new(int width, int height);
 void drawing_clear(cairo_surface_t *surface); /* an empty list again */
 DrawingList drawing_list(const cairo_surface_t *surface);
-bool drawing_is_broken(const cairo_surface_t *surface); /* memory was out: the list is not whole */
 
 /* The surfaces that its list draws; they live until the next drawing_clear. */
-size_t drawing_n_surfaces(const cairo_surface_t *surface);
 DrawingSurface drawing_surface(const cairo_surface_t *surface, size_t index);
 
 /* How wide a line is, in pixels for a size in pixels: the browser's measure, or a test's. */
@@ -73,8 +68,8 @@ void drawing_set_measure(DrawingMeasure *measure, void *data);
 /* Every character as wide as half its size, a bold one a tenth more, in fixed width 0.6: what tests lay out by. */
 double drawing_plain_measure(void *data, double size, int style, const char *text);
 
-/* The list, and those of its surfaces, as lines of text: "rectangle 10 20 300 40". The caller frees it; NULL: no
- * memory. Numbers are rounded to 1/1000. */
-char *drawing_print(const cairo_surface_t *surface);
+/* The list as the elements of an SVG, a line each, numbers rounded to 1/1000. The caller frees it; NULL: no memory, then or
+ * when it was drawn. */
+char *drawing_svg(const cairo_surface_t *surface);
 
 #endif

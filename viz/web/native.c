@@ -3,7 +3,7 @@
  *
  *     web_native BUNDLE WIDTH HEIGHT [framed] <states     a state line each
  *
- * For each: "state LINE", the primitives of viz/web/drawing.h, "words" and the description, "end". Text is laid out by
+ * For each: "state LINE", the elements of its SVG (viz/web/drawing.h), "words" and the description, "end". Text is laid out by
  * drawing_plain_measure, which needs no font. Framed: the scene as the page frames it, laid out by the widths of DejaVu
  * Sans, in light, "dark", the same in dark, "words" and the words around it as JSON. */
 #include <stdbool.h>
@@ -41,8 +41,8 @@ bool web_open(const char *line);
 void web_look(bool dark, bool reduced_motion);
 void web_frame_scene(bool is_framed);
 void web_plain_measures(bool plain);
-bool web_picture(int width, int height, bool is_whole);
-char *web_print(void);
+void web_picture(int width, int height, bool is_whole);
+char *web_svg(void);
 const char *web_describe(void);
 const char *web_said(void);
 const char *web_error(void);
@@ -56,7 +56,8 @@ static char *read_all(const char *path, size_t *length) {
 }
 
 static void print_picture(int width, int height, bool is_framed) {
-  char *printed = web_picture(width, height, !is_framed) ? web_print() : NULL;
+  web_picture(width, height, !is_framed);
+  char *printed = web_svg();
   fputs(printed ? printed : "no memory\n", stdout);
   free(printed);
 }

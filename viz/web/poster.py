@@ -6,15 +6,16 @@ import json
 import re
 import subprocess
 
-NUMBERS = {'move': 2, 'line': 2, 'rectangle': 4}
+COLOUR = re.compile(r'(fill|stroke)="#(\w+)"(?: \1-opacity="([\d.]+)")?')
 
 
-def number(text):
-    return f'{round(float(text), 1):g}'
+def colour(found):
+    code, alpha = found
+    return f'#{code}' + (f'{round(255 * float(alpha)):02x}' if alpha else '')
 
 
-def colour(parts):
-    return '#' + ''.join(f'{round(255 * float(part)):02x}' for part in (parts if parts[3] != '1.000' else parts[:3]))
+def shorter(tag):
+    return re.sub(r'\d+\.\d+', lambda number: f'{float(number[0]):.1f}'.removesuffix('.0'), re.sub(r' (?:fill="none"|xml:space="preserve")', '', tag[0]))
 
 
 class Classes:
@@ -31,57 +32,19 @@ class Classes:
 
 
 def svg(light, dark, width, height, classes, kind):
-    """The SVG of two lists; fails on what a poster's scene does not draw."""
-    out, path, states = [], '', []
-    now = {'c': '', 'width': '2', 'dash': ''}
-    if len(light) != len(dark):
+    """The SVG of two pictures that differ in colours alone."""
+    if COLOUR.sub('', light) != COLOUR.sub('', dark):
         raise SystemExit('poster.py: light and dark are drawn by different lists')
-    for one, other in zip(light, dark):
-        op, *of = one.split(' ')
-        if op == 'colour':
-            now['c'] = classes.name((colour(of), colour(other.split(' ')[1:])))
-            continue
-        if one != other:
-            raise SystemExit(f'poster.py: light draws {one!r}, dark {other!r}')
-        if op == 'save':
-            states.append(dict(now, n=0))
-        elif op == 'restore':
-            now = states.pop()
-            out.append('</g>' * now.pop('n'))
-        elif op == 'begin':
-            path = ''
-        elif op in ('move', 'line'):
-            path += ('M' if op == 'move' or not path else 'L') + ' '.join(map(number, of))
-        elif op == 'rectangle':
-            x, y, w, h = map(number, of)
-            path += f'M{x} {y}h{w}v{h}h{number(-float(w))}z'
-        elif op == 'close':
-            path += 'z'
-        elif op == 'fill':
-            out.append(f'<path class="{now["c"]}" d="{path}"/>')
-        elif op == 'stroke':
-            dash = f' stroke-dasharray="{now["dash"]}"' if now['dash'] else ''
-            out.append(f'<path class="{now["c"]} s" stroke-width="{now["width"]}"{dash} d="{path}"/>')
-        elif op == 'clip':
-            out.append(f'<clipPath id="{kind}{len(out)}"><path d="{path}"/></clipPath><g clip-path="url(#{kind}{len(out)})">')
-            states[-1]['n'] += 1
-        elif op == 'width':
-            now['width'] = number(of[0])
-        elif op == 'dash':
-            now['dash'] = ' '.join(map(number, of[2:]))
-        elif op == 'paint':
-            out.append(f'<path class="{now["c"]}" d="M0 0h{width}v{height}h-{width}z"/>')
-        elif op == 'text':
-            x, y, size, style, *words = of
-            bold = ' font-weight="700"' if int(float(style)) & 1 else ''
-            words = ' '.join(words).replace('&', '&amp;').replace('<', '&lt;')
-            out.append(f'<text class="{now["c"]}" x="{number(x)}" y="{number(y)}" font-size="{number(size)}"{bold}>{words}</text>')
-        elif op != 'join':
-            raise SystemExit(f'poster.py: nothing here draws {op!r}')
+    names = iter(zip(COLOUR.findall(light), COLOUR.findall(dark)))
+
+    def classed(_):
+        (use, *one), (_, *other) = next(names)
+        return f'class="{classes.name(tuple(map(colour, (one, other))))}{" s" * (use == "stroke")}"'
+    body = re.sub('<[^>]*>', shorter, COLOUR.sub(classed, light)).replace('\n', '')
+    body = re.sub(r'(id="|#)s(\d+)', rf'\1{kind}\2', body)
     # One path for all that has one colour in a row: most are tiles.
-    body = ''.join(out)
     while True:
-        joined = re.sub(r'<path class="(c\d+)" d="([^"]*)"/><path class="\1" d="([^"]*)"/>', r'<path class="\1" d="\2\3"/>', body)
+        joined = re.sub(r'<path d="([^"]*)" class="(c\d+)"/><path d="([^"]*)" class="\2"/>', r'<path d="\1\3" class="\2"/>', body)
         if joined == body:
             break
         body = joined
@@ -96,5 +59,5 @@ def posters(native, bundle, state, sizes):
         drawn, _, rest = said.partition('\nwords\n')
         light, dark = drawn.split('\ndark\n')
         words = json.loads(rest[:rest.rindex('end')])
-        out.append(svg(light.split('\n')[1:], dark.split('\n'), width, height, classes, kind))
+        out.append(svg(light[light.index('<'):], dark, width, height, classes, kind))
     return ''.join(out), classes.rules(), words

@@ -160,7 +160,7 @@ EXPORT bool web_frame(double seconds) {
 EXPORT bool web_is_moving(void) { return viewer_is_moving(&viewer); }
 
 /* The scene as a file has it: without the bar. Not whole: as the page frames it. */
-EXPORT bool web_picture(int width, int height, bool is_whole) {
+EXPORT void web_picture(int width, int height, bool is_whole) {
   const SceneView view = {.presentation = player.presentation, .framed = viewer.is_framed && !is_whole};
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);
@@ -168,7 +168,6 @@ EXPORT bool web_picture(int width, int height, bool is_whole) {
   scene_draw(player.scene, &player.now, &view, cr, width, height, viewer_theme(&viewer));
   cairo_destroy(cr);
   viewer.is_dirty = true; /* what web_list has is not the viewer's frame any more */
-  return !drawing_is_broken(surface);
 }
 
 /* Of a surface that the frame draws, or of the frame itself: NULL. */
@@ -180,7 +179,7 @@ EXPORT const DrawingSurface *web_surface(const cairo_surface_t *of, size_t index
   shown_surface = drawing_surface(of ? of : surface, index);
   return &shown_surface;
 }
-EXPORT char *web_print(void) { return drawing_print(surface); } /* the page frees it */
+EXPORT char *web_svg(void) { return drawing_svg(surface); } /* the page frees it */
 
 /* ---- Events ---------------------------------------------------------------------------------------------- */
 

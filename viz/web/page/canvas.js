@@ -1,4 +1,4 @@
-// Draws the lists of viz/web/drawing.h on a canvas, or writes them as SVG.
+// Draws the lists of viz/web/drawing.h on a canvas.
 
 const SAVE = 1, RESTORE = 2, BEGIN = 3, MOVE = 4, LINE = 5, RECTANGLE = 6, ARC = 7, CLOSE = 8, FILL = 9, STROKE = 10,
   CLIP = 11, COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
@@ -49,20 +49,11 @@ export class List {
     this.numbers = new Float64Array(engine.calls.memory.buffer, numbers, count)
     this.bytes = new Uint8Array(engine.calls.memory.buffer, text, length)
   }
-  text(offset, length) {
-    return new TextDecoder().decode(this.bytes.subarray(offset, offset + length))
-  }
   surface(index) {
     const { engine } = this
     const at = engine.calls.web_surface(this.address, index)
-    const view = new DataView(engine.calls.memory.buffer, at, 48)
-    const pixels = view.getUint32(32, true), stride = view.getInt32(36, true)
-    const width = view.getInt32(8, true), height = view.getInt32(12, true)
-    return {
-      key: view.getBigUint64(0, true), width, height, stride,
-      pixels: pixels ? new Uint8Array(engine.calls.memory.buffer, pixels, stride * height) : null,
-      address: view.getUint32(40, true),
-    }
+    const view = new DataView(engine.calls.memory.buffer, at, 24)
+    return { key: view.getBigUint64(0, true), width: view.getInt32(8, true), height: view.getInt32(12, true), address: view.getUint32(16, true) }
   }
 }
 
@@ -85,33 +76,20 @@ export class Painter {
     return text
   }
 
-  // Lists are drawn at the scale of what they go into; pixels are what they are.
+  // At the scale of what it goes into.
   picture(list, index, scale) {
-    const surface = list.surface(index)
-    const at = surface.pixels ? 1 : scale, key = `${surface.key} ${at}`
+    const surface = list.surface(index), key = `${surface.key} ${scale}`
     let canvas = this.kept.get(key)
     this.kept.delete(key)
     if (!canvas) {
       canvas = document.createElement('canvas')
-      canvas.width = Math.max(1, surface.width * at)
-      canvas.height = Math.max(1, surface.height * at)
-      const context = canvas.getContext('2d')
-      if (surface.pixels) {
-        const image = context.createImageData(canvas.width, canvas.height)
-        for (let k = 0; k < image.data.length; k += 4) {
-          image.data[k] = surface.pixels[k + 2]
-          image.data[k + 1] = surface.pixels[k + 1]
-          image.data[k + 2] = surface.pixels[k]
-          image.data[k + 3] = 255
-        }
-        context.putImageData(image, 0, 0)
-      } else {
-        this.paint(context, new List(list.engine, surface.address), canvas.width, canvas.height, at)
-      }
+      canvas.width = Math.max(1, surface.width * scale)
+      canvas.height = Math.max(1, surface.height * scale)
+      this.paint(canvas.getContext('2d'), new List(list.engine, surface.address), canvas.width, canvas.height, scale)
     }
     this.kept.set(key, canvas)
     if (this.kept.size > 48) this.kept.delete(this.kept.keys().next().value)
-    return { canvas, at }
+    return canvas
   }
 
   paint(context, list, width, height, scale = 1) {
@@ -146,9 +124,8 @@ export class Painter {
         case JOIN: context.lineJoin = JOINS[of[k++]]; break
         case PAINT: context.fillRect(0, 0, width, height); break
         case SURFACE: {
-          const { canvas, at } = this.picture(list, of[k], scale)
-          const pattern = context.createPattern(canvas, of[k + 3] ? 'repeat' : 'no-repeat')
-          pattern.setTransform(new DOMMatrix([1 / at, 0, 0, 1 / at, of[k + 1], of[k + 2]]))
+          const pattern = context.createPattern(this.picture(list, of[k], scale), of[k + 3] ? 'repeat' : 'no-repeat')
+          pattern.setTransform(new DOMMatrix([1 / scale, 0, 0, 1 / scale, of[k + 1], of[k + 2]]))
           context.imageSmoothingEnabled = of[k + 4] === 1
           context.fillStyle = context.strokeStyle = pattern
           k += 5
@@ -168,94 +145,9 @@ export class Painter {
 }
 
 const escaped = text => text.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c])
-const short = value => String(Math.round(value * 1000) / 1000)
 
-// The same list as SVG, with text as text. `title` and `state` go into its head.
-export function svg(painter, list, width, height, title, state) {
-  const defs = []
-  const body = inner(painter, list, defs, 'c', width, height)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
-    `<title>${escaped(title)}</title><desc>${escaped(state)}</desc><defs>${defs.join('')}</defs>${body}</svg>\n`
-}
-
-// A clip opens a group that is closed by the restore of its save.
-function inner(painter, list, defs, prefix, width, height) {
-  const of = list.numbers, out = []
-  let state = { fill: '#000', alpha: 1, width: CAIRO_LINE_WIDTH, dash: '', join: 'miter', groups: 0 }
-  let path = ''
-  const states = []
-  const shape = attributes => out.push(`<path d="${path}" ${attributes}/>`)
-  for (let k = 0; k < of.length;) {
-    switch (of[k++]) {
-      case SAVE: states.push(state); state = { ...state, groups: 0 }; break
-      case RESTORE: out.push('</g>'.repeat(state.groups)); state = states.pop(); break
-      case BEGIN: path = ''; break
-      case MOVE: path += `M${short(of[k++])} ${short(of[k++])}`; break
-      case LINE: path += `L${short(of[k++])} ${short(of[k++])}`; break
-      case RECTANGLE:
-        path += `M${short(of[k])} ${short(of[k + 1])}h${short(of[k + 2])}v${short(of[k + 3])}h${short(-of[k + 2])}Z`
-        k += 4
-        break
-      case ARC: { // nothing draws less than a circle
-        const [x, y, r] = of.subarray(k, k + 3)
-        path += `M${short(x + r)} ${short(y)}A${short(r)} ${short(r)} 0 1 1 ${short(x - r)} ${short(y)}` +
-          `A${short(r)} ${short(r)} 0 1 1 ${short(x + r)} ${short(y)}Z`
-        k += 5
-        break
-      }
-      case CLOSE: path += 'Z'; break
-      case FILL: shape(`fill="${state.fill}" fill-opacity="${short(state.alpha)}"`); break
-      case STROKE:
-        shape(`fill="none" stroke="${state.fill}" stroke-opacity="${short(state.alpha)}" ` +
-          `stroke-width="${short(state.width)}" stroke-linejoin="${state.join}" stroke-miterlimit="10"` +
-          (state.dash ? ` stroke-dasharray="${state.dash}"` : ''))
-        break
-      case CLIP: {
-        const id = `${prefix}${defs.length}`
-        defs.push(`<clipPath id="${id}"><path d="${path}"/></clipPath>`)
-        out.push(`<g clip-path="url(#${id})">`)
-        state.groups++
-        break
-      }
-      case COLOUR:
-        state.fill = '#' + [0, 1, 2].map(i => Math.round(of[k + i] * 255).toString(16).padStart(2, '0')).join('')
-        state.alpha = of[k + 3]
-        k += 4
-        break
-      case WIDTH: state.width = of[k++]; break
-      case DASH:
-        state.dash = Array.from(of.subarray(k + 2, k + 2 + of[k + 1]), short).join(' ')
-        k += 2 + of[k + 1]
-        break
-      case JOIN: state.join = JOINS[of[k++]]; break
-      case PAINT:
-        out.push(`<rect width="${width}" height="${height}" fill="${state.fill}" fill-opacity="${short(state.alpha)}"/>`)
-        break
-      case SURFACE: {
-        const surface = list.surface(of[k]), id = `${prefix}${defs.length}`
-        const content = surface.pixels
-          ? `<image width="${surface.width}" height="${surface.height}" href="${painter.picture(list, of[k], 1).canvas.toDataURL()}"/>`
-          : inner(painter, new List(list.engine, surface.address), defs, id + '-', surface.width, surface.height)
-        defs.push(`<pattern id="${id}" patternUnits="userSpaceOnUse" x="${short(of[k + 1])}" y="${short(of[k + 2])}" ` +
-          `width="${surface.width}" height="${surface.height}">${content}</pattern>`)
-        state.fill = `url(#${id})`
-        state.alpha = 1
-        k += 5
-        break
-      }
-      case TEXT: {
-        const style = of[k + 3]
-        out.push(`<text x="${short(of[k])}" y="${short(of[k + 1])}" font-size="${short(of[k + 2])}" ` +
-          `font-family="${style & FIXED ? 'DejaVu Sans Mono, monospace' : 'DejaVu Sans, sans-serif'}"` +
-          (style & BOLD ? ' font-weight="bold"' : '') + (style & ITALIC ? ' font-style="italic"' : '') +
-          ` fill="${state.fill}" fill-opacity="${short(state.alpha)}" xml:space="preserve">` +
-          `${escaped(list.text(of[k + 4], of[k + 5]))}</text>`)
-        k += 6
-        break
-      }
-      default: throw new Error('the list of what to draw is damaged')
-    }
-  }
-  out.push('</g>'.repeat([state, ...states].reduce((sum, each) => sum + each.groups, 0)))
-  return out.join('')
+// The picture as SVG, as C writes it, with text as text. `title` and `state` go into its head.
+export function svg(engine, width, height, title, state) {
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="DejaVu Sans, sans-serif" stroke-miterlimit="10">` +
+    `<title>${escaped(title)}</title><desc>${escaped(state)}</desc>${engine.taken('web_svg')}</svg>\n`
 }

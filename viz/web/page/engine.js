@@ -46,6 +46,12 @@ export class Engine {
   text(name, ...values) {
     return this.read(this.call(name, ...values))
   }
+  // Text that is the caller's to free.
+  taken(name) {
+    const at = this.calls[name](), text = this.read(at)
+    this.calls.free(at)
+    return text
+  }
   take(bytes) {
     return this.calls.web_assets(this.write(bytes), bytes.length)
   }

@@ -416,7 +416,7 @@ export class Viewer {
   }
   pictureSvg() {
     const title = 'Tilewalk: ' + this.engine.text('web_title')
-    return this.withPicture((list, width, height) => svg(this.painter, list, width, height, title, this.state()))
+    return this.withPicture((list, width, height) => svg(list.engine, width, height, title, this.state()))
   }
   async savePng() { save(await this.picturePng(), this.fileName('.png')) }
   async saveSvg() { save(new Blob([this.pictureSvg()], { type: 'image/svg+xml' }), this.fileName('.svg')) }
