@@ -130,38 +130,6 @@ static double seconds(void) {
 
 #define HEAD "# T\n\n- idea: x\n- minutes: 5\n\n"
 
-TEST(hostile_lessons_are_refused_at_once) {
-  static const char *const ROWS[][2] = {
-      {HEAD "{(function() while true do end end)()}\n", "h.md:6: the expression does too much work"},
-      {HEAD "```ask a\nprompt: p\nanswer: os.execute('true')\nhint: h\n```\n", "h.md:8: there is no name 'os'"},
-      {HEAD "```state\nN=0\n```\n", "h.md:7: "},
-      {HEAD "```state\ngpu=/etc/passwd\n```\n", "h.md:7: "},
-      {HEAD "```state\nN=64 d=16 block=8\n```\n```show\nscene=tiles steps=100000-100001\n```\n",
-       "h.md:10: steps begin at 100000"},
-      {HEAD "```state\nN=2G d=2G\n```\n```show\nscene=softmax\n```\n", ""},
-      {HEAD "```task\nDo.\nuntil: (function() while true do end end)()\nsolution: step=1\nhint: h\n```\n",
-       "h.md:8: the expression does too much work"},
-      {HEAD "```ask a\nprompt: p\nanswer: 1\nhint: {nothing}\n```\n", "h.md:9: "},
-      {HEAD "bad \xFF byte\n", "h.md:6: "},
-      {"no title\n", "h.md:1: "},
-  };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-    Bench *b;
-    Error error = {0};
-    const double began = seconds();
-    const Status status = open_bench(&b, write_lesson("h.md", ROWS[k][0]), &FRESH, 640, 360, &error);
-    if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.2f s", k, seconds() - began);
-    if (*ROWS[k][1] && (!status || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0))
-      fail_msg("row %zu: %s", k, error.message);
-    close_bench(b);
-  }
-  Bench *b;
-  Error error = {0};
-  assert_int_not_equal(open_bench(&b, "none.md", &FRESH, 640, 360, &error), STATUS_OK);
-  assert_non_null(strstr(error.message, "none.md"));
-  close_bench(b);
-}
-
 /* As much text as a file may hold, of the kinds that are slow to lay out. */
 TEST(endless_pages_are_cut) {
   static const char *const UNITS[] = {"word ",    "longwordwithoutanyblank",       "**b** `c` ",        "| a ",

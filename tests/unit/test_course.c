@@ -2,7 +2,6 @@
  * fed and its diagnosis read. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
-#include "lessons/engine/claims.h"
 #include "lessons/engine/lesson_lint.h"
 #include "lessons/engine/lesson_run.h"
 #include "tests/support/course_table.h"
@@ -248,146 +247,6 @@ TEST(test_slips_get_a_word) {
   assert_true(others.n >= 200 && 10 * others.n_told >= 6 * others.n);
 }
 
-/* ---- Recorded counters that stand in the lessons: the same as in assets/counters */
-
-static double recorded(const char *path, const char *row, const char *column) {
-  size_t length;
-  char *text = read_file(path, &length), *line = text, *heading = NULL;
-  double value = NAN;
-  while (line && *line) {
-    char *end = strchr(line, '\n');
-    if (end) *end = '\0';
-    if (*line != '#') {
-      if (!heading)
-        heading = line;
-      else if (!strncmp(line, row, strlen(row))) {
-        const char *at = strstr(heading, column);
-        assert_non_null(at);
-        const char *field = line;
-        for (const char *p = heading; p < at; p++)
-          if (*p == ',') field = strchr(field, ',') + 1;
-        value = strtod(field, NULL);
-      }
-    }
-    line = end ? end + 1 : NULL;
-  }
-  free(text);
-  if (isnan(value)) fail_msg("%s has no row %s", path, row);
-  return value;
-}
-
-static double in_lesson(int lesson, const char *expression) {
-  LessonRun run = start(lesson, 0);
-  ExpressionValue v = {0};
-  Error error = {0};
-  if (expression_scope_eval(run.scope, expression, strlen(expression), 1, &v, &error)) fail_msg("%s", error.message);
-  lesson_run_end(&run);
-  return v.numbers[0];
-}
-
-#define KERNELS  "assets/counters/h200/kernels/first.csv"
-#define ONE_HEAD ",fp16,1,1,1,4096,4096,128,0,"
-#define READ     "l1tex__m_xbar2l1tex_read_bytes.sum"
-
-TEST(test_recorded_figures_are_the_recorded_ones) {
-  static const struct {
-    int lesson;
-    const char *expression, *path, *row, *column;
-    double tolerance; /* what may change from one recording to the next */
-  } FIGURES[] = {
-      {5, "recorded_asked", KERNELS, "fa2_async" ONE_HEAD "128,64", READ, 0},
-      {5, "recorded_hbm", KERNELS, "fa2_async" ONE_HEAD "128,64", "dram__bytes_read.sum", 0.02},
-  };
-  for (size_t k = 0; k < COUNT_OF(FIGURES); k++) {
-    const double told = in_lesson(FIGURES[k].lesson, FIGURES[k].expression),
-                 is = recorded(FIGURES[k].path, FIGURES[k].row, FIGURES[k].column);
-    if (fabs(told - is) > FIGURES[k].tolerance * is)
-      fail_msg("lesson %d says %s = %.12g; %s has %.12g", FIGURES[k].lesson, FIGURES[k].expression, told,
-               FIGURES[k].path, is);
-  }
-}
-
-/* ---- The article's answers, and lesson 6 */
-
-/* By hand: 1 (148, not 185), 2 (64 x 2 MiB of K are as much as S), 3 (no launches), 8 (a batch of requests shares no
- * keys) and 13 (bandwidth: 1.5 %) are wrong in a part, 4 (half of the tiles) is so of many tiles only. */
-static const Verdict JUDGED[] = {
-    VERDICT_WRONG, VERDICT_WRONG, VERDICT_WRONG, VERDICT_LIMIT, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS,
-    VERDICT_WRONG, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_HOLDS, VERDICT_WRONG,
-};
-
-/* lessons/README.md's table: each of the thirteen questions is asked as numbers, and marked. */
-TEST(test_thirteen_questions_are_asked) {
-  static const struct {
-    int lesson;
-    const char *ids[4];
-  } ASKED[] = {{3, {"room"}},
-               {3, {"k-loads", "naive", "tiled"}},
-               {3, {"eighth"}},
-               {4, {"skipped-share"}},
-               {4, {"oom-tokens"}},
-               {3, {"q-loads"}},
-               {3, {"stores"}},
-               {4, {"decode-intensity", "batch-decode"}},
-               {3, {"block-bytes", "k-loads"}},
-               {4, {"again-s", "again-kv"}},
-               {4, {"cache-bytes", "gqa"}},
-               {4, {"appended", "page"}},
-               {4, {"on-chip", "in-hbm"}},
-               {5, {"tile-flops"}}};
-  size_t length;
-  char *readme = read_file("lessons/README.md", &length), cell[32];
-  for (size_t q = 0; q < COUNT_OF(ASKED); q++)
-    for (const char *const *id = ASKED[q].ids; *id; id++) {
-      const Lesson *l = &lessons[ASKED[q].lesson - 1];
-      const int ask = lesson_find_ask(l, *id);
-      snprintf(cell, sizeof cell, "`%s`", *id);
-      if (ask < 0 || l->asks[ask].kind != LESSON_NUMBER || l->asks[ask].is_prediction || !strstr(readme, cell))
-        fail_msg("question %zu: '%s' is not asked as a number, or not in the table", q + 1, *id);
-    }
-  free(readme);
-}
-
-/* What `tilewalk lesson claims` says of an entry. */
-static Verdict checked(const char *file, const char *id) {
-  static Claims claims;
-  size_t length;
-  char path[64];
-  Error error = {0};
-  snprintf(path, sizeof path, "lessons/course/%s", file);
-  char *text = read_file(path, &length);
-  assert_int_equal(claims_read(&claims, text, length, file, &error), STATUS_OK);
-  free(text);
-  const size_t entry = claims_find(&claims, id, &error);
-  if (entry >= claims.n_entries || claims_compute(&claims, entry, &LIMITS, &error)) fail_msg("%s", error.message);
-  const Verdict verdict = claims.entries[entry].verdict;
-  claims_free(&claims);
-  return verdict;
-}
-
-TEST(test_the_article_is_judged_as_by_hand) {
-  for (size_t q = 0; q < COUNT_OF(JUDGED); q++) {
-    char id[16];
-    snprintf(id, sizeof id, "A-q%zu", q + 1);
-    assert_int_equal(checked("questions.md", id), JUDGED[q]);
-  }
-}
-
-/* A lesson's verdict is that of the claim which it quotes. */
-TEST(test_lessons_judge_as_check_does) {
-  static const char *const CLAIMS[][2] = {{"v-intermediates", "E-sp-2048"}, {"v-cache", "A-kv-llama70b"},
-                                          {"v-dwarfs", "A-cyu2-s"},         {"v-order", "E-traffic-order"},
-                                          {"v-half", "A-causal-half"},      {"v-bits", "D-bit-identical"}};
-  LessonRun run = start(6, 0);
-  for (size_t k = 0; k < COUNT_OF(CLAIMS); k++) {
-    LessonQuestion *q = question(&run, CLAIMS[k][0]);
-    assert_string_equal(lesson_text(run.lesson, run.lesson->asks[q->ask].choice[q->written[q->right]].key),
-                        verdict_name(checked("claims.md", CLAIMS[k][1])));
-    free(q);
-  }
-  lesson_run_end(&run);
-}
-
 /* ---- Tasks: --lint has tried each at its start and with its solution */
 
 TEST(test_every_lesson_gives_something_to_do) {
@@ -442,12 +301,6 @@ TEST(test_the_glossary_is_linked) {
   assert_true(n >= 40);
   for (int k = 0; k < LESSONS; k++) free(texts[k]);
   free(glossary);
-}
-
-/* One head is far smaller than L2, so HBM delivers each input once. */
-TEST(test_one_head_comes_from_hbm_once) {
-  assert_true(in_lesson(5, "sim{N=4096, block_q=128, block_k=64, gpu='h200'}.hbm.read_bytes") == 3 * MiB);
-  assert_true(in_lesson(5, "page.hbm.read_bytes") == 65 * MiB); /* without a GPU there is no L2 */
 }
 
 GROUP(setup, teardown)

@@ -1,43 +1,11 @@
-/* What is drawn can be read: every word against the pixels that it is written on, in each scene, light, dark and on a
- * projector, for normal eyes and for three simulated deficiencies of colour vision. */
-#include "viz/scene/scene.h"
-
-#include "tests/support/test.h"
+/* Scenes as pages. A page is drawn once and asked all: its words lie within it, whole and apart, are large enough, have
+ * nothing drawn over them, and can be read against the pixels that they are written on, light, dark and on a projector,
+ * by normal eyes and with three simulated deficiencies of colour vision. */
 #include "tests/support/colour_vision.h"
-#include "tests/support/fonts.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/scene_cases.h"
 #include "viz/request/pipeline_file.h"
-#include "viz/text/lettering.h"
-
-typedef struct {
-  const char *algorithm;
-  Shape shape;
-  Tiling tiling;
-  int64_t l2_bytes;
-} Case;
-
-static const Case CASES[] = {
-    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, 0},
-    {"standard", {.N_q = 4096, .d = 128, .causal = true}, {.B_r = 128, .B_c = 128}, 60 << 20},
-    {"fa1", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}, 0},
-    {"fa2-split", {.N_q = 1, .N_k = 4096, .d = 128}, {.B_r = 1, .B_c = 64, .n_splits = 4}, 60 << 20},
-    {"standard", {.N_q = 4096, .d = 128}, {.B_r = 512, .B_c = 512}, 0}, /* more than SRAM holds */
-    {"fa2", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}, 0},
-};
-enum { N_CASES = sizeof CASES / sizeof *CASES, PAGE_WIDTH = 1280, PAGE_HEIGHT = 720 };
-
-static Stage open_case(const Case *c) {
-  Stage stage;
-  Error error = {0};
-  StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
-                        .schedule = schedule_find(c->algorithm)};
-  gpu_paper(&config.gpu);
-  config.gpu.l2_bytes = c->l2_bytes;
-  config.gpu.l2_partitions = c->l2_bytes ? 2 : 0;
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
-  stage.pipeline = pipeline_for("fa3_overlap", &c->shape, NULL);
-  return stage;
-}
+#include "viz/request/request.h"
 
 /* ---- Words as they are written ---- */
 
@@ -142,79 +110,182 @@ static void complain(const char *where, const char *what, const Word *word, doub
   n_found++;
 }
 
-/* Also as the colour-blind see it. */
-static void check_contrast(const Page *page, const char *where) {
-  for (int n = 0; n < page->n; n++)
-    for (int eye = 0; eye < N_EYES; eye++)
-      if (page->words[n].is_poor[eye]) complain(where, eye_names[eye], &page->words[n], page->words[n].least[eye]);
-}
-
-/* In presentation mode all text is at least 1/32 of the height. */
-static void check_size(const Page *page, const char *where) {
-  for (int n = 0; n < page->n; n++)
-    if (page->words[n].size < PAGE_HEIGHT / 32.0) complain(where, "is small:", &page->words[n], page->words[n].size);
-}
-
-/* In a still picture nothing is drawn over a word: what lies under it when it is written lies there at the end. */
-static void check_uncovered(const Page *page, const char *where) {
+/* In a still picture what lies under a word when it is written lies there at the end. */
+static void ask(const Page *page, const char *where, double least, int width, int height) {
+  const double below = 0.1 / 0.72; /* of letters that go under the line */
   for (int n = 0; n < page->n; n++) {
-    Word later = page->words[n];
+    const Word *w = &page->words[n];
+    Word later = *w;
+    const size_t length = strlen(w->text);
     look_under(page, &later);
-    if (later.ground != page->words[n].ground) complain(where, "is drawn over", &later, later.least[0]);
+    if (later.ground != w->ground) complain(where, "is drawn over", &later, later.least[0]);
+    for (int eye = 0; eye < N_EYES; eye++)
+      if (w->is_poor[eye]) complain(where, eye_names[eye], w, w->least[eye]);
+    if (w->size < least - 1e-9) complain(where, "is small:", w, w->size);
+    if (w->x < 0 || w->y < 0 || w->x + w->width > width || w->y + (1 + below) * w->height > height)
+      complain(where, "leaves the page", w, w->width);
+    if (width >= 1280 && length > 3 && strcmp(w->text + length - 3, "…") == 0) complain(where, "is cut", w, w->width);
+    for (int k = 0; k < n; k++) {
+      const Word *o = &page->words[k];
+      if (w->x < o->x + o->width && o->x < w->x + w->width && w->y < o->y + (1 + below) * o->height &&
+          o->y < w->y + (1 + below) * w->height)
+        complain(where, o->text, w, o->x);
+    }
   }
 }
 
-/* Every scene, light and dark, small type and large, at some steps of some runs. */
+/* Every scene at steps of all cases, the pages in turn: text has at least 1/50 of the height, on a projector 1/32, and
+ * 12 pixels anywhere. */
 TEST(test_every_page) {
+  enum { N_STEPS = 6 };
+  static const struct {
+    int width, height;
+    bool presentation;
+  } PAGES[] = {{1280, 720, false}, {1280, 720, true}, {1920, 1080, false}, {600, 960, false},
+               {1280, 720, true},  {640, 360, false}, {1280, 720, false},  {1080, 1920, false},
+               {1920, 1080, true}, {826, 627, false}, {400, 300, false}};
+  enum { N_PAGES = sizeof PAGES / sizeof *PAGES };
+  int turn = 0;
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
-    for (uint64_t k = 0; k <= 3; k += (uint64_t)ONE_OF) {
+    stage.pipeline = pipeline_for("fa3_overlap", &CASES[c].shape, NULL);
+    for (uint64_t k = 0; k < N_STEPS; k += (uint64_t)ONE_OF) {
       Snapshot now;
-      stage_snapshot(&stage, k * stage.n_steps / 3 + (k == 1), &now);
-      for (int scene = 0; scene < SCENE_COUNT; scene++)
-        for (int mode = 0; mode < 4; mode++) {
-          const Theme *theme = mode % 2 ? &theme_dark : &theme_light;
-          const SceneView view = {.presentation = mode / 2 == 1};
-          char where[160];
-          snprintf(where, sizeof where, "%s of %s N %d, step %d, %s%s", scene_name((SceneKind)scene),
-                   CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, theme->name,
-                   view.presentation ? ", presentation" : "");
-          Page *page = write_page((SceneKind)scene, &now, &view, theme, PAGE_WIDTH, PAGE_HEIGHT);
-          assert_true(page->n > 1);
-          check_contrast(page, where);
-          check_uncovered(page, where);
-          if (view.presentation) check_size(page, where);
-          free_page(page);
-        }
+      stage_snapshot(&stage, k * stage.n_steps / (N_STEPS - 1) + (k == 1), &now);
+      for (int scene = 0; scene < SCENE_COUNT; scene++, turn++) {
+        const int width = PAGES[turn % N_PAGES].width, height = PAGES[turn % N_PAGES].height;
+        const SceneView view = {.presentation = PAGES[turn % N_PAGES].presentation};
+        const Theme *theme = turn / N_PAGES % 2 ? &theme_dark : &theme_light;
+        char where[160];
+        snprintf(where, sizeof where, "%s of %s N %d, step %d, %d x %d, %s%s", scene_name((SceneKind)scene),
+                 CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, width, height, theme->name,
+                 view.presentation ? ", presentation" : "");
+        Page *page = write_page((SceneKind)scene, &now, &view, theme, width, height);
+        assert_true(page->n > 1);
+        ask(page, where, width < height ? 12 : fmax(12, height / (view.presentation ? 32.0 : 50.0)), width, height);
+        free_page(page);
+      }
     }
     stage_free(&stage);
   }
   assert_int_equal(n_found, 0);
 }
 
-/* The test itself: grey on grey is found, and a line through a word too. */
-TEST(test_the_test) {
-  Page *page = calloc(1, sizeof *page);
-  assert_non_null(page);
-  page->page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 200, 100);
-  assert_true(letter_set_tap(page->page, take_word, page));
-  cairo_t *cr = cairo_create(page->page);
-  const Lettering lettering = {.size = 20};
-  theme_use(cr, (Colour){255, 255, 255}, 1);
-  cairo_paint(cr);
-  theme_use(cr, (Colour){0x76, 0x76, 0x76}, 1); /* the lightest grey that passes on white */
-  letter_draw(cr, &lettering, 10, 40, "passes");
-  theme_use(cr, (Colour){0x77, 0x77, 0x77}, 1);
-  letter_draw(cr, &lettering, 10, 80, "fails");
-  cairo_rectangle(cr, 0, 70, 200, 2);
-  cairo_fill(cr);
-  cairo_surface_flush(page->page);
-  assert_true(page->words[0].least[0] >= 4.5 && page->words[1].least[0] < 4.5);
-  Word later[2] = {page->words[0], page->words[1]};
-  for (int k = 0; k < 2; k++) look_under(page, &later[k]);
-  assert_true(later[0].ground == page->words[0].ground && later[1].ground != page->words[1].ground);
-  cairo_destroy(cr);
-  free_page(page);
+/* Piles: no word is smaller than 4 % of the height, of a tall page of the width, and a page has at most thirty for two
+ * algorithms. */
+TEST(test_words_of_piles) {
+  static const int SIZES[][2] = {{1280, 720}, {390, 844}, {640, 432}};
+  static const char *const STATES[] = {
+      "algorithm=fa2 N=1024 d=64 block=128 causal=1", "algorithm=standard,fa2 N=1024 d=64 block=128",
+      "algorithm=standard,fa2 N=128 d=128 block=32", "algorithm=standard,fa1,fa2 N=100 d=64 block=16",
+      "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
+  for (size_t c = 0; c < sizeof STATES / sizeof *STATES; c++) {
+    Request request = {0};
+    Stage stage;
+    Error error = {0};
+    if (request_read(&request, STATES[c], false, &error) || request_stage(&request, false, 0, &stage, &error))
+      fail_msg("%s: %s", STATES[c], error.message);
+    for (uint64_t k = 0; k <= 4; k += 2) {
+      Snapshot now;
+      stage_snapshot(&stage, k * stage.n_steps / 4, &now);
+      for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+        const int width = SIZES[z][0], height = SIZES[z][1];
+        Page *page = write_page(SCENE_PILES, &now, &(SceneView){0}, &theme_light, width, height);
+        const double least = fmin(width, height) * (width < height ? 0.04 : 0.039); /* less the scrub bar */
+        int words = 0;
+        ask(page, STATES[c], least, width, height);
+        for (int n = 0; n < page->n; n++)
+          for (const char *at = page->words[n].text; *at; at += *at == ' ') { /* a tensor's name is none */
+            const size_t length = strcspn(at, " ");
+            words += length > 2;
+            at += length;
+          }
+        if (words > (now.n_runs > 2 ? 48 : 30)) fail_msg("%s, %d x %d: %d words", STATES[c], width, height, words);
+        free_page(page);
+      }
+    }
+    stage_free(&stage);
+  }
+  assert_int_equal(n_found, 0);
 }
 
-GROUP(NULL, let_go_of_fonts)
+/* What is too small for that says so, whatever the scene. */
+TEST(test_too_small_is_said) {
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  const SceneView view = {0};
+  stage_snapshot(&stage, 100, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    Page *page = write_page((SceneKind)scene, &now, &view, &theme_light, 230, 110);
+    assert_int_equal(page->n, 1);
+    assert_string_equal(page->words[0].text, "Too small: at least 240 × 120");
+    assert_true(page->words[0].x >= 0 && page->words[0].x + page->words[0].width <= 230);
+    free_page(page);
+  }
+  stage_free(&stage);
+}
+
+/* ---- Files and odd sizes -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  SceneKind scene;
+  const Snapshot *now;
+} Drawing;
+
+static void draw(cairo_t *cr, double width, double height, const void *data) {
+  const Drawing *d = data;
+  const SceneView view = {0};
+  scene_draw(d->scene, d->now, &view, cr, width, height, &theme_light);
+}
+
+static bool contains(const unsigned char *bytes, size_t n, const char *what) {
+  const size_t length = strlen(what);
+  for (size_t k = 0; k + length <= n; k++)
+    if (memcmp(bytes + k, what, length) == 0) return true;
+  return false;
+}
+
+/* SVG holds its words as text, PDF holds fonts. */
+TEST(test_text_stays_text) {
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  stage_snapshot(&stage, 122, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    const Drawing d = {(SceneKind)scene, &now};
+    unsigned char *bytes;
+    size_t n;
+    assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "<text"));
+    if (scene == SCENE_WALK || scene == SCENE_PILES) assert_true(contains(bytes, n, "FlashAttention-2"));
+    assert_true(n < 400000);
+    free(bytes);
+    assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "/Type /Font"));
+    free(bytes);
+  }
+  stage_free(&stage);
+}
+
+/* Any size draws: a thumbnail, a strip, a tower. */
+TEST(test_odd_sizes) {
+  static const int SIZES[][2] = {{16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
+  for (int c = 0; c < N_CASES; c += 3) { /* a small run, parts, a tiny run, a large one through L2 */
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 2, &now);
+    for (int k = 0; k < 5; k++)
+      for (int scene = 0; scene < SCENE_COUNT; scene++) {
+        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
+        cairo_t *cr = cairo_create(surface);
+        const SceneView view = {0};
+        scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
+        assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+        hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
+        cairo_destroy(cr);
+        cairo_surface_destroy(surface);
+      }
+    stage_free(&stage);
+  }
+}
+
+GROUP(NULL, let_go)
