@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/problem/pattern.h"
 
 /* ---- How a figure is read -------------------------------------------------------------------------------------- */
 

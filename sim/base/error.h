@@ -28,4 +28,7 @@ typedef struct {
  * should get (control characters, marks of direction, broken UTF-8) becomes '?'. */
 Status error_set(Error *error, Status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Of a bad request. */
+#define error_refuse(error, ...) error_set(error, STATUS_BAD_REQUEST, __VA_ARGS__)
+
 #endif

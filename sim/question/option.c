@@ -116,18 +116,17 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
   const char *dashes = is_option ? "--" : "", *called = called_elsewhere(parser, typed);
   if (called) nearest.best = called;
   if (nearest.best)
-    return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; did you mean '%s%s'?", kind, dashes,
-                     quote(name, length).text, dashes, nearest.best);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; --help lists them", kind, dashes,
-                   quote(name, length).text);
+    return error_refuse(error, "there is no %s '%s%s'; did you mean '%s%s'?", kind, dashes, quote(name, length).text,
+                        dashes, nearest.best);
+  return error_refuse(error, "there is no %s '%s%s'; --help lists them", kind, dashes, quote(name, length).text);
 }
 
 Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error) {
   char all[OPTION_TEXT_BYTES];
   *index = word_list_find(names, value);
   if (*index >= 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote_text(value).text, is,
-                   word_list_text(names, "and", all, sizeof all));
+  return error_refuse(error, "'%s' %s; there are %s", quote_text(value).text, is,
+                      word_list_text(names, "and", all, sizeof all));
 }
 
 Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error) {
@@ -137,24 +136,22 @@ Status options_count(const char *name, const char *value, long long low, long lo
     if (status) return status;
   }
   if (parsed < low || parsed > high)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed,
-                     low, high);
+    return error_refuse(error, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed, low, high);
   *out = parsed;
   return STATUS_OK;
 }
 
 Status options_text(const char *name, const char *value, char *out, size_t size, Error *error) {
   const size_t length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", name);
-  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", name, size - 1);
+  if (length == 0) return error_refuse(error, "%s is empty", name);
+  if (length >= size) return error_refuse(error, "%s has more than %zu characters", name, size - 1);
   memcpy(out, value, length + 1);
   return STATUS_OK;
 }
 
 static Status store_flag(const char *name, const char *value, bool *out, Error *error) {
   const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
-  if (!on && !off)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote_text(value).text);
+  if (!on && !off) return error_refuse(error, "%s is '%s'; it must be 0 or 1", name, quote_text(value).text);
   *out = on;
   return STATUS_OK;
 }
@@ -188,7 +185,7 @@ Status option_store(const Option *o, void *target, const char *value, Error *err
   case STORE_COUNT: return size_parse_count(value, out, error);
   case STORE_SIZE:
     if (size_parse(value, out, error)) return error->status;
-    return o->to.what && !*(int64_t *)out ? error_set(error, STATUS_BAD_REQUEST, "%s", o->to.what) : STATUS_OK;
+    return o->to.what && !*(int64_t *)out ? error_refuse(error, "%s", o->to.what) : STATUS_OK;
   case STORE_NUMBER: return store_number(&o->to, value, out, error);
   case STORE_TEXT: return options_text(o->to.what, value, out, o->to.bytes, error);
   case STORE_CHOICE: return store_choice(o, value, out, error);
@@ -210,10 +207,8 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
   else
     snprintf(name, sizeof name, "-%c", o->letter);
   if (strlen(value) > OPTION_VALUE_CHARS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name,
-                     OPTION_VALUE_CHARS_MAX);
-  if (parser->seen[found->index] && !o->repeats)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
+    return error_refuse(error, "%s: the value has more than %d characters", name, OPTION_VALUE_CHARS_MAX);
+  if (parser->seen[found->index] && !o->repeats) return error_refuse(error, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
   if (!parser->from_file && may_name_input(o)) value = input_name(value);
   Error inner = {0};
@@ -233,14 +228,12 @@ static Status parse_long(OptionParser *parser, const char *text, int *i, int arg
   if (!option_needs_value(o)) {
     if (equals && o->argument) return store(parser, &found, equals + 1, error);
     if (equals)
-      return error_set(error, STATUS_BAD_REQUEST, "--%s takes no value, but '%s' was given", o->name,
-                       quote_text(equals + 1).text);
+      return error_refuse(error, "--%s takes no value, but '%s' was given", o->name, quote_text(equals + 1).text);
     return store(parser, &found, "1", error);
   }
   if (equals) return store(parser, &found, equals + 1, error);
   if (*i + 1 >= argc)
-    return error_set(error, STATUS_BAD_REQUEST, "--%s needs a value: --%s %s", o->name, o->name,
-                     o->argument ? o->argument : "VALUE");
+    return error_refuse(error, "--%s needs a value: --%s %s", o->name, o->name, o->argument ? o->argument : "VALUE");
   return store(parser, &found, argv[++*i], error);
 }
 
@@ -248,18 +241,16 @@ static Status parse_short(OptionParser *parser, const char *text, int *i, int ar
   Found found;
   const char other = ascii_is_alnum(text[0]) ? (char)(text[0] ^ 0x20) : '\0';
   if (!find(parser, NULL, 0, text[0], false, &found) && other && find(parser, NULL, 0, other, false, &found))
-    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%c'; did you mean '-%c'?", text[0], other);
+    return error_refuse(error, "there is no option '-%c'; did you mean '-%c'?", text[0], other);
   if (!find(parser, NULL, 0, text[0], false, &found))
-    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them", quote_text(text).text);
+    return error_refuse(error, "there is no option '-%s'; --help lists them", quote_text(text).text);
   if (!option_needs_value(found.option)) {
     if (text[1])
-      return error_set(error, STATUS_BAD_REQUEST, "-%c takes no value, but '%s' was given", text[0],
-                       quote_text(text + 1).text);
+      return error_refuse(error, "-%c takes no value, but '%s' was given", text[0], quote_text(text + 1).text);
     return store(parser, &found, "1", error);
   }
   if (text[1]) return store(parser, &found, text + 1, error);
-  if (*i + 1 >= argc)
-    return error_set(error, STATUS_BAD_REQUEST, "-%c needs a value: -%c %s", text[0], text[0], found.option->argument);
+  if (*i + 1 >= argc) return error_refuse(error, "-%c needs a value: -%c %s", text[0], text[0], found.option->argument);
   return store(parser, &found, argv[++*i], error);
 }
 
@@ -303,9 +294,8 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
     else if (parser->set_positional)
       status = parser->set_positional(parser->target, parser->takes_files ? input_name(a) : a, error);
     else
-      status =
-          error_set(error, STATUS_BAD_REQUEST,
-                    "'%s' is no option, and this command takes nothing else; --help shows its use", quote_text(a).text);
+      status = error_refuse(error, "'%s' is no option, and this command takes nothing else; --help shows its use",
+                            quote_text(a).text);
     if (status) return status;
   }
   return STATUS_OK;
@@ -313,15 +303,14 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
 
 Status options_parse_state(OptionParser *parser, const char *line, Error *error) {
   if (strlen(line) > STATE_CHARS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "the state has more than %d characters", STATE_CHARS_MAX);
+    return error_refuse(error, "the state has more than %d characters", STATE_CHARS_MAX);
   const char *p = line;
   for (;;) {
     while (*p && ascii_is_space((unsigned char)*p)) p++;
     if (!*p) return STATUS_OK;
     const size_t length = strcspn(p, " \t\r\n"), key = strcspn(p, "= \t\r\n");
     if (key == length || key == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' in the state is not of the form key=value",
-                       quote(p, length).text);
+      return error_refuse(error, "'%s' in the state is not of the form key=value", quote(p, length).text);
     Found found;
     const bool by_letter = key == 1 && find(parser, NULL, 0, p[0], true, &found);
     if (!by_letter && !find(parser, p, key, 0, true, &found)) return unknown(parser, "state key", p, key, error);

@@ -11,7 +11,6 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/time/batch.h"
-#include "sim/serving.h"
 
 const char *const LAYER_KINDS[] = {"any", "full", "window", "chunk", NULL};
 static const char *const FORMS[] = {"auto", "absorbed", "expanded", NULL};
@@ -45,9 +44,8 @@ static Status set_causal(void *target, const char *value, Error *error) {
   Shape *shape = &((Question *)target)->shape;
   const bool top_left = strcmp(value, "top-left") == 0;
   if (!top_left && strcmp(value, "bottom-right") != 0 && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no corner; a causal mask is aligned to bottom-right (the default) or top-left",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no corner; a causal mask is aligned to bottom-right (the default) or top-left",
+                        quote_text(value).text);
   shape->causal = strcmp(value, "0") != 0;
   shape->top_left = top_left;
   return STATUS_OK;
@@ -57,7 +55,7 @@ static Status set_causal(void *target, const char *value, Error *error) {
 static Status window_side(const char *text, size_t length, int64_t *side, Error *error) {
   char copy[40];
   if (length == 0 || length >= sizeof copy)
-    return error_set(error, STATUS_BAD_REQUEST, "a window is W, or LEFT,RIGHT with 0, -1 (no limit) or keys for each");
+    return error_refuse(error, "a window is W, or LEFT,RIGHT with 0, -1 (no limit) or keys for each");
   memcpy(copy, text, length);
   copy[length] = '\0';
   if (strcmp(copy, "-1") == 0 || strcmp(copy, "0") == 0) {
@@ -97,10 +95,9 @@ static bool get_window(const void *target, char *text, size_t size) {
 
 static Status name_algorithm(Question *r, const Schedule *schedule, Error *error) {
   for (int k = 0; k < r->n_algorithms; k++)
-    if (r->algorithms[k] == schedule)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is named twice", schedule->name);
+    if (r->algorithms[k] == schedule) return error_refuse(error, "'%s' is named twice", schedule->name);
   if (r->n_algorithms == QUESTION_ALGORITHMS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d algorithms at once", QUESTION_ALGORITHMS_MAX);
+    return error_refuse(error, "more than %d algorithms at once", QUESTION_ALGORITHMS_MAX);
   r->algorithms[r->n_algorithms++] = schedule;
   return STATUS_OK;
 }
@@ -114,9 +111,8 @@ static Status unknown_algorithm(const char *word, const QuestionFiles *files, Er
   if (*word && !nearest.n_parts && files->kernel_called && files->kernel_called(word, shown.text, error))
     return error->status;
   nearest_list(&nearest, meant, sizeof meant);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk list algorithms)", shown.text,
-                   *meant ? " (did you mean " : "", meant, *meant ? "?)" : "", all);
+  return error_refuse(error, "there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk list algorithms)",
+                      shown.text, *meant ? " (did you mean " : "", meant, *meant ? "?)" : "", all);
 }
 
 Status question_set_algorithm(void *target, const char *value, const QuestionFiles *files, Error *error) {
@@ -174,8 +170,8 @@ static Status set_pace(void *target, const char *value, Error *error) {
   if (!r->in_step || strcmp(value, "step") == 0) return STATUS_OK;
   if (strncmp(value, "skew:", 5) == 0 && !size_parse_count(value + 5, &r->skew_turns, NULL) && r->skew_turns <= 1 << 20)
     return STATUS_OK;
-  return error_set(
-      error, STATUS_BAD_REQUEST,
+  return error_refuse(
+      error,
       "'%s' is no pace; give time, step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
       quote_text(value).text);
 }
@@ -221,8 +217,8 @@ static Status set_step(void *target, const char *value, Error *error) {
   }
   const size_t length = (size_t)(point - value), digits = strspn(point + 1, "0123456789");
   if (length == 0 || length >= sizeof whole || digits < 1 || digits > 3 || point[1 + digits])
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no step; give a number such as 122, or 122.25 to be between two", quote_text(value).text);
+    return error_refuse(error, "'%s' is no step; give a number such as 122, or 122.25 to be between two",
+                        quote_text(value).text);
   memcpy(whole, value, length);
   whole[length] = '\0';
   int thousandths = 0;
@@ -248,8 +244,7 @@ static Status set_lengths(void *target, const char *value, Error *error) {
   if (!l) return error->status;
   Status status = STATUS_OK;
   if (l->n < 2 || l->n > SERVED_SEQUENCES_MAX)
-    status = error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " lengths; the scene shows 2 to %d sequences", l->n,
-                       SERVED_SEQUENCES_MAX);
+    status = error_refuse(error, "%" PRId64 " lengths; the scene shows 2 to %d sequences", l->n, SERVED_SEQUENCES_MAX);
   else if (l->longest > SHAPE_MAX_N)
     status = error_set(error, STATUS_TOO_LARGE, "a sequence has at most %" PRId64 " tokens", SHAPE_MAX_N);
   for (p->n = 0; !status && p->n < l->n; p->n++) p->lengths[p->n] = l->lengths[p->n];

@@ -78,15 +78,14 @@ Status question_take_model(Question *r, const QuestionFiles *files, Error *error
   if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
   Status status = files->model(r->model, m, error);
   if (!status && *m->no_cache && !m->heads)
-    status =
-        error_set(error, STATUS_BAD_REQUEST, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
+    status = error_refuse(error, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
   if (!status) {
     KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
     const KvCache cache = kvmodel_cache(m);
     const KvGroup *g = layers_meant(groups, kvcache_groups(&cache, groups), r->layer);
     if (!g)
-      status = error_set(error, STATUS_BAD_REQUEST, "--layer %s: %.80s has no such layers; leave it out",
-                         LAYER_KINDS[r->layer], m->name);
+      status =
+          error_refuse(error, "--layer %s: %.80s has no such layers; leave it out", LAYER_KINDS[r->layer], m->name);
     else if (m->mla_latent)
       take_latent(r, m);
     else

@@ -12,9 +12,8 @@
 static Status resolve_blocks(const Question *r, Problem *p, Error *error) {
   const bool one = r->block || r->algorithm1_blocks || r->largest_block;
   if (one && (r->tiling.B_r || r->tiling.B_c))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
-                     "again; give either");
+    return error_refuse(error, "--block sets both sides of a tile, and --block-q or --block-k sets one of them "
+                               "again; give either");
   if (r->block) p->tiling.B_r = p->tiling.B_c = r->block;
   p->largest_block = r->largest_block;
   if (r->algorithm1_blocks) {
@@ -31,8 +30,7 @@ static Status name_kernel(const Question *r, const QuestionFiles *files, Problem
   Status status = *r->kernel ? files->kernel(r->kernel, &p->kernel, error) : STATUS_OK;
   if (!status && p->kernel && *p->kernel->beside) status = files->kernel(p->kernel->beside, &p->beside, error);
   if (!status && r->ctas_per_sm > 4096)
-    status = error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
-                       r->ctas_per_sm);
+    status = error_refuse(error, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096", r->ctas_per_sm);
   p->asked = (LaunchAsked){r->ctas_per_sm, r->has_order, r->has_walk, r->order, r->walk};
   p->in_step = r->in_step;
   p->without = r->without;
@@ -55,17 +53,15 @@ static Status plain_problem(const Question *r, const QuestionFiles *files, Probl
   if (!r->has_v_in_k && is_latent(&p.shape)) p.shape.v_in_k = true;
   Status status = shape_complete(&p.shape, error);
   if (!status && p.pack == PACK_ON && p.shape.heads == p.shape.kv_heads)
-    status =
-        error_set(error, STATUS_BAD_REQUEST,
-                  "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
-                  "than --heads");
+    status = error_refuse(
+        error, "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
+               "than --heads");
   if (!status && loaded && files->machine)
     *loaded = *files->machine;
   else if (!status && loaded)
     status = files->gpu(r->gpu, loaded, error);
   if (!status && r->l2_bytes && !machine->l2_bytes)
-    status = error_set(error, STATUS_BAD_REQUEST, "--l2 has no effect here: %s has no L2; name a GPU with --gpu",
-                       machine->name);
+    status = error_refuse(error, "--l2 has no effect here: %s has no L2; name a GPU with --gpu", machine->name);
   if (!status) {
     if (r->l2_bytes) gpu_set_l2(loaded, r->l2_bytes);
     p.machine = machine_of_gpu(machine);
@@ -101,9 +97,8 @@ Status question_has_effect(const Question *r, const Gpu *gpu, Error *error) {
                        : r->in_step   ? "--pace"
                                       : NULL;
   if (!option || gpu->l2_bytes > 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%s has no effect here: %s has no L2 whose traffic it could change; name a GPU with --gpu", option,
-                   gpu->name);
+  return error_refuse(error, "%s has no effect here: %s has no L2 whose traffic it could change; name a GPU with --gpu",
+                      option, gpu->name);
 }
 
 /* A kernel follows one algorithm: the default, and what must be among those that are named. */
@@ -123,13 +118,12 @@ static Status kernel_algorithm(Question *r, const QuestionFiles *files, Error *e
     if (planner_kernel(&p, r->algorithms[k])) return STATUS_OK;
   for (int k = 0; k < r->n_algorithms; k++)
     if (r->algorithms[k]->splits)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "--kernel %s is described for %s; a form of it that splits the keys, if there is one, is not "
-                       "described, so leave out --kernel or --algorithm %s",
-                       quote_text(r->kernel).text, kernel->schedule->name, r->algorithms[k]->name);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
-                   quote_text(r->kernel).text, kernel->schedule->name);
+      return error_refuse(error,
+                          "--kernel %s is described for %s; a form of it that splits the keys, if there is one, is not "
+                          "described, so leave out --kernel or --algorithm %s",
+                          quote_text(r->kernel).text, kernel->schedule->name, r->algorithms[k]->name);
+  return error_refuse(error, "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
+                      quote_text(r->kernel).text, kernel->schedule->name);
 }
 
 static Status check_pages(Question *r, Error *error) {
@@ -140,21 +134,17 @@ static Status check_pages(Question *r, Error *error) {
     if (p->lengths[k] > longest) longest = p->lengths[k];
   }
   if (p->n && p->chunk)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--lengths are sequences that decode, --chunk is of a prompt; give one");
+    return error_refuse(error, "--lengths are sequences that decode, --chunk is of a prompt; give one");
   if (p->n && (r->shape.batch > 1 || (r->shape.N_k && r->shape.N_k != longest) || r->shape.N_q > 1))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--lengths says how many sequences there are and how long they are, with one query each; leave out "
-        "-N, --seq-len-k and --batch");
+    return error_refuse(
+        error, "--lengths says how many sequences there are and how long they are, with one query each; leave out "
+               "-N, --seq-len-k and --batch");
   if (p->prefix && (!p->n || p->prefix >= shortest))
-    return error_set(error, STATUS_BAD_REQUEST, "--prefix %" PRId64 " needs --lengths, all of them longer than it is",
-                     p->prefix);
+    return error_refuse(error, "--prefix %" PRId64 " needs --lengths, all of them longer than it is", p->prefix);
   if (p->chunk && (!r->shape.causal || r->shape.N_q < 2 || (r->shape.N_k && r->shape.N_k != r->shape.N_q)))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--chunk cuts a prompt, whose queries see themselves and what is before: give -N and --causal, and "
-        "no --seq-len-k");
+    return error_refuse(
+        error, "--chunk cuts a prompt, whose queries see themselves and what is before: give -N and --causal, and "
+               "no --seq-len-k");
   if (p->chunk && ceil_div(r->shape.N_q, p->chunk) > SERVING_CHUNKS_MAX)
     return error_set(error, STATUS_TOO_LARGE, "--chunk %" PRId64 ": more than %" PRId64 " chunks; give a larger one",
                      p->chunk, SERVING_CHUNKS_MAX);
@@ -177,12 +167,11 @@ Status question_algorithms(Question *r, const QuestionFiles *files, QuestionDefa
     lse = lse || r->algorithms[k]->writes_lse;
   }
   if (r->tiling.n_splits && !splits)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--splits has no effect here: only %s splits the keys; add --algorithm %s",
-                     shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), shipped_splitting()->name);
+    return error_refuse(error, "--splits has no effect here: only %s splits the keys; add --algorithm %s",
+                        shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), shipped_splitting()->name);
   if (r->tiling.lse && !lse)
-    return error_set(error, STATUS_BAD_REQUEST, "--lse has no effect here: only %s write it; name one with --algorithm",
-                     shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
+    return error_refuse(error, "--lse has no effect here: only %s write it; name one with --algorithm",
+                        shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
   return STATUS_OK;
 }
 

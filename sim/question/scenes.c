@@ -1,6 +1,5 @@
 #include "sim/question/scenes.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "sim/base/word_list.h"

@@ -16,9 +16,8 @@ static Status set_size(void *target, const char *value, Error *error) {
   Error inner = {0};
   if (!value[length] || size_parse_count(width, &w, &inner) || size_parse_count(value + length + 1, &h, &inner) ||
       w > 16384 || h > 16384)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
+                        quote_text(value).text);
   c->width = (int)w;
   c->height = (int)h;
   c->given = true;
@@ -28,7 +27,7 @@ static Status set_size(void *target, const char *value, Error *error) {
 static Status set_theme(void *target, const char *value, Error *error) {
   ChartRequest *c = target;
   if (strcmp(value, "light") != 0 && strcmp(value, "dark") != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark", quote_text(value).text);
+    return error_refuse(error, "'%s' is no theme; there are light and dark", quote_text(value).text);
   snprintf(c->theme, sizeof c->theme, "%s", value);
   c->given = true;
   return STATUS_OK;
@@ -66,7 +65,7 @@ const Option CHART_OPTIONS[] = {
 
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
   if (chart->given && !*output->output)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--size, --theme, --title and labels are for pictures; name one with -o FILE.png, .svg or .pdf");
+    return error_refuse(
+        error, "--size, --theme, --title and labels are for pictures; name one with -o FILE.png, .svg or .pdf");
   return STATUS_OK;
 }

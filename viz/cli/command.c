@@ -252,9 +252,8 @@ Status command_help(const Command *command, const char *topic, Io *io, Error *er
   for (const OptionSet *set = command->sets; set && set->options; set++)
     if (is_topic(set, topic)) print_set(set, true, io), any = true;
   return any ? STATUS_OK
-             : error_set(error, STATUS_BAD_REQUEST,
-                         "--help=%s: no options of '%s' have that heading; --help=all has all of them",
-                         quote_text(topic).text, command->name);
+             : error_refuse(error, "--help=%s: no options of '%s' have that heading; --help=all has all of them",
+                            quote_text(topic).text, command->name);
 }
 
 void command_shared_help(Io *io) {

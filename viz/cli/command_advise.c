@@ -161,14 +161,12 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
       advice->n += try_kernel(&advice->tried[advice->n], problem, names->names[k], gpu);
   free(names);
   if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
-                       problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);
+    status = error_refuse(error, "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
+                          problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);
   else if (!status && advice->n == 0)
-    status =
-        error_set(error, STATUS_BAD_REQUEST,
-                  "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
-                  ROWS[0], ROWS[N_ROWS - 1], gpu->name);
+    status = error_refuse(
+        error, "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
+        ROWS[0], ROWS[N_ROWS - 1], gpu->name);
   if (!status) qsort(advice->tried, (size_t)advice->n, sizeof *advice->tried, best_first);
   return status;
 }
@@ -324,15 +322,13 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Gpu gpu;
   Advice advice = {0};
   if (*r->kernel)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a kernel has its tile already, so there is nothing to advise; leave --kernel out");
+    return error_refuse(error, "a kernel has its tile already, so there is nothing to advise; leave --kernel out");
   if (!*r->gpu) strcpy(r->gpu, "h200");
   const bool is_named = r->n_algorithms > 0;
   if (request_algorithms(r, REQUEST_ONE, error) || request_problem(r, &problem, &gpu, error) ||
       question_has_effect(r, &gpu, error))
     return error->status;
-  if (r->n_algorithms > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "advice is for one algorithm; name one with --algorithm");
+  if (r->n_algorithms > 1) return error_refuse(error, "advice is for one algorithm; name one with --algorithm");
   advice.tried = calloc(TRIED_MAX, sizeof *advice.tried);
   const Status status = advice.tried ? advise(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
                                      : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);

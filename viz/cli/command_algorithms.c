@@ -1,7 +1,6 @@
 /* tilewalk list algorithms: what there is, and the program text of one. */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "sim/algorithms/schedule.h"
 #include "sim/base/nearest.h"
@@ -53,9 +52,9 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   if (*schedule) return STATUS_OK;
   Nearest nearest = {.word = name};
   for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk list algorithms` lists them",
-                   quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?)" : "");
+  return error_refuse(error, "there is no algorithm '%s'%s%s%s; `tilewalk list algorithms` lists them",
+                      quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                      nearest.best ? "'?)" : "");
 }
 
 static Status list(bool details, Io *io, Error *error) {
@@ -141,14 +140,12 @@ static int run_algorithms(void *options, Io *io, Error *error) {
   const Schedule *schedule;
   if (o->lists_tasks || *o->task) {
     if (!o->is_tried) return task_run(&(TaskRequest){o->lists_tasks, o->task, o->name, o->json}, io, error);
-    error_set(error, STATUS_BAD_REQUEST,
-              "--judge tries a program in fp64, fp16 and bf16; leave --sink, --softcap and "
-              "--precision out");
+    error_refuse(error, "--judge tries a program in fp64, fp16 and bf16; leave --sink, --softcap and "
+                        "--precision out");
     return EXIT_BAD_REQUEST;
   }
   if (!*o->name && (o->is_tried || o->json)) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
+    error_refuse(error, "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
     return EXIT_BAD_REQUEST;
   }
   if (!*o->name) return list(o->details, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -27,9 +27,8 @@ typedef struct {
 static Status add_ids(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   const size_t used = strlen(o->ids), length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk lesson claims' lists them");
-  if (used + length + 2 > IDS_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the ids have more than %d characters", IDS_BYTES - 2);
+  if (length == 0) return error_refuse(error, "no id is given; 'tilewalk lesson claims' lists them");
+  if (used + length + 2 > IDS_BYTES) return error_refuse(error, "the ids have more than %d characters", IDS_BYTES - 2);
   if (used) o->ids[used] = ',';
   memcpy(o->ids + used + (used > 0), value, length + 1);
   return STATUS_OK;
@@ -38,15 +37,14 @@ static Status add_ids(void *target, const char *value, Error *error) {
 static Status add_article(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!ascii_is_alpha((unsigned char)value[0]) || value[1])
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no article; articles are letters, such as A",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no article; articles are letters, such as A", quote_text(value).text);
   o->articles[ascii_upper((unsigned char)value[0]) - 'A'] = true;
   return STATUS_OK;
 }
 
 static Status add_file(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
-  if (o->n_files == FILES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d files at once", FILES_MAX);
+  if (o->n_files == FILES_MAX) return error_refuse(error, "more than %d files at once", FILES_MAX);
   return options_text("the name of the file", value, o->files[o->n_files++], PATH_BYTES, error);
 }
 
@@ -76,8 +74,7 @@ Status check_read(Claims *claims, Error *error) {
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
   if (strchr(name, '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk list gpus' lists them",
-                     quote_text(name).text);
+    return error_refuse(error, "'%s' is no name of a GPU; 'tilewalk list gpus' lists them", quote_text(name).text);
   return description_gpu(name, gpu, error);
 }
 
@@ -117,8 +114,7 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
   }
   for (int l = 0; l < N_LETTERS; l++)
     if (articles[l] && !known[l])
-      return error_set(error, STATUS_BAD_REQUEST, "there is no article %c; 'tilewalk lesson claims' lists them",
-                       'A' + l);
+      return error_refuse(error, "there is no article %c; 'tilewalk lesson claims' lists them", 'A' + l);
   return STATUS_OK;
 }
 
@@ -143,7 +139,7 @@ static Status choose_word(const Claims *claims, const char *word, bool *chosen, 
     any = any || found;
   }
   if (any) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "no claim or question has '%s' in it", quote_text(word).text);
+  return error_refuse(error, "no claim or question has '%s' in it", quote_text(word).text);
 }
 
 static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
@@ -154,8 +150,8 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
   if (status) return status;
   for (size_t k = 0; k < claims->n_entries; k++)
     if (chosen[k]) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "no claim is both in --only and of that --article%s",
-                   *o->word ? ", with that --search" : "");
+  return error_refuse(error, "no claim is both in --only and of that --article%s",
+                      *o->word ? ", with that --search" : "");
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */

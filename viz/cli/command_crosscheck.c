@@ -194,8 +194,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *erro
   progress_end(&progress);
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
-    status = error_set(error, STATUS_BAD_REQUEST, "no kernel in the file has '%s' in its name",
-                       quote_text(o->kernel_name).text);
+    status = error_refuse(error, "no kernel in the file has '%s' in its name", quote_text(o->kernel_name).text);
   return status;
 }
 
@@ -232,8 +231,7 @@ static Status add_cpu(Crosscheck *c, CrosscheckOptions *o, Error *error) {
   }
   if (c->n_items || o->shard.parts) return STATUS_OK;
   if (refused.status) return error_set(error, refused.status, "%s", refused.message);
-  return error_set(error, STATUS_BAD_REQUEST, "no kernel of the ladder has '%s' in its name",
-                   quote_text(o->kernel_name).text);
+  return error_refuse(error, "no kernel of the ladder has '%s' in its name", quote_text(o->kernel_name).text);
 }
 
 /* --- the command --- */
@@ -277,19 +275,16 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
   const char *here = o->cpu ? "cpu" : o->live ? "live" : NULL;
   if (shard_check(&o->shard, &o->output, error)) return error->status;
   if (o->shard.parts && o->live)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --live");
+    return error_refuse(error, "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --live");
   if (o->recorded + o->cpu + o->live + (*o->ncu != '\0') > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
+    return error_refuse(error, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
   if (o->request.sram_bytes)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--sram decides what fits, which a kernel that ran has shown; leave it out");
+    return error_refuse(error, "--sram decides what fits, which a kernel that ran has shown; leave it out");
   if (here && (o->markdown || o->draws))
-    return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s",
-                     o->draws ? "draws" : "markdown", here);
+    return error_refuse(error, "--%s is about recorded counters; leave out --%s", o->draws ? "draws" : "markdown",
+                        here);
   if (o->markdown && (o->output.json || o->output.csv || o->output.details))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--markdown is a form of its own; leave out --json, --csv and --details");
+    return error_refuse(error, "--markdown is a form of its own; leave out --json, --csv and --details");
   return STATUS_OK;
 }
 

@@ -4,7 +4,6 @@
 #include <jansson.h>
 #include <lua.h>
 #include <pango/pangocairo.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,21 +163,14 @@ static int collect(Check *checks) {
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
-  static const TableColumn COLUMNS[] = {{.heading = "part", .key = "what"},
-                                        {.heading = "used for", .shrink = TABLE_WRAP},
-                                        {.heading = "state"},
-                                        {.key = "present"},
-                                        {.key = "required"},
-                                        {.heading = "found, or what to do", .shrink = TABLE_WRAP},
-                                        {.key = "found"},
-                                        {.key = "used_for"},
-                                        {.key = "remedy"}};
   Check checks[N_CHECKS_MAX];
   (void)options, (void)error;
   const int n = collect(checks);
   bool healthy = true;
   for (int k = 0; k < n; k++) healthy = healthy && (checks[k].present || !checks[k].required);
-  Table *t = document_table(d, DOCUMENT_ALL, "checks", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "checks",
+                       "part=what|used for~|state|=present|=required|found, or what to do~|=found|=used_for|"
+                       "=remedy");
   for (int k = 0; k < n; k++) {
     const Check *c = &checks[k];
     const TextRole role = c->present ? ROLE_GOOD : c->required ? ROLE_BAD : ROLE_DIM;

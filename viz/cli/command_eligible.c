@@ -34,8 +34,8 @@ static Status set_dropout(void *target, const char *value, Error *error) {
   char *end;
   const double p = strtod(value, &end);
   if (end == value || *end || !(p >= 0 && p < 1))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no probability; give one from 0 to less than 1, such as 0.1",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no probability; give one from 0 to less than 1, such as 0.1",
+                        quote_text(value).text);
   ((EligibleOptions *)target)->dropout = p;
   return STATUS_OK;
 }
@@ -45,8 +45,7 @@ static Status set_cudnn(void *target, const char *value, Error *error) {
   unsigned major = 0, minor = 0, patch = 0;
   int n = 0, all = 0;
   if (sscanf(value, "%2u.%2u%n.%2u%n", &major, &minor, &n, &patch, &all) < 2 || value[all ? all : n])
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no version of cuDNN; give one such as 9.15.1",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no version of cuDNN; give one such as 9.15.1", quote_text(value).text);
   ((EligibleOptions *)target)->cudnn = 10000 * (int64_t)major + 100 * (int64_t)minor + (int64_t)patch;
   return STATUS_OK;
 }
@@ -58,8 +57,8 @@ static Status capability(const Gpu *gpu, double *sm, Error *error) {
   unsigned major, minor;
   int n = 0;
   if (sscanf(gpu->compute_capability, "%2u.%1u%n", &major, &minor, &n) != 2 || gpu->compute_capability[n])
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "%.60s is no NVIDIA GPU with a compute capability, and the rules ask for one; name one of tilewalk "
         "gpus",
         gpu->name);
@@ -137,13 +136,8 @@ static void add_table(Document *d, const Answer *a) {
   const bool csv = d->form == DOCUMENT_CSV;
   const Backend *b = eligible_backend(a->e);
   const Shape *s = &a->shape;
-  static const TableColumn COLUMNS[] = {{.heading = "kernel"},
-                                        {.heading = "verdict"},
-                                        {.heading = "moves", .csv = "boundary_bytes", .right = true},
-                                        {.heading = "storage", .csv = "memory_bytes", .right = true},
-                                        {.heading = "bound", .csv = "bound_s", .right = true},
-                                        {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 6);
+  Table *t = put_table(d, DOCUMENT_TABLES, NULL,
+                       "kernel|verdict|moves>;boundary_bytes|storage>;memory_bytes|bound>;bound_s|why not~;why");
   table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
               number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,

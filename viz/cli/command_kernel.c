@@ -25,9 +25,9 @@ typedef struct {
 
 static Status set_file(void *target, const char *value, Error *error) {
   KernelRequest *r = &((KernelCommand *)target)->launch;
-  if (r->file[0]) return error_set(error, STATUS_BAD_REQUEST, "one file at a time: a .cu or a .ptx");
+  if (r->file[0]) return error_refuse(error, "one file at a time: a .cu or a .ptx");
   if (!*value || strlen(value) >= sizeof r->file)
-    return error_set(error, STATUS_BAD_REQUEST, "the file's name is %s", *value ? "too long" : "empty");
+    return error_refuse(error, "the file's name is %s", *value ? "too long" : "empty");
   strcpy(r->file, value);
   return STATUS_OK;
 }
@@ -102,8 +102,8 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
   const int32_t *g = launch->launch.grid;
   KernelFilm film;
   if (!io->drawing->kernel_window)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the window is left out of this build (libsdl2-dev was not there); -o FILE.png saves a picture");
+    return error_refuse(
+        error, "the window is left out of this build (libsdl2-dev was not there); -o FILE.png saves a picture");
   Status status = kernel_film_new(&film, launch, error);
   const KernelWindowOptions window = {.show = show,
                                       .context = &film,
@@ -123,9 +123,8 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
 /* All of them compute attention, whatever their order. */
 static Status check_like(const KernelRequest *r, Error *error) {
   if (!r->like[0] || schedule_find(r->like)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "--like '%s': a kernel can be like an algorithm of attention, say --like fa2",
-                   quote_text(r->like).text);
+  return error_refuse(error, "--like '%s': a kernel can be like an algorithm of attention, say --like fa2",
+                      quote_text(r->like).text);
 }
 
 /* Counts of blocks alone are the same however the blocks are dealt out. */
@@ -133,8 +132,8 @@ static Status check_shard(KernelCommand *c, Error *error) {
   KernelRequest *r = &c->launch;
   if (!c->shard.parts) return STATUS_OK;
   if (r->faults || r->like[0] || r->ncu[0] || r->view || r->ptx || c->output.output[0])
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "--shard counts the bytes of lines; --faults, --like, --ncu, --view, --ptx and -o want the whole launch");
   r->no_caches = r->no_faults = true;
   return shard_check(&c->shard, &c->output, error);
@@ -148,8 +147,7 @@ static int run_kernel(void *options, Io *io, Error *error) {
       check_shard(c, error))
     return EXIT_BAD_REQUEST;
   if (!request->file[0]) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
+    error_refuse(error, "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
     return EXIT_BAD_REQUEST;
   }
   KernelLaunch *launch = calloc(1, sizeof *launch);

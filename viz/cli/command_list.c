@@ -38,7 +38,7 @@ static Status set_kind(void *target, const char *value, Error *error) {
 
 static Status add_name(void *target, const char *value, Error *error) {
   ListOptions *o = target;
-  if (o->n_names == THINGS_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d names", THINGS_MAX);
+  if (o->n_names == THINGS_MAX) return error_refuse(error, "more than %d names", THINGS_MAX);
   return options_text("the name", value, o->names[o->n_names++], sizeof o->names[0], error);
 }
 
@@ -182,14 +182,7 @@ static const char *known(double value, const Number *as) { return value > 0 ? as
 
 /* The newest first, machines on paper at the end. */
 static void add_gpus(Document *d, const Things *things) {
-  static const TableColumn COLUMNS[] = {{.heading = "name"},
-                                        {.heading = "SMs", .right = true},
-                                        {.heading = "SRAM a CTA", .right = true},
-                                        {.heading = "L2", .right = true},
-                                        {.heading = "HBM", .right = true},
-                                        {.heading = "bandwidth", .right = true},
-                                        {.heading = "fp16 dense", .right = true}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "name|SMs>|SRAM a CTA>|L2>|HBM>|bandwidth>|fp16 dense>");
   int n_fields, n_numbers = 0, n_assumed = 0;
   const KeyfileField *fields = gpu_fields(&n_fields);
   table_title(t, "%d GPUs that --gpu takes, the newest first", things->n);
@@ -227,11 +220,10 @@ static const char FORMAT_HEAD[] =
     "Use it with --kernel FILE; or give --kernel a CSV of ncu's, whose launch says the same.";
 
 static void add_format(Document *d) {
-  static const TableColumn COLUMNS[] = {{.heading = "key"}, {.heading = "meaning", .shrink = TABLE_WRAP}};
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
   document_line(d, ROLE_PLAIN, "%s", FORMAT_HEAD);
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "key|meaning~");
   for (int f = 0; f < n_fields; f++) {
     if (strncmp(fields[f].name, "d", 1) == 0 && strncmp(fields[f].name, "d64_", 4) != 0) continue;
     if (strstr(fields[f].name, "causal_")) continue;
@@ -251,16 +243,9 @@ static bool is_own(const Profile *p, int d, int causal) {
 
 /* A line a tile; a screen of many kernels has those of d = 128, or of any d. */
 static void add_kernels(Document *d, const Things *things) {
-  static const TableColumn COLUMNS[] = {{.heading = "kernel"},
-                                        {.heading = "d", .right = true},
-                                        {.heading = "mask"},
-                                        {.heading = "tile"},
-                                        {.heading = "threads", .right = true},
-                                        {.heading = "regs", .csv = "registers", .right = true},
-                                        {.heading = "shared", .csv = "shared_bytes", .right = true},
-                                        {.heading = "walk"}};
   const bool all = d->details || d->form == DOCUMENT_CSV || things->n == 1;
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t =
+      put_table(d, DOCUMENT_TABLES, NULL, "kernel|d>|mask|tile|threads>|regs>;registers|shared>;shared_bytes|walk");
   if (things->n > 1) table_title(t, "%d kernels that --kernel takes", things->n);
   for (int k = 0; k < things->n; k++)
     for (int tile = 0; tile < PROFILE_TILES; tile++)
@@ -344,12 +329,10 @@ static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *na
 }
 
 static Status add_names(Document *d, const ListOptions *o, DescriptionNames *names, Error *error) {
-  static const TableColumn COLUMNS[] = {{.heading = "list", .key = "kind"},
-                                        {.heading = "names", .key = "count", .right = true},
-                                        {.heading = "taken by", .key = "option"}};
   const bool one = o->kind < N_KINDS;
   Status status = STATUS_OK;
-  Table *t = document_table(d, one ? DOCUMENT_JSON | DOCUMENT_CSV : DOCUMENT_ALL, "kinds", COLUMNS, 3);
+  Table *t = put_table(d, one ? DOCUMENT_JSON | DOCUMENT_CSV : DOCUMENT_ALL, "kinds",
+                       "list=kind|names>=count|taken by=option");
   for (int k = one ? o->kind : 0; k < (one ? o->kind + 1 : N_KINDS) && !status; k++) {
     status = names_of(k, names, error);
     if (!status) add_kind(d, t, k, names);

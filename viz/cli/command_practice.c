@@ -75,8 +75,8 @@ static Status find_skills(Practice *p, Error *error) {
   }
   free(files);
   if (status || p->n) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "there is no skill '%s'; 'tilewalk lesson practice --list' has them",
-                   quote_text(p->o->n_named ? p->o->names[0] : "").text);
+  return error_refuse(error, "there is no skill '%s'; 'tilewalk lesson practice --list' has them",
+                      quote_text(p->o->n_named ? p->o->names[0] : "").text);
 }
 
 static int next_skill(Practice *p) {
@@ -168,29 +168,19 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
 
 /* The questions, each with its answer when that is asked for; as CSV a sheet to fill in. */
 static Status add_paper(Practice *p, Document *d, Error *error) {
-  static const TableColumn COLUMNS[] = {{.csv = "lesson"},
-                                        {.heading = "", .csv = "number", .key = "number", .right = true},
-                                        {.heading = "question", .csv = "id", .key = "skill"},
-                                        {.heading = "", .csv = "prompt", .key = "prompt", .shrink = TABLE_WRAP},
-                                        {.heading = "unit", .csv = "unit", .key = "unit"},
-                                        {.heading = "answer", .csv = "answer", .key = "answer", .shrink = TABLE_WRAP}};
   put_values(d, "tilewalk-practice:n seed:u", 1, p->o->seed);
-  Table *t = document_table(d, DOCUMENT_ALL, "questions", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "questions",
+                       ";lesson| >;number=number|question;id=skill| ~;prompt=prompt|unit=unit|answer~=answer");
   Status status = STATUS_OK;
   for (int k = 0; k < p->o->count && !status; k++) status = add_question(p, t, k, error);
   return status;
 }
 
 static Status add_list(Practice *p, Document *d) {
-  static const TableColumn COLUMNS[] = {{.heading = "skill", .key = "skill"},
-                                        {.heading = "title", .key = "title"},
-                                        {.csv = "lesson", .key = "lesson", .right = true},
-                                        {.heading = "strength", .key = "box", .right = true},
-                                        {.heading = "asked", .key = "asked", .right = true},
-                                        {.heading = "right", .key = "right", .right = true},
-                                        {.heading = "in days", .key = "due_in_days", .right = true}};
   put_values(d, "tilewalk-practice:n", 1);
-  Table *t = document_table(d, DOCUMENT_ALL, "skills", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "skills",
+                       "skill=skill|title=title|>;lesson=lesson|strength>=box|asked>=asked|right>=right|"
+                       "in days>=due_in_days");
   for (int k = 0; k < p->n; k++) {
     const PracticeSkill *s = &p->known[k];
     const int64_t days = s->due_day > p->today ? s->due_day - p->today : 0;
@@ -226,8 +216,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 static Status add_skill(void *target, const char *value, Error *error) {
   PracticeOptions *o = target;
   if (!*value || strlen(value) >= PRACTICE_NAME_BYTES || o->n_named == NAMES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "that is no skill, or more than there are; 'tilewalk lesson practice --list' has them");
+    return error_refuse(error, "that is no skill, or more than there are; 'tilewalk lesson practice --list' has them");
   memcpy(o->names[o->n_named++], value, strlen(value) + 1);
   return STATUS_OK;
 }

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/cli/command.h"
 #include "viz/cli/rank_options.h"
@@ -80,17 +79,14 @@ static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const 
 }
 
 static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
-  static const TableColumn COLUMNS[] = {{.csv = "step"},          {.csv = "rank"},       {.csv = "keys_of"},
-                                        {.csv = "block"},         {.csv = "pairs"},      {.csv = "sram_bytes"},
-                                        {.csv = "carried_bytes"}, {.csv = "sent_bytes"}, {.csv = "received_bytes"},
-                                        {.csv = "start_s"},       {.csv = "kernel_s"},   {.csv = "kernel_end_s"},
-                                        {.csv = "exchange_end_s"}};
   *a = (Answer){.ranks = ranks};
   a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
   if (!a->steps) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " steps", ranks->n_steps);
   a->of = a->steps + ranks->n_steps;
   if (d->form == DOCUMENT_CSV)
-    a->csv = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+    a->csv = put_table(d, DOCUMENT_CSV, NULL,
+                       ";step|;rank|;keys_of|;block|;pairs|;sram_bytes|;carried_bytes|;sent_bytes|"
+                       ";received_bytes|;start_s|;kernel_s|;kernel_end_s|;exchange_end_s");
   a->bound_s = ranks_walk(ranks, CLOCK_BOUND, NULL, NULL);
   a->predicted_s = ranks_walk(ranks, CLOCK_PREDICTED, NULL, NULL);
   a->clock = isnan(a->predicted_s) ? CLOCK_BOUND : CLOCK_PREDICTED;
@@ -126,7 +122,6 @@ static TimePart binds(const Answer *a) {
 /* ---- What is shown ----------------------------------------------------------------------------------------- */
 
 static void add_held(Document *d, const Ranks *k) {
-  static const TableColumn COLUMNS[] = {{.heading = "a rank holds"}, {.heading = "bytes", .right = true}};
   const Wide all = k->weights_bytes + k->cache_bytes;
   const struct {
     const char *key, *name;
@@ -140,7 +135,7 @@ static void add_held(Document *d, const Ranks *k) {
               {"weights_bytes", "weights", k->weights_bytes},
               {"cache_bytes", "KV cache", k->cache_bytes},
               {"away_bytes", "behind the link", (Wide)(k->away * (double)all)}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "a rank holds|bytes>");
   put_values(d, "holds{");
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
     if (ROWS[i].bytes == 0) continue;
@@ -157,15 +152,9 @@ static void sum_cells(Table *t, int64_t at, const Sum *s) {
 }
 
 static void add_steps(Document *d, const Answer *a) {
-  static const TableColumn COLUMNS[] = {{.heading = "step", .right = true, .key = "step"},
-                                        {.heading = "pairs", .right = true, .key = "pairs"},
-                                        {.heading = "HBM", .right = true, .key = "hbm_bytes"},
-                                        {.heading = "links", .right = true, .key = "link_bytes"},
-                                        {.heading = "kernel", .right = true, .key = "kernel_s"},
-                                        {.heading = "exchange", .right = true, .key = "exchange_s"},
-                                        {.heading = "ends", .right = true, .key = "ends_s"},
-                                        {.heading = "idle", .right = true, .key = "idle"}};
-  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "steps", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "steps",
+                       "step>=step|pairs>=pairs|HBM>=hbm_bytes|links>=link_bytes|kernel>=kernel_s|"
+                       "exchange>=exchange_s|ends>=ends_s|idle>=idle");
   table_title(t, "Steps, all ranks together; the slowest kernel and exchange (%s)", kind_name(a));
   table_note(t, "HBM: across the SRAM of each GPU, O, m and l between steps included.");
   double before = 0;
@@ -184,12 +173,9 @@ static void add_steps(Document *d, const Answer *a) {
 
 /* Of a program, both boundaries by tensor. */
 static void add_tensors(Document *d, const Ranks *k) {
-  static const TableColumn COLUMNS[] = {{.heading = "tensor", .key = "tensor"},
-                                        {.heading = "HBM read", .right = true, .key = "read_bytes"},
-                                        {.heading = "HBM written", .right = true, .key = "write_bytes"},
-                                        {.heading = "links", .right = true, .key = "link_bytes"}};
   RankTensor tensors[TENSORS_MAX];
-  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_tensor", COLUMNS, 4);
+  Table *t = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_tensor",
+                       "tensor=tensor|HBM read>=read_bytes|HBM written>=write_bytes|links>=link_bytes");
   table_title(t, "Tensors, all ranks and steps together: %s", k->program->title);
   ranks_tensors(k, tensors);
   for (int n = 0; n < k->program->n_tensors; n++) {
@@ -201,13 +187,8 @@ static void add_tensors(Document *d, const Ranks *k) {
 }
 
 static void add_ranks(Document *d, const Answer *a) {
-  static const TableColumn COLUMNS[] = {{.heading = "rank", .right = true, .key = "rank"},
-                                        {.heading = "pairs", .right = true, .key = "pairs"},
-                                        {.heading = "HBM", .right = true, .key = "hbm_bytes"},
-                                        {.heading = "its link", .right = true, .key = "link_bytes"},
-                                        {.heading = "busy", .right = true, .key = "busy_s"},
-                                        {.heading = "idle", .right = true, .key = "idle"}};
-  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_rank", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_rank",
+                       "rank>=rank|pairs>=pairs|HBM>=hbm_bytes|its link>=link_bytes|busy>=busy_s|idle>=idle");
   table_title(t, "Ranks, all steps together (%s)", kind_name(a));
   for (int64_t r = 0; r < a->ranks->n; r++) {
     if (d->form == DOCUMENT_TEXT && r >= ROWS_SHOWN) break;
@@ -259,15 +240,15 @@ static void add_head(Document *d, const Answer *a) {
 
 /* The whole model of offload; its matrices must be known. */
 static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Serving *serving, Error *error) {
-  if (!*name)
-    return error_set(error, STATUS_BAD_REQUEST, "offload: weights and cache of a model; name one with --model");
+  if (!*name) return error_refuse(error, "offload: weights and cache of a model; name one with --model");
   const Status status = description_model(name, model, error);
   if (status || kvmodel_check_cache(model, error)) return error->status;
   if (!model->parameters || !model->hidden || !model->vocab || *model->no_cache)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%.80s: 'parameters', 'hidden' and 'vocab' or the cache are not given; add them to a copy of the "
-                     "file",
-                     model->name);
+    return error_refuse(
+        error,
+        "%.80s: 'parameters', 'hidden' and 'vocab' or the cache are not given; add them to a copy of the "
+        "file",
+        model->name);
   *serving = (Serving){.model = model, .gpu = gpu, .cache = kvmodel_cache(model)};
   serving_take_weights(serving, NULL);
   serving->products = DTYPE_FP16;
@@ -279,16 +260,17 @@ static Status take_program(const RanksOptions *o, const Schedule **program, Erro
   *program = o->request.n_algorithms ? o->request.algorithms[0] : NULL;
   if (!*program) return STATUS_OK;
   const char *name = (*program)->name;
-  if (o->request.n_algorithms > 1) return error_set(error, STATUS_BAD_REQUEST, "ranks run one algorithm; name one");
+  if (o->request.n_algorithms > 1) return error_refuse(error, "ranks run one algorithm; name one");
   if (!(*program)->ranks.is_said)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s does not say what ranks do; a program with 'ranks' does, such as ring-attention, or leave out "
-                     "--algorithm and name a --scheme",
-                     name);
+    return error_refuse(
+        error,
+        "%s does not say what ranks do; a program with 'ranks' does, such as ring-attention, or leave out "
+        "--algorithm and name a --scheme",
+        name);
   if (o->scheme != SCHEME_RING || *o->request.kernel)
-    return error_set(error, STATUS_BAD_REQUEST, "%s says itself %s; leave out --%s", name,
-                     *o->request.kernel ? "what its kernels do" : "who has which tokens",
-                     *o->request.kernel ? "kernel" : "scheme");
+    return error_refuse(error, "%s says itself %s; leave out --%s", name,
+                        *o->request.kernel ? "what its kernels do" : "who has which tokens",
+                        *o->request.kernel ? "kernel" : "scheme");
   return STATUS_OK;
 }
 
@@ -301,9 +283,8 @@ static Status resolve(RanksOptions *w, Error *error) {
   request.n_algorithms = 0;
   if (!status) status = description_gpu(request.gpu, &w->gpu, error);
   if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
-    status = error_set(
-        error, STATUS_BAD_REQUEST,
-        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
+    status = error_refuse(
+        error, "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
         w->gpu.name);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
   if (!status) status = rank_options_link(&w->ranks, &w->link, error);

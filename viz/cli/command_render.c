@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
@@ -55,9 +54,8 @@ static Status set_frames(void *target, const char *value, Error *error) {
       (*parts[1] && options_count("last", parts[1], 0, INT64_MAX, &last, &inner)) ||
       (n == 2 && options_count("stride", parts[2], 1, INT64_MAX, &stride, &inner)) || (last >= 0 && last < first);
   if (bad)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
+    return error_refuse(
+        error, "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
         quote_text(value).text);
   o->first = first;
   o->last = last;
@@ -206,22 +204,21 @@ static Status save_still(Render *r, Io *io, Error *error) {
 static Status check_options(const RenderOptions *o, Error *error) {
   const bool animated = *o->output.output && animation_is_named(o->output.output);
   if (!*o->output.output && !o->describe)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp, .gif or .mp4, or --describe for words");
+    return error_refuse(
+        error, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp, .gif or .mp4, or --describe for words");
   if (!*o->output.output && (o->ranged || o->picture.given || o->presentation || o->speaker))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
   if (*o->output.output && animation_or_picture(o->output.output, error)) return error->status;
   if (goes_to_output(o) && (animated || o->describe))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "one picture goes to the output: name -.png, -.svg or -.pdf, and --describe apart");
+    return error_refuse(error, "one picture goes to the output: name -.png, -.svg or -.pdf, and --describe apart");
   if (o->sub_frames && !animated)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--sub-frames is for animations: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
+    return error_refuse(
+        error, "--sub-frames is for animations: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
   if (o->ranged && !animated)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--frames makes many pictures: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
+    return error_refuse(
+        error, "--frames makes many pictures: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
   return STATUS_OK;
 }
 

@@ -45,8 +45,7 @@ static Status set_cache_field(ReplayOptions *o, int field, const char *text, Err
   const Status status = field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
   if (status != STATUS_OK) return status;
   if (value < 1)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
+    return error_refuse(error, "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
   uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
                                          &o->cache.sector_bytes};
   *parts[field] = (uint64_t)value;
@@ -59,8 +58,8 @@ static Status set_cache(void *target, const char *value, Error *error) {
     char one[64];
     const size_t length = strcspn(p, ",");
     if (field == CACHE_FIELDS || length >= sizeof one)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
-                       quote_text(value).text);
+      return error_refuse(error, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
+                          quote_text(value).text);
     memcpy(one, p, length);
     one[length] = '\0';
     const Status status = set_cache_field(target, field, one, error);
@@ -76,8 +75,7 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
   const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
   const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
   if (status == STATUS_OK && (bytes < 1 || bytes > DIN_SIZE_MAX))
-    return error_set(error, STATUS_BAD_REQUEST, "an access of %" PRId64 " bytes; 1 to %d are read", bytes,
-                     DIN_SIZE_MAX);
+    return error_refuse(error, "an access of %" PRId64 " bytes; 1 to %d are read", bytes, DIN_SIZE_MAX);
   return status;
 }
 
@@ -88,16 +86,15 @@ static Status set_format(void *target, const char *value, Error *error) {
       return STATUS_OK;
     }
   if (din_is_refused(value, error)) return error->status;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
-                   quote_text(value).text);
+  return error_refuse(error, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
+                      quote_text(value).text);
 }
 
 static Status set_path(void *target, const char *value, Error *error) {
   ReplayOptions *o = target;
-  if (*o->path)
-    return error_set(error, STATUS_BAD_REQUEST, "one trace at a time: '%s' is a second one", quote_text(value).text);
+  if (*o->path) return error_refuse(error, "one trace at a time: '%s' is a second one", quote_text(value).text);
   if (!*value || strlen(value) >= PATH_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the trace is %s", *value ? "too long" : "empty");
+    return error_refuse(error, "the name of the trace is %s", *value ? "too long" : "empty");
   strcpy(o->path, value);
   return STATUS_OK;
 }
@@ -159,7 +156,7 @@ static Status read_more(Reader *r, bool *is_last, Error *error) {
     if (*r->interrupted) return stop(r, error);
     const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text, strerror(errno));
+    if (got < 0) return error_refuse(error, "cannot read '%s': %s", r->name.text, strerror(errno));
     r->held += (size_t)got;
     r->read_bytes += (uint64_t)got;
     *is_last = got == 0;
@@ -238,17 +235,13 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   const bool is_stdin = strcmp(path, "/dev/stdin") == 0;
   r->name = quote(is_stdin ? "standard input" : path, is_stdin ? 14 : strlen(path));
   r->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  if (r->file < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text, strerror(errno));
+  if (r->file < 0) return error_refuse(error, "cannot open '%s': %s", r->name.text, strerror(errno));
   if (fstat(r->file, &info) != 0) return STATUS_OK;
   if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
   return STATUS_OK;
 }
 
 /* --- results --- */
-
-static const TableColumn COLUMNS[] = {{.heading = "count", .csv = "count"},
-                                      {.heading = "value", .right = true},
-                                      {.heading = "meaning", .shrink = TABLE_WRAP}};
 
 /* A row of the table, and a key of JSON. For people those are left out that say little. */
 static void add_counts(Document *d, Table *t, const Reader *r) {
@@ -307,7 +300,7 @@ static void add_notes(Table *table, const DinParser *parser) {
 static void fill(Document *d, const Reader *r) {
   const CacheConfig *c = &r->cache->config;
   const uint64_t sets = r->cache->sets;
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_TABLES, NULL, "count|value>|meaning~");
   table_title(
       t, "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
       number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
@@ -350,8 +343,7 @@ static Status replay(const ReplayOptions *o, Reader *r, Document *d, Io *io, Err
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   ReplayOptions *o = options;
-  if (!*o->path)
-    return error_set(error, STATUS_BAD_REQUEST, "no trace is named; give a file, or - for the standard input");
+  if (!*o->path) return error_refuse(error, "no trace is named; give a file, or - for the standard input");
   if (choose_cache(o, error)) return error->status;
   Reader r = {.file = -1, .interrupted = io_catch_interrupt(io)};
   r.left = o->limit ? (uint64_t)o->limit : UINT64_MAX;

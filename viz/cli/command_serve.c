@@ -24,10 +24,10 @@ static Status set_evict(void *target, const char *value, Error *error) {
     const Status status = size_parse_count(first, &e->first, error);
     return status ? status : size_parse_count(last, &e->last, error);
   }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no way to drop tokens; give streaming:SINKS+RECENT or h2o:HEAVY+RECENT, such as "
-                   "streaming:4+2044",
-                   quote_text(value).text);
+  return error_refuse(error,
+                      "'%s' is no way to drop tokens; give streaming:SINKS+RECENT or h2o:HEAVY+RECENT, such as "
+                      "streaming:4+2044",
+                      quote_text(value).text);
 }
 
 static const Option SERVED_OPTIONS[] = {

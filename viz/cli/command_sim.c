@@ -1,5 +1,4 @@
 /* tilewalk sim: one problem, one or more algorithms side by side. */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +50,7 @@ static Status run_on(const SimOptions *o, const char *name, Simulation *runs, in
   if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
   for (int k = 0; !status && k < r.n_algorithms; k++) {
     if (*n == RUNS_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "more than %d runs side by side; name fewer GPUs or algorithms",
-                       RUNS_MAX);
+      return error_refuse(error, "more than %d runs side by side; name fewer GPUs or algorithms", RUNS_MAX);
     Simulation *run = &runs[(*n)++];
     /* without a GPU a question about SRAM and HBM alone */
     status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
@@ -69,7 +67,7 @@ static Status run_on_all(const SimOptions *o, Simulation *runs, int *n, Error *e
     char *comma = strchr(name, ',');
     if (comma) *comma = '\0';
     if ((comma || name != names) && !*name)
-      return error_set(error, STATUS_BAD_REQUEST, "--gpu has an empty name; give GPUs as h100-sxm,h200");
+      return error_refuse(error, "--gpu has an empty name; give GPUs as h100-sxm,h200");
     const Status status = run_on(o, name, runs, n, error);
     if (status || !comma) return status;
     name = comma + 1;
@@ -78,9 +76,8 @@ static Status run_on_all(const SimOptions *o, Simulation *runs, int *n, Error *e
 
 static Status answer_lengths(SimOptions *o, Document *d, Error *error) {
   if (o->ranks.n || *o->ranks.link)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
-                     o->ranks.n ? "ranks" : "link");
+    return error_refuse(error, "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
+                        o->ranks.n ? "ranks" : "link");
   return batch_table(&o->request, o->lengths, d, error);
 }
 
@@ -104,8 +101,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 static Status set_lengths(void *target, const char *value, Error *error) {
   SimOptions *o = target;
   if (strlen(value) >= sizeof o->lengths)
-    return error_set(error, STATUS_BAD_REQUEST, "--lengths takes %zu characters; put longer lists into a file",
-                     sizeof o->lengths - 1);
+    return error_refuse(error, "--lengths takes %zu characters; put longer lists into a file", sizeof o->lengths - 1);
   strcpy(o->lengths, value);
   return STATUS_OK;
 }

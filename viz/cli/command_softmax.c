@@ -9,15 +9,12 @@
 #include "sim/numbers/precision.h"
 #include "sim/base/quote.h"
 #include "sim/base/random.h"
-#include "sim/base/size.h"
 #include "sim/numbers/softmax.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/score_options.h"
 #include "viz/cli/softmax_errors.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
-#include "viz/text/print.h"
 
 enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4, NORMAL_ROWS = 128, NORMAL_SEED = 1 };
 
@@ -72,9 +69,9 @@ static Status set_rescale_above(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
   const Status status = score_parse(value, strlen(value), &o->rescale_above, error);
   if (status || (o->rescale_above > 0 && o->rescale_above <= 64)) return status;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "m may lag by more than 0 powers of two, and at most 64; %s is not; FlashAttention-4 has 8",
-                   quote_text(value).text);
+  return error_refuse(error,
+                      "m may lag by more than 0 powers of two, and at most 64; %s is not; FlashAttention-4 has 8",
+                      quote_text(value).text);
 }
 
 /* The whole walk: what each block did, and the result beside the reference. */
@@ -223,8 +220,7 @@ static void add_beside(Table *t, const char *name, const double *values, const d
 }
 
 static void add_result(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  static const TableColumn COLUMNS[] = {{.heading = "result"}, {.heading = "", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "result| ~");
   add_beside(t, "weights", w->weights, w->reference, o->n);
   if (o->example) add_beside(t, "O", w->O, w->O_reference, EXAMPLE_D);
   if (w->n_infinite || w->n_nan)
@@ -339,25 +335,23 @@ static void add_blocks(Document *d, const Walk *w) {
 static Status complete(SoftmaxOptions *o, Error *error) {
   if (o->errors_N && (o->example || o->n || o->normal || o->spread || o->rescale_above > 0 || o->block ||
                       o->without_max || o->has_sink || o->softcap > 0 || o->precision != PRECISION_FP32))
-    return error_set(error, STATUS_BAD_REQUEST, "--errors draws and stores its own inputs; give it --seeds alone");
+    return error_refuse(error, "--errors draws and stores its own inputs; give it --seeds alone");
   if (o->errors_N) return STATUS_OK;
-  if (o->seeds != 1) return error_set(error, STATUS_BAD_REQUEST, "--seeds is of --errors; give --errors 8K too");
+  if (o->seeds != 1) return error_refuse(error, "--seeds is of --errors; give --errors 8K too");
   if (o->normal && (o->example || o->n || o->has_sink || o->softcap > 0 || o->without_max))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--normal draws its own scores and counts rescales: leave --scores, --example, --sink, --softcap "
-                     "and --no-max out");
+    return error_refuse(
+        error, "--normal draws its own scores and counts rescales: leave --scores, --example, --sink, --softcap "
+               "and --no-max out");
   if (o->spread && !o->normal)
-    return error_set(error, STATUS_BAD_REQUEST, "--spread is that of --normal's scores; give --normal 4096 too");
+    return error_refuse(error, "--spread is that of --normal's scores; give --normal 4096 too");
   if (o->rescale_above > 0 && o->without_max)
-    return error_set(error, STATUS_BAD_REQUEST, "--no-max has no m that may lag; leave --rescale-above out");
+    return error_refuse(error, "--no-max has no m that may lag; leave --rescale-above out");
   if (o->normal && !o->spread) o->spread = 1;
   for (o->n = o->normal ? 0 : o->n; o->n < o->normal; o->n++)
     o->scores[o->n] = (double)o->spread * random_normal(NORMAL_SEED, 0, (uint64_t)o->n);
   if (o->example && o->n)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--example has its own scores, and --scores gives others; give one of them");
-  if (!o->example && !o->n)
-    return error_set(error, STATUS_BAD_REQUEST, "no scores; give --scores 3,1,2,4,5,1,3,1 or --example");
+    return error_refuse(error, "--example has its own scores, and --scores gives others; give one of them");
+  if (!o->example && !o->n) return error_refuse(error, "no scores; give --scores 3,1,2,4,5,1,3,1 or --example");
   if (o->example) {
     o->n = EXAMPLE_N;
     for (int k = 0; k < EXAMPLE_N; k++)

@@ -30,8 +30,7 @@ typedef struct {
 static Status set_name(void *target, const char *value, Error *error) {
   StoryOptions *o = target;
   if (*o->name || !*value || strlen(value) >= sizeof o->name)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "name one story, or the file of one; `tilewalk tour --story --list` has them");
+    return error_refuse(error, "name one story, or the file of one; `tilewalk tour --story --list` has them");
   strcpy(o->name, value);
   return STATUS_OK;
 }
@@ -179,8 +178,7 @@ static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
 
 static Status save_beat(Film *f, const StoryOptions *o, Error *error) {
   const int beat = o->beat ? (int)o->beat - 1 : 0;
-  if (beat >= f->told->n)
-    return error_set(error, STATUS_BAD_REQUEST, "the story has %d beats, no beat %lld", f->told->n, o->beat);
+  if (beat >= f->told->n) return error_refuse(error, "the story has %d beats, no beat %lld", f->told->n, o->beat);
   f->error = error;
   const Status status = show_beat(f, beat);
   if (status) return status;

@@ -31,7 +31,7 @@ typedef struct {
 } SweepOptions;
 
 static Status copy(char *out, size_t size, const char *value, Error *error) {
-  if (strlen(value) >= size) return error_set(error, STATUS_BAD_REQUEST, "more than %zu characters", size - 1);
+  if (strlen(value) >= size) return error_refuse(error, "more than %zu characters", size - 1);
   strcpy(out, value);
   return STATUS_OK;
 }
@@ -47,8 +47,8 @@ static Status set_over(void *target, const char *value, Error *error) {
   o->axis = sweep_axis(name);
   if (!value[length]) return STATUS_OK;
   if (!value[length + 1])
-    return error_set(error, STATUS_BAD_REQUEST, "%s= is followed by no values; give them as %s", name,
-                     sweep_is_gpu(o->axis) ? "gpu=h100-sxm,h200" : "N=1K,4K");
+    return error_refuse(error, "%s= is followed by no values; give them as %s", name,
+                        sweep_is_gpu(o->axis) ? "gpu=h100-sxm,h200" : "N=1K,4K");
   return copy(o->values, sizeof o->values, value + length + 1, error);
 }
 
@@ -63,8 +63,7 @@ static Status set_metric(void *target, const char *value, Error *error) {
 static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
   const Status status =
       axis->kind == VALUE_BYTES ? size_parse(text, value, error) : size_parse_count(text, value, error);
-  if (!status && *value < 1)
-    return error_set(error, STATUS_BAD_REQUEST, "%s = 0 is no point of a sweep", sweep_axis_name(axis));
+  if (!status && *value < 1) return error_refuse(error, "%s = 0 is no point of a sweep", sweep_axis_name(axis));
   return status;
 }
 
@@ -72,23 +71,22 @@ static Status parse_value(const SweepAxis *axis, const char *text, int64_t *valu
 static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
   const char *const option = *o->values ? "--values" : "--gpu";
   if (*o->values && *o->request.gpu)
-    return error_set(error, STATUS_BAD_REQUEST, "--gpu and the list of GPUs to sweep say the same; give one of them");
+    return error_refuse(error, "--gpu and the list of GPUs to sweep say the same; give one of them");
   if (*o->from || *o->to || *o->step)
-    return error_set(error, STATUS_BAD_REQUEST, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
+    return error_refuse(error, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
   if (!*o->values && !*o->request.gpu)
-    return error_set(error, STATUS_BAD_REQUEST, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
+    return error_refuse(error, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
   for (const char *p = *o->values ? o->values : o->request.gpu;;) {
     const size_t length = strcspn(p, ",");
     if (*n == SWEEP_GPUS_MAX)
       return error_set(error, STATUS_TOO_LARGE, "%s: more than %d GPUs", option, SWEEP_GPUS_MAX);
     SweepValue *v = &values[*n];
     if (length == 0 || length >= sizeof v->gpu)
-      return error_set(error, STATUS_BAD_REQUEST, "%s: an empty or endless name; give GPUs as h100-sxm,h200", option);
+      return error_refuse(error, "%s: an empty or endless name; give GPUs as h100-sxm,h200", option);
     v->value = (int64_t)*n;
     snprintf(v->gpu, sizeof v->gpu, "%.*s", (int)length, p);
     for (size_t k = 0; k < *n; k++)
-      if (strcmp(values[k].gpu, v->gpu) == 0)
-        return error_set(error, STATUS_BAD_REQUEST, "%s: %.64s is there twice", option, v->gpu);
+      if (strcmp(values[k].gpu, v->gpu) == 0) return error_refuse(error, "%s: %.64s is there twice", option, v->gpu);
     ++*n;
     if (!p[length]) return STATUS_OK;
     p += length + 1;
@@ -106,7 +104,7 @@ static Status list_values(const SweepOptions *o, SweepValue *values, size_t *n, 
     if (parse_value(o->axis, one, &values[*n].value, &inner))
       return error_set(error, inner.status, "--values: %s", inner.message);
     if (*n > 0 && values[*n].value <= values[*n - 1].value)
-      return error_set(error, STATUS_BAD_REQUEST, "--values: %s does not follow in rising order; sort the values", one);
+      return error_refuse(error, "--values: %s does not follow in rising order; sort the values", one);
     ++*n;
     if (!p[length]) return STATUS_OK;
     p += length + 1;
@@ -140,8 +138,8 @@ static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *
     return error_set(error, inner.status, "--to: %s", inner.message);
   if (!*o->to && high < low) high = low;
   if (high < low)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
+    return error_refuse(error, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to",
+                        low, high);
   if (*o->step) return stepped_values(o, low, high, values, n, error);
   for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
     values[(*n)++].value = v;
@@ -308,8 +306,7 @@ static void add_chart(Document *d, const Sweep *s, const Request *request, const
 /* The points; and in *resolved the question with its algorithms, for what is said of it. */
 static Status sweep_values(SweepOptions *o, Request *resolved, SweepValue *values, size_t *n, Error *error) {
   if (*o->values && (*o->from || *o->to || *o->step))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--values lists the points and --from, --to span them; give one of the two");
+    return error_refuse(error, "--values lists the points and --from, --to span them; give one of the two");
   Status status = STATUS_OK;
   if (sweep_is_gpu(o->axis)) {
     status = list_gpus(o, values, n, error);
@@ -329,8 +326,8 @@ static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Err
                                      : o->axis->behind_l2  ? "hbm"
                                                            : "boundary");
   if (!o->axis->behind_l2 || sweep_asks_gpu(*metric)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "--metric %s does not depend on %s; give l2, hbm or time",
-                   (*metric)->path, sweep_axis_name(o->axis));
+  return error_refuse(error, "--metric %s does not depend on %s; give l2, hbm or time", (*metric)->path,
+                      sweep_axis_name(o->axis));
 }
 
 static Status draw(const Sweep *sweep, const SweepOptions *o, const Request *request, Io *io, Error *error) {
@@ -361,10 +358,9 @@ static Status check_options(const SweepOptions *o, Error *error) {
   if (!status) status = shard_check(&o->shard, &o->output, error);
   if (status || !sweep_is_gpu(o->axis)) return status;
   if (*o->chart.x_label || *o->chart.y_label)
-    return error_set(error, STATUS_BAD_REQUEST, "over gpu there are bars without axes to label; --title takes words");
+    return error_refuse(error, "over gpu there are bars without axes to label; --title takes words");
   if (o->shard.parts)
-    return error_set(error, STATUS_BAD_REQUEST, "over gpu there are %d points at most; leave out --shard",
-                     SWEEP_GPUS_MAX);
+    return error_refuse(error, "over gpu there are %d points at most; leave out --shard", SWEEP_GPUS_MAX);
   return STATUS_OK;
 }
 

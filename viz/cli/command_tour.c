@@ -80,8 +80,7 @@ static Status make_folder(const char *path, Error *error) {
     if (path[length] != '/' && path[length] != '\0') continue;
     snprintf(part, sizeof part, "%.*s", (int)length, path);
     if (mkdir(part, 0777) != 0 && errno != EEXIST)
-      return error_set(error, STATUS_BAD_REQUEST, "the folder '%s' cannot be made (%s); name another with -o", part,
-                       strerror(errno));
+      return error_refuse(error, "the folder '%s' cannot be made (%s); name another with -o", part, strerror(errno));
   }
   return STATUS_OK;
 }

@@ -7,7 +7,6 @@
 
 #include "sim/base/quote.h"
 #include "sim/algorithms/schedule.h"
-#include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/request/pipeline_file.h"
 #include "viz/request/request.h"
@@ -39,8 +38,7 @@ static Status set_format(void *target, const char *value, Error *error) {
   else if (strcmp(value, "din") == 0 || strcmp(value, "xdin") == 0)
     o->format = TRACE_DIN;
   else
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
-                     quote_text(value).text);
+    return error_refuse(error, "'%s' is no trace format; there are csv, din and chrome", quote_text(value).text);
   return STATUS_OK;
 }
 
@@ -89,8 +87,8 @@ static Status prepare(const TraceOptions *o, const Problem *problem, Simulation 
     if (simulate(&runs[k], problem, o->request.algorithms[k], error)) return error->status;
     const Wide n_steps = schedule_n_steps(runs[k].schedule, &runs[k].plan);
     if ((Wide)(uint64_t)o->from > n_steps)
-      return error_set(error, STATUS_BAD_REQUEST, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
-                       runs[k].schedule->name, number_count(n_steps).text);
+      return error_refuse(error, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
+                          runs[k].schedule->name, number_count(n_steps).text);
   }
   return STATUS_OK;
 }
@@ -100,9 +98,9 @@ static Status write_pipeline(const Request *r, const Problem *problem, FILE *out
   Pipeline *p = pipeline_for(pipeline_kernel(r->kernel) ? r->kernel : usual, &problem->shape, error);
   if (!p && error->status) return error->status;
   if (!p)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "no pipeline was recorded for d = %" PRId64 "; there are stamps of d = 64 and 128 on an H100",
-                     problem->shape.d);
+    return error_refuse(error,
+                        "no pipeline was recorded for d = %" PRId64 "; there are stamps of d = 64 and 128 on an H100",
+                        problem->shape.d);
   pipeline_trace(out, p);
   free(p);
   return STATUS_OK;
@@ -134,13 +132,12 @@ static int run_trace(void *options, Io *io, Error *error) {
   Problem problem;
   if (request_algorithms(&o->request, REQUEST_ONE, error)) return EXIT_BAD_REQUEST;
   if (o->format == TRACE_DIN && o->request.n_algorithms > 1) {
-    error_set(error, STATUS_BAD_REQUEST, "a Dinero trace has no place for a name: give one algorithm at a time");
+    error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
     return EXIT_BAD_REQUEST;
   }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
   if (o->pipeline && (o->from || o->limit || o->format)) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "--pipeline writes all of a recorded CTA for Perfetto: no --format, --from, --limit");
+    error_refuse(error, "--pipeline writes all of a recorded CTA for Perfetto: no --format, --from, --limit");
     return EXIT_BAD_REQUEST;
   }
   if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);

@@ -12,7 +12,6 @@
 #include "viz/lesson/lesson_library.h"
 #include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW
-#include "viz/cli/lesson/lesson_print.h"
 #include "viz/text/print.h"
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
@@ -30,8 +29,7 @@ typedef struct {
 
 static Status set_story(void *target, const char *value, Error *error) {
   ViewOptions *o = target;
-  if (strlen(value) >= sizeof o->story)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the story is too long");
+  if (strlen(value) >= sizeof o->story) return error_refuse(error, "the name of the story is too long");
   snprintf(o->story, sizeof o->story, "%s", strcmp(value, "1") == 0 ? STORY_USUAL : value);
   return STATUS_OK;
 }
@@ -147,9 +145,9 @@ static int run_view(void *options, Io *io, Error *error) {
 static int run_view(void *options, Io *io, Error *error) {
   (void)options;
   (void)io;
-  error_set(error, STATUS_BAD_REQUEST,
-            "this tilewalk was built without SDL2, which the window needs: install libsdl2-dev (Debian, Ubuntu: "
-            "apt-get install libsdl2-dev) and build again; 'tilewalk render' draws the same scenes to files");
+  error_refuse(error,
+               "this tilewalk was built without SDL2, which the window needs: install libsdl2-dev (Debian, Ubuntu: "
+               "apt-get install libsdl2-dev) and build again; 'tilewalk render' draws the same scenes to files");
   return EXIT_BAD_REQUEST;
 }
 #endif

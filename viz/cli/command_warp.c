@@ -30,8 +30,8 @@ static Status set_addresses(void *target, const char *value, Error *error) {
     char one[32];
     const size_t length = strcspn(p, ",");
     if (lane == WARP_LANES || length >= sizeof one)
-      return error_set(error, STATUS_BAD_REQUEST, "%s; give at most 32 addresses in bytes, such as 0,4,8",
-                       lane == WARP_LANES ? "a warp has 32 lanes" : "an address is too long");
+      return error_refuse(error, "%s; give at most 32 addresses in bytes, such as 0,4,8",
+                          lane == WARP_LANES ? "a warp has 32 lanes" : "an address is too long");
     memcpy(one, p, length);
     one[length] = '\0';
     int64_t address = 0;
@@ -42,7 +42,7 @@ static Status set_addresses(void *target, const char *value, Error *error) {
     if (!p[length]) break;
     p += length + 1;
   }
-  if (!list->active) return error_set(error, STATUS_BAD_REQUEST, "no lane has an address");
+  if (!list->active) return error_refuse(error, "no lane has an address");
   return STATUS_OK;
 }
 
@@ -56,8 +56,7 @@ typedef struct {
 static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
   const bool listed = o->list.active != 0;
   if (listed && (o->stride_given || o->pad || o->base))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--addresses says where every lane goes; leave out --stride, --pad and --base");
+    return error_refuse(error, "--addresses says where every lane goes; leave out --stride, --pad and --base");
   if (!o->lane_bytes) o->lane_bytes = 4;
   const uint32_t bytes = (uint32_t)o->lane_bytes;
   a->has_layout = o->pad || o->swizzle != WARP_SWIZZLE_NONE;
@@ -114,18 +113,13 @@ static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
             s->parts == 1 ? "passes beyond the first: what ncu counts" : "passes beyond one a part: what ncu counts");
 }
 
-static const TableColumn COLUMNS[] = {{.heading = "memory"},
-                                      {.heading = "count"},
-                                      {.heading = "value", .right = true},
-                                      {.heading = "meaning", .csv = "-", .shrink = TABLE_WRAP}};
-
 static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   const WarpGlobal g = warp_global(&a->global);
   const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
   put_access(d, o, &g);
   put_shared(d, "shared", &s);
   put_shared(d, "shared_plain", &plain);
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_TABLES, NULL, "memory|count|value>|meaning~;-");
   if (o->list.active)
     table_title(t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
                 o->is_store ? "store" : "load", o->lane_bytes);
@@ -164,7 +158,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const Status status = resolve(o, &accesses, error);
   if (status) return status;
   if (o->picture && d->form != DOCUMENT_TEXT)
-    return error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
+    return error_refuse(error, "--picture is for people; leave out --json and --csv");
   fill(d, o, &accesses);
   if (o->picture) d->details = true, add_picture(d, &accesses);
   return STATUS_OK;

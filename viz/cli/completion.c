@@ -80,8 +80,8 @@ static const struct {
 static Status put_names(const char *kind, FILE *out, Error *error) {
   for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
     if (!strcmp(kind, KINDS[k].kind)) return KINDS[k].put(kind, out, error);
-  return error_set(
-      error, STATUS_BAD_REQUEST,
+  return error_refuse(
+      error,
       "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
 }
 
@@ -225,7 +225,7 @@ static int run_completion(void *options, Io *io, Error *error) {
   char file[32];
   int shell;
   if (!*word)
-    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk --completion bash', zsh or fish");
+    error_refuse(error, "for which shell? 'tilewalk --completion bash', zsh or fish");
   else if (!options_name(SHELLS, "is no shell that is known", word, &shell, error))
     snprintf(file, sizeof file, "assets/shell/%s", SHELLS[shell]);
   return error->status || put_asset(file, io->out, error) ? EXIT_BAD_REQUEST : EXIT_DONE;

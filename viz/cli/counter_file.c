@@ -9,7 +9,7 @@
 #define SPOOL_MAX_BYTES ((uint64_t)8 << 30)
 
 static Status cannot(const char *path, const char *why, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, why);
+  return error_refuse(error, "cannot read %.200s: %s", path, why);
 }
 
 /* What cannot be read twice (a pipe), in a temporary file. */

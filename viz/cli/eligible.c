@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/algorithms/shipped.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 

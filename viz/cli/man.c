@@ -6,7 +6,6 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/two_programs.h"
-#include "viz/request/assets.h"
 
 /* Text as troff wants it: plain dashes and quotes, no line mistaken for a request. */
 static void put(FILE *out, const char *text) {
@@ -81,8 +80,7 @@ static int run_man(void *options, Io *io, Error *error) {
     fputc('\n', io->out);
     any = true;
   }
-  if (!any)
-    return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'", quote_text(name).text), EXIT_BAD_REQUEST;
+  if (!any) return error_refuse(error, "there is no command '%s'", quote_text(name).text), EXIT_BAD_REQUEST;
   fputs(".fi\n.SH SEE ALSO\n.BR tilewalk (1)\n", io->out);
   return EXIT_DONE;
 }

@@ -88,7 +88,7 @@ static int judge(ProgramTask *task, const TaskRequest *r, Io *io, Error *error) 
 
 int task_run(const TaskRequest *r, Io *io, Error *error) {
   if (r->lists && (*r->task || *r->program)) {
-    error_set(error, STATUS_BAD_REQUEST, "--tasks lists the tasks; give it alone");
+    error_refuse(error, "--tasks lists the tasks; give it alone");
     return EXIT_BAD_REQUEST;
   }
   if (r->lists) return list_tasks(r->json, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -98,7 +98,7 @@ int task_run(const TaskRequest *r, Io *io, Error *error) {
   if (*r->program)
     status = judge(task, r, io, error);
   else if (r->json)
-    status = (error_set(error, STATUS_BAD_REQUEST, "--json is a judgement; name a program"), EXIT_BAD_REQUEST);
+    status = (error_refuse(error, "--json is a judgement; name a program"), EXIT_BAD_REQUEST);
   else if (print_start(r->task, task, io, error))
     status = EXIT_BAD_REQUEST;
   free(task);

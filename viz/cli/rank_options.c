@@ -28,9 +28,9 @@ Status rank_options_check(const RankOptions *o, const Schedule *const *schedules
   bool any = !o->n && !*o->link;
   for (int k = 0; k < n; k++) any = any || schedules[k]->ranks.is_said;
   return any ? STATUS_OK
-             : error_set(error, STATUS_BAD_REQUEST,
-                         "--%s: no program here says what ranks do; name one with 'ranks' (tilewalk list algorithms)",
-                         o->n ? "ranks" : "link");
+             : error_refuse(
+                   error, "--%s: no program here says what ranks do; name one with 'ranks' (tilewalk list algorithms)",
+                   o->n ? "ranks" : "link");
 }
 
 Status rank_options_links(const RankOptions *o, const Request *request, const Problem *problem, const Gpu *gpu,

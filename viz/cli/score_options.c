@@ -17,9 +17,8 @@ Status score_parse(const char *text, size_t length, double *score, Error *error)
     return STATUS_OK;
   }
   if (n == 0 || decimal_read(digits, n, &decimal) != n)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
-                     quote(text, length).text);
+    return error_refuse(error, "'%s' is no score; scores are numbers such as 3 or -1.5, or -inf for a masked one",
+                        quote(text, length).text);
   *score = negative ? -decimal_value(decimal) : decimal_value(decimal);
   return STATUS_OK;
 }
@@ -27,11 +26,11 @@ Status score_parse(const char *text, size_t length, double *score, Error *error)
 Status score_parse_sink(const char *text, double *sink, Error *error) {
   const Status status = score_parse(text, strlen(text), sink, error);
   if (status || isfinite(*sink)) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "a sink of -inf is none; leave it out");
+  return error_refuse(error, "a sink of -inf is none; leave it out");
 }
 
 Status score_parse_cap(const char *text, double *cap, Error *error) {
   const Status status = score_parse(text, strlen(text), cap, error);
   if (status || (isfinite(*cap) && *cap > 0)) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "a cap is a number above 0, such as 50; scores stay between -50 and 50");
+  return error_refuse(error, "a cap is a number above 0, such as 50; scores stay between -50 and 50");
 }

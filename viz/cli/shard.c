@@ -16,8 +16,8 @@ static Status set_shard(void *target, const char *value, Error *error) {
   if (slash && !options_count("N", slash + 1, 1, PARTS_MAX, &s->parts, &inner) &&
       !options_count("I", part, 1, s->parts, &s->part, &inner))
     return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no part of a whole; give I/N with I from 1 to N, such as 3/8",
-                   quote_text(value).text);
+  return error_refuse(error, "'%s' is no part of a whole; give I/N with I from 1 to N, such as 3/8",
+                      quote_text(value).text);
 }
 
 #define SHARD(text)                                                                                                    \
@@ -32,7 +32,7 @@ const Option SHARD_SUM_OPTIONS[] = SHARD(
 
 Status shard_check(const Shard *shard, const OutputRequest *output, Error *error) {
   if (!shard->parts || output->csv) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "--shard prints rows that are put together again; add --csv");
+  return error_refuse(error, "--shard prints rows that are put together again; add --csv");
 }
 
 void shard_slice(const Shard *shard, size_t n, size_t *first, size_t *end) {

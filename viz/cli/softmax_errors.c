@@ -7,11 +7,6 @@
 enum { D = 128, QUERIES = 64, N_MAX = 65536 };
 
 Status softmax_add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "Q, K, V in", .csv = "name", .key = "name"},
-      {.heading = "RMSE of O", .csv = "rmse", .key = "rmse", .right = true},
-      {.heading = "printed", .csv = "printed_rmse", .key = "printed_rmse", .right = true},
-      {.heading = "off", .csv = "off", .key = "off", .right = true}};
   if (N > N_MAX)
     return error_set(error, STATUS_TOO_LARGE, "--errors: %" PRId64 " keys take too long; %d at most", N, N_MAX);
   const QuantisedShape shape = {N, D, N < QUERIES ? N : QUERIES};
@@ -19,7 +14,8 @@ Status softmax_add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
   for (int64_t seed = 1; seed <= seeds; seed++)
     if (quantised_errors(&shape, (uint64_t)seed, errors, error)) return error->status;
   put_values(d, "seq_len:i head_dim:i queries:i seeds:i", shape.N, shape.d, shape.queries, seeds);
-  Table *t = document_table(d, DOCUMENT_ALL, "errors", COLUMNS, 4);
+  Table *t = put_table(d, DOCUMENT_ALL, "errors",
+                       "Q, K, V in;name=name|RMSE of O>;rmse=rmse|printed>;printed_rmse=printed_rmse|off>=off");
   table_title(t, "Error of attention, computed beside FlashAttention-3's table 3");
   for (int k = 0; k < QUANTISED_ROWS; k++) {
     const double rmse = accuracy_rmse(&errors[k]), printed = QUANTISED_TABLE[k].printed_rmse;

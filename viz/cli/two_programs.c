@@ -62,10 +62,10 @@ static Status become_full(char *const *argv, Error *error) {
       if (errno != ENOENT) reason = errno;
     }
   }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "this needs the program tilewalk-full, which belongs beside tilewalk or in ../lib/tilewalk (%s); "
-                   "build or install again",
-                   strerror(reason));
+  return error_refuse(error,
+                      "this needs the program tilewalk-full, which belongs beside tilewalk or in ../lib/tilewalk (%s); "
+                      "build or install again",
+                      strerror(reason));
 }
 
 static void print_overview(const Command *const *commands, Io *io) {
@@ -109,16 +109,15 @@ static const struct {
 static int unknown_command(const Command *const *commands, const char *name, Error *error) {
   for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
     if (strcmp(name, ELSEWHERE[i].word) == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s': %s", name, ELSEWHERE[i].here),
-             EXIT_BAD_REQUEST;
+      return error_refuse(error, "there is no command '%s': %s", name, ELSEWHERE[i].here), EXIT_BAD_REQUEST;
   Nearest nearest = {.word = name};
   for (const Command *const *c = commands; *c; c++)
     if ((*c)->group || (*c)->old) nearest_offer(&nearest, (*c)->group ? (*c)->name : (*c)->old);
   const Quote shown = quote_text(name);
   if (nearest.best)
-    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
+    error_refuse(error, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
   else
-    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
+    error_refuse(error, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
   return EXIT_BAD_REQUEST;
 }
 
@@ -203,8 +202,7 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
     else if (strcmp(when, "never") == 0)
       style->colour = false;
     else if (strcmp(when, "auto") != 0)
-      return error_set(error, STATUS_BAD_REQUEST, "--color=%s: there are always, never and auto",
-                       quote_text(when).text);
+      return error_refuse(error, "--color=%s: there are always, never and auto", quote_text(when).text);
   }
   *argc = n;
   return STATUS_OK;
@@ -231,10 +229,11 @@ static Status keep_input(int argc, char **argv, Error *error) {
                        dup2(fileno(file), STDIN_FILENO) >= 0 && lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
   if (file) fclose(file);
   clearerr(stdin);
-  return is_kept ? STATUS_OK
-                 : error_set(error, STATUS_BAD_REQUEST,
-                             "standard input could not be kept: a folder for temporary files is full or missing, or it "
-                             "has more than 256 MiB");
+  return is_kept
+             ? STATUS_OK
+             : error_refuse(error,
+                            "standard input could not be kept: a folder for temporary files is full or missing, or it "
+                            "has more than 256 MiB");
 }
 
 static volatile sig_atomic_t interrupted; /* set by the signal handler alone */

@@ -216,6 +216,44 @@ Table *document_table(Document *d, unsigned forms, const char *key, const TableC
   return &part->table;
 }
 
+/* The columns of a pattern, whose words are cut out of text. */
+static int read_columns(const char *pattern, char text[1024], TableColumn are[TABLE_COLUMNS_MAX]) {
+  static const char MARKS[] = ">~!=;";
+  char *column = text;
+  int n = 0;
+  snprintf(text, 1024, "%s", pattern);
+  for (char *next; column && n < TABLE_COLUMNS_MAX; column = next) {
+    TableColumn *is = &are[n++];
+    if ((next = strchr(column, '|'))) *next++ = '\0';
+    char mark, *p = column + strcspn(column, MARKS);
+    if (p > column) is->heading = *column == ' ' ? "" : column;
+    for (; (mark = *p); p += strcspn(p, MARKS)) {
+      *p++ = '\0';
+      if (mark == '=')
+        is->key = p;
+      else if (mark == ';')
+        is->csv = p;
+      else if (mark == '>')
+        is->right = true;
+      else
+        is->shrink = mark == '~' ? TABLE_WRAP : TABLE_CUT;
+    }
+  }
+  return n;
+}
+
+Table table_of(const char *columns) {
+  char text[1024];
+  TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
+  return table_new(are, read_columns(columns, text, are));
+}
+
+Table *put_table(Document *d, unsigned forms, const char *key, const char *columns) {
+  char text[1024];
+  TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
+  return document_table(d, forms, key, are, read_columns(columns, text, are));
+}
+
 void document_chart(Document *d, Chart *chart) {
   struct DocumentPart *part = add_part(d, PART_CHART);
   if (part)

@@ -58,6 +58,12 @@ void document_free(Document *document);
  * innermost container. The document keeps it; it stays where it is. */
 Table *document_table(Document *document, unsigned forms, const char *key, const TableColumn *columns, int n_columns);
 
+/* The same with columns that are apart by '|': a heading, and behind it > where it is right-aligned, ~ where it may be
+ * wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV. Without a heading people do not see it; ' ' is an empty
+ * one. */
+Table *put_table(Document *document, unsigned forms, const char *key, const char *columns);
+Table table_of(const char *columns); /* of no document */
+
 /* A chart or bars: plotted for people, drawn into a picture. Taken over; to be made only where they are shown. */
 static inline bool document_shows_charts(const Document *document) {
   return document->form == DOCUMENT_TEXT || document->form == DOCUMENT_PICTURE;

@@ -1,6 +1,5 @@
 #include "viz/document/figure_lines.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -26,6 +26,9 @@ typedef struct {
   bool in_kib;          /* there, whatever unit other bytes have */
 } FigureLine;
 
+#define FIGURE_LINE(...)                                                                                               \
+  { __VA_ARGS__, .in_kib = false }
+
 /* One unit of bytes and one of time for a table, so that its figures can be compared at a glance. */
 typedef struct {
   double bytes, seconds;

@@ -10,11 +10,9 @@ Figures figures_new(Document *d, bool tells_kinds, const char *heading, const ch
                                {.heading = tells_kinds ? "value" : "size", .right = true},
                                {.heading = tells_kinds ? "from" : "how", .shrink = TABLE_WRAP}},
                     kinds[] = {shown[0], shown[1], {.heading = "kind"}, shown[2]};
-  static const TableColumn LINES[] = {{.csv = "section"}, {.csv = "figure"}, {.csv = "value"},
-                                      {.csv = "unit"},    {.csv = "kind"},   {.csv = "from"}};
   Figures f = {.document = d, .tells_kinds = tells_kinds, .first = first};
   if (d->form == DOCUMENT_CSV && tells_kinds)
-    f.table = document_table(d, DOCUMENT_CSV, NULL, LINES, 6);
+    f.table = put_table(d, DOCUMENT_CSV, NULL, ";section|;figure|;value|;unit|;kind|;from");
   else
     f.table = document_table(d, DOCUMENT_TEXT, NULL, tells_kinds ? kinds : shown, tells_kinds ? 4 : 3);
   return f;

@@ -59,9 +59,9 @@ static Status no_command(const char *name, Error *error) {
   Nearest nearest = {.word = name};
   for (size_t k = 0; command_at(k); k++) nearest_offer(&nearest, word_for(command_at(k)));
   char meant[160];
-  return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s' in the library%s%s%s", quote_text(name).text,
-                   nearest.best ? "; did you mean " : "", nearest_list(&nearest, meant, sizeof meant),
-                   nearest.best ? "?" : "");
+  return error_refuse(error, "there is no command '%s' in the library%s%s%s", quote_text(name).text,
+                      nearest.best ? "; did you mean " : "", nearest_list(&nearest, meant, sizeof meant),
+                      nearest.best ? "?" : "");
 }
 
 static bool has_option(const Command *command, const char *name) {
@@ -77,16 +77,14 @@ static bool is_output(const char *word) { return strncmp(word, "-o", 2) == 0 || 
 static Status check_words(const Command *command, size_t n, const char *const *words, Error *error) {
   for (size_t k = 0; k < n; k++) {
     if (strcmp(words[k], "--view") == 0 || strcmp(words[k], "--live") == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "the library opens no window and starts no programs: leave out %s",
-                       words[k]);
+      return error_refuse(error, "the library opens no window and starts no programs: leave out %s", words[k]);
     if (!is_output(words[k])) continue;
     const char *own = words[k] + (words[k][1] == '-' ? 8 : 2), *name = *own        ? own + (*own == '=')
                                                                        : k + 1 < n ? words[k + 1]
                                                                                    : "";
     const bool is_picture = strcmp(name, "-.svg") == 0 || strcmp(name, "-.png") == 0 || strcmp(name, "-.pdf") == 0;
     if (!is_picture || !has_option(command, "theme"))
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "the library writes no files; a picture is asked for with -o -.svg, -.png or -.pdf");
+      return error_refuse(error, "the library writes no files; a picture is asked for with -o -.svg, -.png or -.pdf");
   }
   return STATUS_OK;
 }

@@ -56,29 +56,25 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
   char bin[ASSETS_PATH_BYTES];
   struct stat there;
   if (relative[0] == '/' || strncmp(relative, "../", 3) == 0 || strstr(relative, "/../"))
-    return error_set(error, STATUS_BAD_REQUEST, "'%.120s' is no name of a file that comes with Tilewalk", relative);
+    return error_refuse(error, "'%.120s' is no name of a file that comes with Tilewalk", relative);
 
   const char *chosen = getenv("TILEWALK_ASSETS");
   if (chosen && *chosen) {
     if (stat(chosen, &there) != 0 || !S_ISDIR(there.st_mode))
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "TILEWALK_ASSETS=%.120s is no folder; it must name the assets folder of a Tilewalk tree",
-                       chosen);
+      return error_refuse(
+          error, "TILEWALK_ASSETS=%.120s is no folder; it must name the assets folder of a Tilewalk tree", chosen);
     if (try_path(path, size, chosen, "..", relative)) return STATUS_OK;
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative,
-                     chosen);
+    return error_refuse(error, "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree",
+                        relative, chosen);
   }
   if (!own_folder(bin, sizeof bin))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
+    return error_refuse(error, "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
   if (try_path(path, size, bin, "../share/tilewalk", relative)) return STATUS_OK;
   for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
     if (try_path(path, size, bin, parents[i], relative)) return STATUS_OK;
   if (try_path(path, size, bin, "../../share/tilewalk", relative)) return STATUS_OK; /* from lib/tilewalk */
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
+  return error_refuse(
+      error, "no %s in %.80s/../share/tilewalk or above it; install again, or set TILEWALK_ASSETS to the assets folder",
       relative, bin);
 }
 
@@ -87,8 +83,7 @@ Status assets_list(const char *relative, bool (*take)(void *data, const char *na
   const Status status = assets_find(path, sizeof path, relative, error);
   if (status != STATUS_OK) return status;
   DIR *directory = opendir(path);
-  if (!directory)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot list %.200s; it must be a folder that can be read", path);
+  if (!directory) return error_refuse(error, "cannot list %.200s; it must be a folder that can be read", path);
   for (const struct dirent *entry; (entry = readdir(directory));)
     if (!take(data, entry->d_name)) break;
   closedir(directory);
@@ -113,10 +108,8 @@ static ssize_t read_fully(int file, char *bytes, size_t size) {
 static Status read_open_file(int file, const char *path, size_t max_bytes, char **buffer, size_t *length,
                              Error *error) {
   struct stat info;
-  if (fstat(file, &info) != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
-  if (S_ISDIR(info.st_mode))
-    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is a folder; name a file in it", path);
+  if (fstat(file, &info) != 0) return error_refuse(error, "cannot read %.200s: %s", path, strerror(errno));
+  if (S_ISDIR(info.st_mode)) return error_refuse(error, "cannot read %.200s: it is a folder; name a file in it", path);
 
   /* One byte more than announced shows the end in the first read; what grows or is a pipe doubles. */
   size_t room = 4096;
@@ -128,7 +121,7 @@ static Status read_open_file(int file, const char *path, size_t max_bytes, char 
     if (!grown) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of %.200s", room + 1, path);
     *buffer = grown;
     ssize_t n = read_fully(file, grown + *length, room - *length);
-    if (n < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, strerror(errno));
+    if (n < 0) return error_refuse(error, "cannot read %.200s: %s", path, strerror(errno));
     *length += (size_t)n;
     grown[*length] = '\0';
     if (*length > max_bytes)
@@ -146,11 +139,10 @@ static Status read_path(const char *path, int flags, size_t max_bytes, char **bu
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
   struct stat info;
   if (file < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: %s; name a file that can be read", path,
-                     strerror(errno));
+    return error_refuse(error, "cannot open %.200s: %s; name a file that can be read", path, strerror(errno));
   Status status = STATUS_OK;
   if (flags && (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)))
-    status = error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is no regular file", path);
+    status = error_refuse(error, "cannot read %.200s: it is no regular file", path);
   if (!status) status = read_open_file(file, path, max_bytes, buffer, length, error);
   close(file);
   if (status != STATUS_OK) {
@@ -182,8 +174,8 @@ Status file_read_beside(const char *beside, const char *name, size_t max_bytes, 
   *buffer = NULL;
   *length = 0;
   if (name[0] == '/' || leads_up(name))
-    return error_set(error, STATUS_BAD_REQUEST, "'%.200s' leads out of the folder of the file that names it", name);
+    return error_refuse(error, "'%.200s' leads out of the folder of the file that names it", name);
   const int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - beside) + 1 : 0, beside, name);
-  if (n < 0 || (size_t)n >= sizeof path) return error_set(error, STATUS_BAD_REQUEST, "a path is too long");
+  if (n < 0 || (size_t)n >= sizeof path) return error_refuse(error, "a path is too long");
   return read_path(path, O_NONBLOCK | O_NOFOLLOW, max_bytes, buffer, length, error);
 }

@@ -56,7 +56,9 @@ static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' li
 static const char *const CALLED[][2] = {{"a100", "a100-80gb"},           {"h100", "h100-sxm"},
                                         {"a100-sxm4-80gb", "a100-80gb"}, {"a100-sxm4-40gb", "a100-40gb"},
                                         {"h100-80gb-hbm3", "h100-sxm"},  {"h100-sxm5", "h100-sxm"},
-                                        {"rtx-a6000", "a6000"}};
+                                        {"rtx-a6000", "a6000"},          {"a100-pcie-80gb", "a100-80gb-pcie"},
+                                        {"a100-pcie-40gb", "a100-40gb"}, {"h200-sxm", "h200"},
+                                        {"v100-sxm2-16gb", "v100"},      {"gh200-480gb", "gh200"}};
 
 /* Whether two names are one but for case and what stands between words: "RTX 4090" is rtx4090. */
 static bool same_name(const char *a, const char *b) {
@@ -88,12 +90,11 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   char meant[4 * DESCRIPTION_NAME_BYTES + 32];
   if (status) { /* no data files at all: that is said instead */
   } else if (nearest.best)
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
-                       nearest_list(&nearest, meant, sizeof meant));
+    status = error_refuse(error, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
+                          nearest_list(&nearest, meant, sizeof meant));
   else
-    status =
-        error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; %s, and a description file is given by its path",
-                  kind->what, q.text, kind->listing);
+    status = error_refuse(error, "there is no %s '%s'; %s, and a description file is given by its path", kind->what,
+                          q.text, kind->listing);
   free(known);
   return status;
 }
@@ -158,7 +159,8 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
   Status status = STATUS_BAD_REQUEST;
   if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
     for (int i = 0; status && i < known->n; i++) {
-      if (!same_name(name, known->names[i])) continue;
+      const char *own = known->names[i]; /* a number alone is that of an RTX card */
+      if (!same_name(name, own) && !(strncmp(own, "rtx", 3) == 0 && same_name(name, own + 3))) continue;
       snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, known->names[i]);
       status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
     }
@@ -167,8 +169,8 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
 }
 
 static Status no_file(const char *value, const char *what, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' names a file; %s of one's own are named on the command line alone",
-                   quote_text(value).text, what);
+  return error_refuse(error, "'%s' names a file; %s of one's own are named on the command line alone",
+                      quote_text(value).text, what);
 }
 
 Status description_shipped(Thing thing, const char *name, Error *error) {
@@ -178,16 +180,15 @@ Status description_shipped(Thing thing, const char *name, Error *error) {
   if (thing == THING_FOLDER)
     return *name != '/' && !strstr(name, "..")
                ? STATUS_OK
-               : error_set(error, STATUS_BAD_REQUEST, "'%s' leads out of the folder of the file that names it",
-                           quote_text(name).text);
+               : error_refuse(error, "'%s' leads out of the folder of the file that names it", quote_text(name).text);
   if (thing == THING_PROGRAM) return question_is_path(name) ? no_file(name, "programs", error) : STATUS_OK;
   if (thing == THING_MASK) return strpbrk(name, "/.") ? no_file(name, "masks", error) : STATUS_OK;
   const Kind *kind = KINDS[thing];
   if (thing == THING_GPU && (!*name || strcmp(name, "paper") == 0)) return STATUS_OK;
   if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
-                   quote_text(name).text, kind->what);
+  return error_refuse(error,
+                      "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
+                      quote_text(name).text, kind->what);
 }
 
 /* Reads the text of a description. The caller frees *buffer. */

@@ -34,9 +34,8 @@ static void *keep(Kept *to, const char *name, void *thing) {
 static bool is_file(const char *name) { return strpbrk(name, "/.") != NULL; }
 
 static Status check_name(const char *name, Error *error) {
-  return strlen(name) < NAME_BYTES
-             ? STATUS_OK
-             : error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a path", quote_text(name).text);
+  return strlen(name) < NAME_BYTES ? STATUS_OK
+                                   : error_refuse(error, "'%s' is too long for a path", quote_text(name).text);
 }
 
 Status own_kernel(const char *name, const Profile **kernel, Error *error) {
@@ -92,7 +91,7 @@ static Status keep_program(const char *path, const Program *program, const Sched
     return STATUS_OK;
   }
   if (n_own == OWN_PROGRAMS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "more than %d programs of one's own at once", OWN_PROGRAMS_MAX);
+    return error_refuse(error, "more than %d programs of one's own at once", OWN_PROGRAMS_MAX);
   own[n_own] = malloc(sizeof *own[n_own]);
   if (!own[n_own]) return error_set(error, STATUS_NO_MEMORY, "no memory for a program");
   strcpy(own[n_own]->path, path);

@@ -22,10 +22,10 @@ static bool kernel_called(const char *word, const char *shown, Error *error) {
       if (strncmp(known->names[k], word, strlen(word)) != 0) continue;
       if (description_kernel(known->names[k], profile, NULL)) continue;
       found = true;
-      error_set(error, STATUS_BAD_REQUEST,
-                "there is no algorithm '%s': %s is a kernel, which moves the tiles of %s; give --kernel %s "
-                "--algorithm %s",
-                shown, known->names[k], profile->schedule->name, known->names[k], profile->schedule->name);
+      error_refuse(error,
+                   "there is no algorithm '%s': %s is a kernel, which moves the tiles of %s; give --kernel %s "
+                   "--algorithm %s",
+                   shown, known->names[k], profile->schedule->name, known->names[k], profile->schedule->name);
     }
   free(profile);
   free(known);
@@ -73,16 +73,15 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
   Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;
   if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "a picture has at most %d algorithms; name fewer with --algorithm",
-                     SNAPSHOT_RUNS_MAX);
+    return error_refuse(error, "a picture has at most %d algorithms; name fewer with --algorithm", SNAPSHOT_RUNS_MAX);
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
   if ((status = choose_shown(r, &config, error))) return status;
   if ((status = stage_make(stage, &config, error))) return status;
   if (strcmp(config.gpu.name, PIPELINE_GPU) == 0)
     stage->pipeline = pipeline_for(pipeline_kernel_of(r->kernel, config.schedule), &config.problem.shape, NULL);
   if ((uint64_t)r->step > stage->n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
-                     config.schedule->name, number_count(stage->n_steps).text);
+    return error_refuse(error, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
+                        config.schedule->name, number_count(stage->n_steps).text);
   return STATUS_OK;
 }
 
@@ -106,9 +105,9 @@ const Option OUTPUT_FILE_OPTIONS[] = {
 
 Status output_request_check(const OutputRequest *output, Error *error) {
   if (output->json && output->csv)
-    return error_set(error, STATUS_BAD_REQUEST, "--json and --csv are two formats for one output; give one of them");
+    return error_refuse(error, "--json and --csv are two formats for one output; give one of them");
   if ((output->json || output->csv) && strncmp(output->output, "-.", 2) == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "-o %.16s sends the picture to the output, where --%s goes; give one",
-                     output->output, output->json ? "json" : "csv");
+    return error_refuse(error, "-o %.16s sends the picture to the output, where --%s goes; give one", output->output,
+                        output->json ? "json" : "csv");
   return STATUS_OK;
 }

@@ -26,10 +26,7 @@ static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
 }
 
 static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
-  static const TableColumn COLUMNS[] = {{.csv = "id"},      {.csv = "kind"},     {.csv = "article"},
-                                        {.csv = "claimed"}, {.csv = "computed"}, {.csv = "unit"},
-                                        {.csv = "verdict"}, {.csv = "says"},     {.csv = "why"}};
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_CSV, NULL, ";id|;kind|;article|;claimed|;computed|;unit|;verdict|;says|;why");
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!is_chosen(chosen, k)) continue;

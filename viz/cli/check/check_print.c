@@ -84,13 +84,8 @@ static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
 
 /* A line an article: how many of its claims hold. */
 static void add_articles(Document *d, const Claims *claims, const bool *chosen) {
-  static const TableColumn COLUMNS[] = {{.heading = "articles", .shrink = TABLE_CUT},
-                                        {.heading = "right", .right = true},
-                                        {.heading = "rounded", .right = true},
-                                        {.heading = "in a limit", .right = true},
-                                        {.heading = "wrong", .right = true}};
   static const Verdict ORDER[] = {VERDICT_HOLDS, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 5);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "articles!|right>|rounded>|in a limit>|wrong>");
   for (size_t k = 0, next; k < claims->n_entries; k = next) {
     const char *section = claims_section(claims, &claims->entries[k]);
     int n[VERDICT_COUNT] = {0}, any = 0;
@@ -106,12 +101,7 @@ static void add_articles(Document *d, const Claims *claims, const bool *chosen) 
 
 /* A line a claim. */
 static void add_claims(Document *d, const Claims *claims, const bool *chosen, const TextStyle *style) {
-  static const TableColumn COLUMNS[] = {{.heading = "claim"},
-                                        {.heading = "printed", .shrink = TABLE_CUT},
-                                        {.heading = "computed", .shrink = TABLE_CUT},
-                                        {.heading = "unit", .shrink = TABLE_CUT},
-                                        {.heading = "verdict"}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 5);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, "claim|printed!|computed!|unit!|verdict");
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!is_chosen(chosen, k)) continue;

@@ -167,16 +167,10 @@ static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {
 
 /* What was predicted and counted: for people under a heading for each kernel and shape, for programs line by line. */
 static Table *add_items(Document *d, const Crosscheck *c) {
-  static const TableColumn COLUMNS[] = {
-      {.csv = "kernel", .key = "kernel"},
-      {.csv = "shape"},
-      {.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
-      {.heading = "predicted", .csv = "model_low", .key = "model_low", .right = true},
-      {.heading = "or up to", .csv = "model_high", .key = "model_high", .right = true},
-      {.heading = "counted", .csv = "measured", .key = "measured", .right = true},
-      {.heading = "difference", .csv = "error", .key = "error", .right = true},
-      {.heading = "verdict", .key = "verdict", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_ALL, "comparisons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "comparisons",
+                       ";kernel=kernel|;shape|quantity~=quantity|predicted>;model_low=model_low|"
+                       "or up to>;model_high=model_high|counted>;measured=measured|difference>;error=error|"
+                       "verdict~=verdict");
   char before[256] = "";
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
     char shape[160], heading[256], off[32];
@@ -267,17 +261,11 @@ static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu,
 /* A line for each quantity. */
 static Status add_quantities(Document *d, const Crosscheck *c, const char *title, const char *gpu, Table **table,
                              Error *error) {
-  static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
-                                        {.heading = "runs", .key = "runs", .right = true},
-                                        {.heading = "exact", .key = "exact", .right = true},
-                                        {.key = "holding"},
-                                        {.heading = "median error", .key = "median_error", .right = true},
-                                        {.heading = "worst error", .key = "worst_error", .right = true},
-                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
-  Table *t = *table =
-      document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = *table = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary",
+                                "quantity~=quantity|runs>=runs|exact>=exact|=holding|median error>=median_error|"
+                                "worst error>=worst_error|verdict~");
   add_laws(d, c, title, t, errors);
   const Status status = add_predictions(d, c, gpu, t, error);
   table_note(t,

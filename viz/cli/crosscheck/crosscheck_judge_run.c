@@ -128,9 +128,9 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   Status status = choose_kernel(c, j, r, run, error);
   if (status == STATUS_OK) take_from_file(c, r, &run->facts);
   if (status == STATUS_OK && (!r->shape.N_q || r->n_algorithms > 1))
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
-                       "--block-k, and one --algorithm (default fa2)");
+    status = error_refuse(
+        error, "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
+               "--block-k, and one --algorithm (default fa2)");
   Problem problem;
   CounterRow named = *row;
   launch_short_name(row->kernel, named.kernel, sizeof named.kernel);

@@ -32,7 +32,7 @@ static Status capture(const char *command, char **text, size_t *length, int *exi
   *text = malloc(OUTPUT_MAX_BYTES);
   if (!*text) return error_set(error, STATUS_NO_MEMORY, "no memory for what a program prints");
   FILE *pipe = popen(command, "r");
-  if (!pipe) return error_set(error, STATUS_BAD_REQUEST, "cannot run a program: %s", strerror(errno));
+  if (!pipe) return error_refuse(error, "cannot run a program: %s", strerror(errno));
   *length = fread(*text, 1, OUTPUT_MAX_BYTES, pipe);
   const bool is_full = *length == OUTPUT_MAX_BYTES;
   const int ended = pclose(pipe);
@@ -48,7 +48,7 @@ static Status failed(const char *program, const char *text, size_t length, Error
   char line[200];
   snprintf(line, sizeof line, "%.*s", (int)(length - begin), text + begin);
   utf8_clean(line);
-  return error_set(error, STATUS_BAD_REQUEST, "%s did not run: %s", program, *line ? line : "it said nothing");
+  return error_refuse(error, "%s did not run: %s", program, *line ? line : "it said nothing");
 }
 
 static void find_kernels(const char *given, const char *program, char path[PATH_BYTES]) {
@@ -68,9 +68,9 @@ static Status count(const char *kernels, const Request *r, CounterTable *table, 
   snprintf(command, sizeof command, "\"$TILEWALK_KERNELS\" --counters%s 2>&1", options);
   Status status = capture(command, &text, &length, &exit_status, error);
   if (status == STATUS_OK && exit_status == NOT_FOUND)
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
-                       quote_text(kernels).text);
+    status = error_refuse(
+        error, "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
+        quote_text(kernels).text);
   else if (status == STATUS_OK && exit_status > 1)
     status = failed("tilewalk-kernels", text, length, error);
   else if (status == STATUS_OK)

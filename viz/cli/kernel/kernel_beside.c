@@ -69,12 +69,6 @@ static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h,
 
 Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, const char *path, bool *differs, Io *io,
                            Error *error) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "counter", .csv = "counter", .key = "counter", .shrink = TABLE_WRAP},
-      {.heading = "", .csv = "kind", .key = "kind"},
-      {.heading = "here", .csv = "here", .key = "here", .right = true},
-      {.heading = "ncu", .csv = "ncu", .key = "ncu", .right = true},
-      {.heading = "error", .csv = "error", .key = "error", .right = true}};
   CounterTable table;
   Here here[HERE_MAX];
   const int n = counters_here(r, here);
@@ -88,7 +82,7 @@ Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, c
     if (!is_of(r, row) || !same_grid(r, row)) continue;
     n_launches++;
     put_values(&d, "{");
-    Table *t = document_table(&d, DOCUMENT_ALL, "counters", COLUMNS, 5);
+    Table *t = put_table(&d, DOCUMENT_ALL, "counters", "counter~=counter| ;kind=kind|here>=here|ncu>=ncu|error>=error");
     table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
     for (int h = 0; h < n; h++)
       if (row->known[here[h].counter]) add_row(&d, t, row, &here[h], differs), n_shared++;
@@ -96,11 +90,10 @@ Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, c
   }
   put_end(&d);
   if (!n_launches)
-    status =
-        error_set(error, STATUS_BAD_REQUEST, "%.200s has no launch of '%.80s' with this grid", path, r->launch->name);
+    status = error_refuse(error, "%.200s has no launch of '%.80s' with this grid", path, r->launch->name);
   else if (!n_shared)
-    status = error_set(error, STATUS_BAD_REQUEST, "%.200s has none of the counters that are known here, such as %s",
-                       path, COUNTER_NAMES[COUNTER_L2_READ_SECTORS].metric);
+    status = error_refuse(error, "%.200s has none of the counters that are known here, such as %s", path,
+                          COUNTER_NAMES[COUNTER_L2_READ_SECTORS].metric);
   counter_table_free(&table);
   return reply_print(&d, status, io, error);
 }

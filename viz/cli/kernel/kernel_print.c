@@ -15,30 +15,18 @@ enum { LINES_SHOWN = 12, LINES_ON_SCREEN = 5, SECTOR_BYTES = 32 };
 
 static void memory_row(Table *t, const char *name, const PtxCounts *c, bool shared) {
   if (!c->requests) return;
-  table_text(t, ROLE_PLAIN, name);
-  table_count(t, ROLE_PLAIN, c->requests);
   if (shared) {
-    table_empty(t, true), table_empty(t, true), table_empty(t, true);
-    table_count(t, ROLE_PLAIN, c->wavefronts);
-    table_count(t, c->conflicts ? ROLE_WARN : ROLE_PLAIN, c->conflicts);
-  } else {
-    table_count(t, ROLE_PLAIN, c->sectors);
-    table_double(t, ROLE_PLAIN, (double)c->sectors / (double)c->requests, 3);
-    table_bytes(t, ROLE_ACCENT, (Wide)c->sectors * SECTOR_BYTES);
-    table_empty(t, true), table_empty(t, true);
+    put_cells(t, "su---u@u", name, c->requests, c->wavefronts, c->conflicts ? ROLE_WARN : ROLE_PLAIN, c->conflicts);
+    return;
   }
+  put_cells(t, "suu", name, c->requests, c->sectors);
+  table_double(t, ROLE_PLAIN, (double)c->sectors / (double)c->requests, 3);
+  put_cells(t, "*U--", c->sectors * SECTOR_BYTES);
 }
 
 static Status print_memories(const KernelReport *r, Io *io, Error *error) {
   const PtxTotals *totals = &r->result.totals;
-  Table t = table_new((TableColumn[]){{.heading = "memory"},
-                                      {.heading = "requests", .right = true},
-                                      {.heading = "sectors", .right = true},
-                                      {.heading = "a request", .right = true},
-                                      {.heading = "bytes", .right = true},
-                                      {.heading = "wavefronts", .right = true},
-                                      {.heading = "conflicts", .right = true}},
-                      7);
+  Table t = table_of("memory|requests>|sectors>|a request>|bytes>|wavefronts>|conflicts>");
   const PtxCounts load = kernel_counts(totals, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
                   reduce = kernel_counts(totals, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
                   store = kernel_counts(totals, PTX_SHARED_STORE, PTX_SHARED_ATOMIC),
@@ -205,42 +193,19 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
                  wavefronts = k->shared_load.wavefronts + k->shared_store.wavefronts,
                  conflicts = k->shared_load.conflicts + k->shared_store.conflicts;
   kernel_line_name(l, k, name, sizeof name);
-  table_text(t, ROLE_ACCENT, name);
-  if (sectors)
-    table_bytes(t, ROLE_PLAIN, (Wide)sectors * SECTOR_BYTES);
-  else
-    table_empty(t, true);
+  put_cells(t, "*s?U", name, sectors * SECTOR_BYTES);
   ratio_cell(t, sectors, requests, 16.5);
-  if (sectors && k->asked_bytes) {
-    const double used = (double)k->asked_bytes / ((double)sectors * SECTOR_BYTES);
-    table_percent(t, used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1 : used);
-  } else
-    table_empty(t, true);
-  if (wavefronts)
-    table_count(t, ROLE_PLAIN, wavefronts);
-  else
-    table_empty(t, true);
-  if (wavefronts)
-    table_count(t, conflicts * 4 > wavefronts ? ROLE_WARN : ROLE_PLAIN, conflicts);
-  else
-    table_empty(t, true);
-  const double lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
-  table_percent(t, lanes < 0.5 ? ROLE_WARN : ROLE_PLAIN, lanes);
-  table_text(t, ROLE_DIM, k->text);
+  const double used = sectors ? (double)k->asked_bytes / ((double)sectors * SECTOR_BYTES) : 0,
+               lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
+  put_cells(t, used > 0 ? "@%" : "-", used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1.0 : used);
+  put_cells(t, wavefronts ? "u@u" : "--", wavefronts, conflicts * 4 > wavefronts ? ROLE_WARN : ROLE_PLAIN, conflicts);
+  put_cells(t, "@%~s", lanes < 0.5 ? ROLE_WARN : ROLE_PLAIN, lanes, k->text);
 }
 
 static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, bool csv, bool details, Io *io,
                           Error *error) {
   const int64_t most = r->launch->request->lines ? r->launch->request->lines : details ? LINES_SHOWN : LINES_ON_SCREEN;
-  Table t = table_new((TableColumn[]){{.heading = "line", .right = true},
-                                      {.heading = "bytes", .right = true},
-                                      {.heading = "sectors /\nrequest", .csv = "sectors_a_request", .right = true},
-                                      {.heading = "used", .right = true},
-                                      {.heading = "wavefronts", .right = true},
-                                      {.heading = "conflicts", .right = true},
-                                      {.heading = "lanes", .right = true},
-                                      {.heading = "source", .shrink = TABLE_CUT}},
-                      8);
+  Table t = table_of("line>|bytes>|sectors /\nrequest>;sectors_a_request|used>|wavefronts>|conflicts>|lanes>|source!");
   int shown = 0;
   if (!csv) table_title(&t, "Source lines by cost");
   for (int k = 0; k < n && (shown < most || csv); k++) {
@@ -323,23 +288,13 @@ static int by_place(const void *a, const void *b) {
 }
 
 Status kernel_print_counts(const KernelReport *r, FILE *out, Error *error) {
-  static const TableColumn COLUMNS[] = {{.heading = "line"},
-                                        {.heading = "executed"},
-                                        {.heading = "lanes"},
-                                        {.heading = "global requests"},
-                                        {.heading = "sectors"},
-                                        {.heading = "asked bytes"},
-                                        {.heading = "shared requests"},
-                                        {.heading = "wavefronts"},
-                                        {.heading = "conflicts"},
-                                        {.heading = "local sectors"},
-                                        {.heading = "source"}};
   int n;
   char name[64];
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
   qsort(lines, (size_t)n, sizeof *lines, by_place);
-  Table t = table_new(COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table t = table_of("line|executed|lanes|global requests|sectors|asked bytes|shared requests|wavefronts|conflicts|"
+                     "local sectors|source");
   for (int k = 0; k < n; k++) {
     const KernelLine *l = &lines[k];
     const uint64_t counts[] = {l->executed,

@@ -1,6 +1,5 @@
 /* The lessons and how far one is in each. */
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_progress.h"
 #include "viz/cli/lesson/lesson_print.h"

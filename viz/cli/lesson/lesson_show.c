@@ -14,7 +14,6 @@
 #include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/table.h"
 #include "viz/text/warp_picture.h"
 
 enum {

@@ -12,7 +12,6 @@
 #include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
 #include "sim/base/ascii.h"
-#include "viz/cli/lesson/keys.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/text/markdown.h"

@@ -25,10 +25,11 @@ Lengths *batch_lengths(const char *text, Error *error) {
 static Status check(const Request *r, Error *error) {
   const char *beside = *r->mask ? "--mask" : r->shape.batch ? "--batch" : r->shape.N_k ? "--seq-len-k" : NULL;
   if (!beside) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%s cannot stand beside --lengths, which says how many sequences there are and how many keys each "
-                   "has; leave one of them out",
-                   beside);
+  return error_refuse(
+      error,
+      "%s cannot stand beside --lengths, which says how many sequences there are and how many keys each "
+      "has; leave one of them out",
+      beside);
 }
 
 /* The figures of a run: a row of the table for people, a column of CSV, a key of JSON. */

@@ -224,13 +224,10 @@ static void offer(const Service *s, Table *t, const char *name, KvCache c) {
 
 /* JSON says elsewhere what was asked for. */
 static void add_alternatives(Document *d, const Service *s) {
-  static const TableColumn COLUMNS[] = {{.heading = "instead", .csv = "cache", .key = "name"},
-                                        {.heading = "one token", .csv = "token_bytes", .right = true},
-                                        {.heading = "all", .csv = "bytes", .key = "bytes", .right = true},
-                                        {.heading = "against it", .csv = "ratio", .key = "ratio", .right = true}};
   const KvCache *asked = &s->serving.cache;
   KvCache c = *asked;
-  Table *t = document_table(d, DOCUMENT_ALL, "alternatives", COLUMNS, 4);
+  Table *t = put_table(d, DOCUMENT_ALL, "alternatives",
+                       "instead;cache=name|one token>;token_bytes|all>;bytes=bytes|against it>;ratio=ratio");
   if (!kvcache_layers(asked)) return;
   if (d->form != DOCUMENT_JSON) offer(s, t, "", c);
   if (s->has_model) {
@@ -258,14 +255,9 @@ static void add_alternatives(Document *d, const Service *s) {
 }
 
 static void add_sequences(Document *d, const Service *s) {
-  static const TableColumn COLUMNS[] = {{.heading = "sequence", .right = true},
-                                        {.heading = "tokens", .right = true},
-                                        {.heading = "pages", .right = true},
-                                        {.heading = "last holds", .right = true},
-                                        {.heading = "used", .csv = "used_bytes", .right = true},
-                                        {.heading = "in pages", .csv = "page_bytes", .right = true},
-                                        {.heading = "unused", .csv = "unused_share", .right = true}};
-  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 7);
+  Table *t = put_table(d, DOCUMENT_TABLES, NULL,
+                       "sequence>|tokens>|pages>|last holds>|used>;used_bytes|in pages>;page_bytes|"
+                       "unused>;unused_share");
   int64_t number = 0;
   for (int64_t k = 0; k < s->n_runs; k++) {
     const KvState one = kvcache_seek(&s->serving.cache, s->runs[k].tokens);
@@ -277,17 +269,9 @@ static void add_sequences(Document *d, const Service *s) {
 }
 
 static void add_steps(Document *d, const Service *s) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "token", .key = "token", .right = true},
-      {.heading = "page", .key = "page", .right = true},
-      {.heading = "slot", .key = "slot", .right = true},
-      {.key = "new_page"},
-      {.key = "window_token_dropped"},
-      {.key = "window_page_freed"},
-      {.heading = "in use", .csv = "bytes", .key = "bytes", .right = true},
-      {.heading = "in pages", .csv = "page_bytes", .key = "page_bytes", .right = true},
-      {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_ALL, "steps", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "steps",
+                       "token>=token|page>=page|slot>=slot|=new_page|=window_token_dropped|=window_page_freed|"
+                       "in use>;bytes=bytes|in pages>;page_bytes=page_bytes|what happened~;event");
   KvState state = kvcache_seek(&s->serving.cache, s->tokens);
   for (int64_t n = 0; n < s->n_steps; n++) {
     const KvAppend did = kvcache_append(&s->serving.cache, &state);
@@ -353,18 +337,9 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
 /* ---- The models -------------------------------------------------------------------------------------------- */
 
 static Table *models_table(Document *d) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "model", .key = "name"},
-      {.key = "product"},
-      {.heading = "layers", .right = true},
-      {.heading = "heads", .key = "heads", .right = true},
-      {.heading = "KV heads", .right = true},
-      {.heading = "d", .right = true},
-      {.heading = "window", .right = true},
-      {.heading = "tokens", .csv = "context", .key = "max_tokens", .right = true},
-      {.heading = "one token", .csv = "token_bytes", .key = "bytes_per_token", .right = true},
-      {.heading = "all", .csv = "bytes", .right = true}};
-  Table *t = document_table(d, DOCUMENT_ALL, "models", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "models",
+                       "model=name|=product|layers>|heads>=heads|KV heads>|d>|window>|"
+                       "tokens>;context=max_tokens|one token>;token_bytes=bytes_per_token|all>;bytes");
   table_title(t, "Known models; --model takes the name");
   table_note(t,
              "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");

@@ -37,8 +37,7 @@ static void put(Table *t, const char *unit, double value) {
 static Status add_row(Table *t, char *cells[CELLS], Error *error) {
   char *end, *key = strchr(cells[FIGURE], '.');
   const double printed = strtod(cells[PRINTED], &end);
-  if (end == cells[PRINTED])
-    return error_set(error, STATUS_BAD_REQUEST, "no number '%s'", quote_text(cells[PRINTED]).text);
+  if (end == cells[PRINTED]) return error_refuse(error, "no number '%s'", quote_text(cells[PRINTED]).text);
   Document answer = document_new(DOCUMENT_JSON);
   Status status = serve_of_line(cells[QUESTION], &answer, error);
   double ours = 0;
@@ -49,8 +48,7 @@ static Status add_row(Table *t, char *cells[CELLS], Error *error) {
                 &kind);
     *key = '.';
   }
-  if (!status && !unit)
-    status = error_set(error, STATUS_BAD_REQUEST, "serve has no figure '%s'", quote_text(cells[FIGURE]).text);
+  if (!status && !unit) status = error_refuse(error, "serve has no figure '%s'", quote_text(cells[FIGURE]).text);
   if (!status) {
     put_cells(t, "s~ss", cells[HOW], cells[QUESTION], cells[FIGURE]);
     put(t, unit, printed);
@@ -64,19 +62,12 @@ static Status add_row(Table *t, char *cells[CELLS], Error *error) {
 }
 
 Status serve_printed(Document *d, Error *error) {
-  static const TableColumn COLUMNS[] = {
-      {.heading = "printed as", .key = "printed_as"},
-      {.heading = "question", .key = "question", .shrink = TABLE_WRAP},
-      {.heading = "figure", .key = "figure", .shrink = TABLE_WRAP},
-      {.heading = "printed", .key = "printed", .right = true},
-      {.heading = "ours", .key = "ours", .right = true},
-      {.heading = "kind", .key = "kind"},
-      {.heading = "printed is larger by", .csv = "larger_by", .key = "larger_by", .right = true},
-      {.heading = "source", .key = "source", .shrink = TABLE_WRAP}};
   char *text, *cells[CELLS];
   size_t n_bytes;
   Error why = {0};
-  Table *t = document_table(d, DOCUMENT_ALL, "printed", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(d, DOCUMENT_ALL, "printed",
+                       "printed as=printed_as|question~=question|figure~=figure|printed>=printed|ours>=ours|"
+                       "kind=kind|printed is larger by>;larger_by=larger_by|source~=source");
   table_title(t, "Serving in print, and what serve computes");
   Status status = assets_read(PATH, FILE_BYTES_MAX, &text, &n_bytes, error);
   int line = 1;
@@ -84,8 +75,7 @@ Status serve_printed(Document *d, Error *error) {
     next = strchr(p, '\n');
     if (next) *next++ = '\0';
     if (!*p || *p == '#') continue;
-    status = cut(p, cells) ? add_row(t, cells, &why)
-                           : error_set(&why, STATUS_BAD_REQUEST, "a row has %d cells, apart by tabs", CELLS);
+    status = cut(p, cells) ? add_row(t, cells, &why) : error_refuse(&why, "a row has %d cells, apart by tabs", CELLS);
     if (status) error_set(error, status, "%s:%d: %s", PATH, line, why.message);
   }
   table_note(t, "In percent. What is measured is no better than its bound: a time is larger, tokens a second are fewer "

@@ -38,25 +38,27 @@ static Status refuse_model(const Service *s, bool serves, int n_own, Error *erro
   const KvModel *m = &s->model;
   const bool changes = n_own || s->whole.window || s->whole.window_layers;
   if (n_own < 3 && kvmodel_check_cache(m, error)) return error->status;
-  if (*m->no_cache && changes) return error_set(error, STATUS_BAD_REQUEST, "%.80s: %s", m->name, m->no_cache);
+  if (*m->no_cache && changes) return error_refuse(error, "%.80s: %s", m->name, m->no_cache);
   if (kvmodel_cache(m).n_more && changes)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%.80s has layers of several kinds, so --layers, --kv-heads, --head-dim and --window do not say "
-                     "which; leave them out, or change a copy of the model's file",
-                     m->name);
+    return error_refuse(
+        error,
+        "%.80s has layers of several kinds, so --layers, --kv-heads, --head-dim and --window do not say "
+        "which; leave them out, or change a copy of the model's file",
+        m->name);
   if (m->heads % s->n_gpus)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
-                     s->n_gpus, m->name, m->heads);
+    return error_refuse(
+        error, "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
+        s->n_gpus, m->name, m->heads);
   if (!serves) return STATUS_OK;
   if (*m->no_cache || !m->heads)
-    return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
-                     *m->no_cache ? m->no_cache : "it has no attention heads");
+    return error_refuse(error, "%.80s has no cache to serve from: %.90s", m->name,
+                        *m->no_cache ? m->no_cache : "it has no attention heads");
   if (!m->parameters || !m->hidden || !m->vocab)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%.80s: %s, so its matrices are not known; give a description (as in assets/models) with "
-                     "'parameters', 'hidden' and 'vocab'",
-                     m->name, *m->no_weights ? m->no_weights : "'parameters', 'hidden' and 'vocab' are not all given");
+    return error_refuse(error,
+                        "%.80s: %s, so its matrices are not known; give a description (as in assets/models) with "
+                        "'parameters', 'hidden' and 'vocab'",
+                        m->name,
+                        *m->no_weights ? m->no_weights : "'parameters', 'hidden' and 'vocab' are not all given");
   return STATUS_OK;
 }
 
@@ -76,8 +78,8 @@ static Status complete_model(Service *s, bool serves, Error *error) {
                      KVCACHE_MAX_TOKENS / 2, KVCACHE_MAX_HEADS);
   s->has_model = *s->model_name || !n_own;
   if (!s->has_model && n_own < 3)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a cache of your own needs --layers, --kv-heads and --head-dim; or name a --model to start from");
+    return error_refuse(
+        error, "a cache of your own needs --layers, --kv-heads and --head-dim; or name a --model to start from");
   if (s->has_model) {
     const char *usual = serves ? "llama-3.1-70b" : "llama-2-70b";
     Status status = description_model(*s->model_name ? s->model_name : usual, &s->model, error);
@@ -98,9 +100,8 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
   if (s->has_gpu) status = description_gpu(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
   if (!status && s->has_kernel) status = description_kernel(s->kernel_name, &s->kernel, error);
   if (!status && serves && timing_rate(&s->gpu, TIME_MATH, DTYPE_FP16) <= 0)
-    status = error_set(
-        error, STATUS_BAD_REQUEST,
-        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
+    status = error_refuse(
+        error, "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
         s->gpu.name);
   s->serving.model = &s->model;
   s->serving.gpu = s->has_gpu ? &s->gpu : NULL;
@@ -138,8 +139,7 @@ static Status runs_of_lengths(Service *s, bool serves, Error *error) {
 static Status complete_sequences(Service *s, bool serves, Error *error) {
   const int64_t most = serves ? SHAPE_MAX_N : KVCACHE_MAX_TOKENS - SERVICE_STEPS_MAX;
   if (*s->lengths && (s->tokens || s->batch))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--lengths gives the length of each sequence; leave out --seq-len and --batch");
+    return error_refuse(error, "--lengths gives the length of each sequence; leave out --seq-len and --batch");
   if (s->batch > KVCACHE_MAX_BATCH)
     return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, s->batch, KVCACHE_MAX_BATCH);
   if (*s->lengths) {
@@ -165,18 +165,16 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
 
 /* What contiguous allocation reserves, and what is appended. */
 static Status complete_growth(Service *s, Error *error) {
-  if (*s->lengths && s->n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "--append follows one sequence; leave out --lengths");
+  if (*s->lengths && s->n_steps) return error_refuse(error, "--append follows one sequence; leave out --lengths");
   if (s->n_steps > SERVICE_STEPS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "--append is %" PRId64 "; at most %d steps are shown", s->n_steps,
-                     SERVICE_STEPS_MAX);
+    return error_refuse(error, "--append is %" PRId64 "; at most %d steps are shown", s->n_steps, SERVICE_STEPS_MAX);
   const int64_t grown = s->longest + s->n_steps;
   take(&s->max_tokens, s->has_model && s->model.max_tokens > grown ? s->model.max_tokens : grown);
   take(&s->block, 128);
   if (s->max_tokens < s->longest)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
-                     s->max_tokens, s->longest);
+    return error_refuse(error,
+                        "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
+                        s->max_tokens, s->longest);
   if (s->max_tokens > KVCACHE_MAX_TOKENS)
     return error_set(error, STATUS_TOO_LARGE, "--max-tokens is at most %" PRId64, KVCACHE_MAX_TOKENS);
   return STATUS_OK;
@@ -187,11 +185,11 @@ static Status complete_prompt(Service *s, Error *error) {
   s->adds_prompt = s->prompt > 0;
   take(&s->prompt, s->longest);
   if (s->prefix && s->evict.kind)
-    return error_set(error, STATUS_BAD_REQUEST, "--prefix and --evict: what is dropped is no longer shared; give one");
+    return error_refuse(error, "--prefix and --evict: what is dropped is no longer shared; give one");
   if (s->prefix >= shortest || s->prefix >= s->prompt)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
-                     s->prefix, shortest < s->prompt ? shortest : s->prompt);
+    return error_refuse(error,
+                        "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
+                        s->prefix, shortest < s->prompt ? shortest : s->prompt);
   if (s->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
   return STATUS_OK;
 }

@@ -97,9 +97,9 @@ bool sweep_asks_gpu(const FigureRow *m) {
 static Status check_l2(const Gpu *gpu, const FigureRow *metric, bool is_given, Error *error) {
   if (!sweep_asks_gpu(metric) || (metric->needs == NEED_TIME && is_given && gpu->n_sm > 0)) return STATUS_OK;
   if (gpu->l2_bytes > 0 && gpu->l2_partitions <= 2) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
-                   gpu->name);
+  return error_refuse(error,
+                      "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
+                      gpu->name);
 }
 
 /* What a kernel writes of each row besides O. */
@@ -158,10 +158,9 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
                   run->plan.shape.N_q);
   if (!status && ranks) status = rank_options_links(ranks, &a->request, p, a->gpu, run, error);
   if (status || metric->needs != NEED_LINKS || run->links.n) return status;
-  if (*run->links.why) return error_set(error, STATUS_BAD_REQUEST, "%s", run->links.why);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%s does not say what ranks do; name a program with 'ranks' (tilewalk list algorithms)",
-                   schedule->name);
+  if (*run->links.why) return error_refuse(error, "%s", run->links.why);
+  return error_refuse(error, "%s does not say what ranks do; name a program with 'ranks' (tilewalk list algorithms)",
+                      schedule->name);
 }
 
 static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, const RankOptions *ranks, Simulation *runs,
