@@ -4,30 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lessons/engine/expression.h"
 #include "sim/base/ascii.h"
-
-enum { DEPTH_MAX = 20 };
-
-/* ---- The value of [p, end) */
-
-typedef struct {
-  const char *p, *end;
-  int depth, n_operators;
-  bool failed;
-} Sum;
-
-static double sum(Sum *s);
-
-static void skip_blanks(Sum *s) {
-  while (s->p < s->end && *s->p == ' ') s->p++;
-}
-
-static bool take(Sum *s, const char *signs) {
-  skip_blanks(s);
-  if (s->p == s->end || !*s->p || !strchr(signs, *s->p)) return false;
-  s->p++;
-  return true;
-}
 
 /* 1,024.5; with its percent sign. `slack`: half of one in its last digit. */
 static double number(const char **at, const char *end, double *slack) {
@@ -54,64 +32,6 @@ static double number(const char **at, const char *end, double *slack) {
   return value * unit * scale;
 }
 
-static double atom(Sum *s) {
-  double slack;
-  if (take(s, "(")) {
-    if (++s->depth > DEPTH_MAX) s->failed = true;
-    const double value = s->failed ? 0 : sum(s);
-    s->depth--;
-    if (!take(s, ")")) s->failed = true;
-    return value;
-  }
-  if (take(s, "-")) return -atom(s);
-  if (take(s, "e")) return 2.718281828459045;
-  skip_blanks(s);
-  if (s->p == s->end || !ascii_is_digit((unsigned char)*s->p)) {
-    s->failed = true;
-    return 0;
-  }
-  return number(&s->p, s->end, &slack);
-}
-
-static double power(Sum *s) {
-  const double base = atom(s);
-  if (s->failed || !take(s, "^")) return base;
-  s->n_operators++;
-  return pow(base, atom(s));
-}
-
-static double product(Sum *s) {
-  double value = power(s);
-  while (!s->failed) {
-    skip_blanks(s);
-    const bool juxtaposed = s->p < s->end && *s->p == '(';
-    if (take(s, "x*") || juxtaposed)
-      value *= power(s);
-    else if (take(s, "/"))
-      value /= power(s);
-    else
-      break;
-    s->n_operators++;
-  }
-  return value;
-}
-
-static double sum(Sum *s) {
-  double value = product(s);
-  while (!s->failed) {
-    if (take(s, "+"))
-      value += product(s);
-    else if (take(s, "-"))
-      value -= product(s);
-    else
-      break;
-    s->n_operators++;
-  }
-  return value;
-}
-
-/* ---- Finding them */
-
 /* Where the sum that ends at `end` begins: as far back as there are its signs alone. */
 static const char *begin_of(const char *text, const char *end) {
   const char *p = end;
@@ -131,20 +51,41 @@ static bool is_word(const char *p) {
   return n >= SHORTEST && !ascii_is_alnum((unsigned char)p[n]);
 }
 
+/* [from, end) in Lua: x multiplies, and so does what stands before a parenthesis; false: it is no sum, or too long. */
+static bool translate(const char *from, const char *end, char *to, size_t size) {
+  bool has_operator = false;
+  size_t used = 0;
+  char before = '(';
+  for (const char *p = from; p < end; p++) {
+    const char *put = (const char[]){*p, '\0'};
+    if (*p == ',') put = ""; /* groups digits */
+    if (*p == 'x') put = "*";
+    if (*p == '%') put = "/100";
+    if (*p == 'e' && ascii_is_digit((unsigned char)before)) return false;
+    if (*p == 'e') put = "2.718281828459045";
+    if (*p == '(' && (ascii_is_digit((unsigned char)before) || before == ')')) put = "*(";
+    has_operator = has_operator || (before != '(' && *put && strchr("+-*/^", *put) && *p != '%');
+    used += (size_t)snprintf(to + used, size - used, "%s", put);
+    if (used >= size) return false;
+    if (*p != ' ') before = *p;
+  }
+  return has_operator;
+}
+
 bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {
   for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
-    const char *left = begin_of(text, equals), *right = equals + 1, *const end = text + strlen(text);
-    Sum s = {.p = left, .end = equals};
-    const double value = sum(&s);
-    skip_blanks(&s);
-    if (s.failed || s.p != equals || !s.n_operators) continue;
-    while (*right == ' ') right++;
-    if (!ascii_is_digit((unsigned char)*right)) continue;
+    const char *left = begin_of(text, equals),
+               *right = equals + 1 + strspn(equals + 1, " "), *const end = text + strlen(text);
+    char sum[1024];
+    ExpressionValue value;
+    if (!ascii_is_digit((unsigned char)*right) || !translate(left, equals, sum, sizeof sum) ||
+        expression_eval(sum, NULL, &value, NULL) || value.kind != EXPRESSION_NUMBER)
+      continue;
     double slack;
     const double printed = number(&right, end, &slack);
     const char *after = right + strspn(right, " ");
     const bool ends = !*after || strchr(".,:;)=", *after) || is_word(after);
-    if (!ends || fabs(value - printed) <= slack * (1 + 1e-6) + 1e-9 * fabs(value)) continue;
+    if (!ends || fabs(*value.numbers - printed) <= slack * (1 + 1e-6) + 1e-9 * fabs(*value.numbers)) continue;
     snprintf(found, EQUATION_BYTES, "%.*s", (int)(right - left < EQUATION_BYTES ? right - left : EQUATION_BYTES - 1),
              left);
     return true;

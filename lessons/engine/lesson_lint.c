@@ -33,6 +33,7 @@ typedef struct {
   bool has_glossary, no_memory;
   bool is_first, is_strict; /* strict: no number is drawn from a range, where some of many may coincide */
   bool awaits_picture;      /* a prediction was made, and its picture is to come */
+  Error *rehearsed;         /* of a rehearsal: its first error, and nothing is found; NULL: it is none */
   LessonRun run;
   LessonQuestion q, other;
   LessonGrade grade;
@@ -46,7 +47,7 @@ typedef struct {
 /* ---- Findings */
 
 static void say(Lint *l, const char *message) {
-  if (++l->n_findings <= FINDINGS_MAX) l->hooks->finding(l->hooks->context, message);
+  if (!l->rehearsed && ++l->n_findings <= FINDINGS_MAX) l->hooks->finding(l->hooks->context, message);
 }
 
 static void report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -65,6 +66,10 @@ static void report(Lint *l, int line, const char *format, ...) {
 static bool failed(Lint *l, Status status, int line, const Error *why) {
   if (why->status == STATUS_NO_MEMORY)
     l->no_memory = true;
+  else if (status && l->rehearsed && line)
+    lesson_refuse(l->lesson->file, line, l->rehearsed, "%s", why->message);
+  else if (status && l->rehearsed)
+    error_set(l->rehearsed, status, "%s", why->message);
   else if (status && line)
     report(l, line, "%s", why->message);
   else if (status)
@@ -397,6 +402,11 @@ static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char ty
 /* What is said after an answer must be computable too: the right one and each wrong one are graded. */
 static void check_grades(Lint *l, const LessonAsk *ask) {
   Error why = {0};
+  if (l->rehearsed) {
+    failed(l, lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &why), 0, &why);
+    for (int k = 0; k < ask->n_wrong; k++) fill(l, ask->wrong[k].text);
+    return;
+  }
   for (int k = -1; k < ask->n_wrong; k++) {
     char typed[WORK_TEXT_BYTES];
     if (k >= 0 && !l->q.wrong[k].is_known) continue;
@@ -452,10 +462,19 @@ static void check_picture(Lint *l, const LessonBlock *b, const LessonShow *show)
   free(picture);
 }
 
-static void check_state(Lint *l, const LessonBlock *b, const LessonShow *show) {
+/* The state can be shown, and its run is as long as the steps of the show. */
+static Status look_at_run(void *data, const LessonView *view, Error *error) {
+  const LessonShow *show = data;
+  if (!show || !show->has_steps || show->scene == SCENE_SOFTMAX || (uint64_t)show->first < view->n_steps)
+    return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %llu events",
+                   (long long)show->first, (unsigned long long)view->n_steps);
+}
+
+static void check_state(Lint *l, const LessonBlock *b, LessonShow *show) {
   Error why = {0};
-  if (l->hooks->check_state)
-    failed(l, l->hooks->check_state(l->hooks->context, l->state, show, &why), b->text.line, &why);
+  if (l->hooks->look_at)
+    failed(l, l->hooks->look_at(l->hooks->context, l->state, "", look_at_run, show, &why), b->text.line, &why);
 }
 
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
@@ -555,15 +574,19 @@ static bool has_range(const Lesson *lesson) {
   return found;
 }
 
+static void check_blocks(Lint *l) {
+  l->awaits_picture = false;
+  l->prose[0] = l->state[0] = '\0';
+  for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory && !(l->rehearsed && l->rehearsed->status); k++)
+    check_block(l, &l->lesson->blocks[k]);
+  lesson_run_end(&l->run);
+}
+
 static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
   Error why = {0};
   l->is_first = variant == 0;
   l->is_strict = l->is_first || !has_range(l->lesson);
-  l->awaits_picture = false;
-  l->prose[0] = l->state[0] = '\0';
-  if (failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &why), 0, &why)) return;
-  for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++) check_block(l, &l->lesson->blocks[k]);
-  lesson_run_end(&l->run);
+  if (!failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &why), 0, &why)) check_blocks(l);
 }
 
 /* ---- Sheets: what twelve learners are given -------------------------------------------------------------------
@@ -686,4 +709,16 @@ Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const L
   const bool no_memory = l->no_memory;
   free(l);
   return no_memory ? error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file) : STATUS_OK;
+}
+
+Status lesson_rehearse(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, uint64_t seed,
+                       Error *error) {
+  Error first = {0};
+  Lint *l = calloc(1, sizeof *l);
+  if (!l) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  *l = (Lint){.lesson = lesson, .hooks = hooks, .rehearsed = &first};
+  if (!failed(l, lesson_run_start(&l->run, lesson, limits, seed, &first), 0, &first)) check_blocks(l);
+  if (l->no_memory) error_set(&first, STATUS_NO_MEMORY, "no memory for a lesson");
+  free(l);
+  return first.status ? error_set(error, first.status, "%s", first.message) : STATUS_OK;
 }

@@ -9,7 +9,6 @@
  * message is without file and line. */
 typedef struct {
   void *context;
-  Status (*check_state)(void *context, const char *state, const LessonShow *show, Error *error);
   Status (*check_link)(void *context, const char *target, size_t length, Error *error);
   bool (*is_claimed)(void *context, const char *number,
                      const char *unit); /* a claim prints it, here or in the other unit */
@@ -24,5 +23,10 @@ typedef struct {
 /* Reports every finding; *n_findings counts them. An error only when memory runs out. */
 Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
                    Error *error);
+
+/* Goes through a lesson as a learner with this seed may, before one does: all is computed that its pages say. The first
+ * error ends it. */
+Status lesson_rehearse(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, uint64_t seed,
+                       Error *error);
 
 #endif

@@ -1,5 +1,7 @@
 #include "lessons/engine/lesson_submission.h"
 
+#include <errno.h>
+#include <iconv.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,26 +32,19 @@ static Status no_memory(Reader *r) { return error_set(r->error, STATUS_NO_MEMORY
 
 /* ---- Texts */
 
-/* Windows-1252 from 0x80 on (Unicode's table CP1252.TXT); 0: no character. */
-static const unsigned short CP1252[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-                                          0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
-                                          0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                          0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
-
-static size_t put_utf8(unsigned code, char *out) {
-  if (code < 0x80) {
-    out[0] = (char)code;
-    return 1;
+/* text[0..length) of another encoding as UTF-8, into out[size]; what is no character becomes '?'. Returns the length. */
+static size_t convert(const char *from, const char *text, size_t length, char *out, size_t size) {
+  const iconv_t to_utf8 = iconv_open("UTF-8", from);
+  char *in = (char *)text, *put = out;
+  size_t left = length, room = size;
+  while (to_utf8 != (iconv_t)-1 && left && iconv(to_utf8, &in, &left, &put, &room) == (size_t)-1 && errno == EILSEQ) {
+    const size_t unit = from[0] == 'U' && left > 1 ? 2 : 1; /* UTF-16 goes on behind two bytes */
+    in += unit;
+    left -= unit;
+    if (room) *put++ = '?', room--;
   }
-  if (code < 0x800) {
-    out[0] = (char)(0xC0 | code >> 6);
-    out[1] = (char)(0x80 | (code & 0x3F));
-    return 2;
-  }
-  out[0] = (char)(0xE0 | code >> 12);
-  out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-  out[2] = (char)(0x80 | (code & 0x3F));
-  return 3;
+  if (to_utf8 != (iconv_t)-1) iconv_close(to_utf8);
+  return size - room;
 }
 
 static bool is_utf8(const char *text, size_t length) {
@@ -63,18 +58,17 @@ static bool is_utf8(const char *text, size_t length) {
 /* Makes r->clean of text[0..length), at most SUBMISSION_FIELD_BYTES: UTF-8, safe, in one line, without blanks around.
  */
 static void clean(Reader *r, const char *text, size_t length) {
-  const bool is_known = is_utf8(text, length);
-  size_t used = 0;
   while (length && ascii_is_space(text[length - 1])) length--;
   while (length && ascii_is_space(*text)) text++, length--;
+  if (is_utf8(text, length))
+    memcpy(r->clean, text, length);
+  else
+    length = convert("CP1252", text, length, r->clean, sizeof r->clean - 1);
   for (size_t k = 0; k < length; k++) {
-    const unsigned char c = (unsigned char)text[k];
-    if (is_known || c < 0x80)
-      r->clean[used++] = ascii_is_space(c) ? ' ' : c ? (char)c : '?';
-    else
-      used += put_utf8(c >= 0xA0 ? c : CP1252[c - 0x80] ? CP1252[c - 0x80] : '?', r->clean + used);
+    if (!r->clean[k]) r->clean[k] = '?';
+    if (ascii_is_space(r->clean[k])) r->clean[k] = ' ';
   }
-  r->clean[used] = '\0';
+  r->clean[length] = '\0';
   utf8_clean(r->clean);
 }
 
@@ -366,33 +360,13 @@ static size_t unify_lines(char *text, size_t length) {
   return used;
 }
 
-/* UTF-16 behind its mark becomes UTF-8, at most half as long again; what is no character becomes U+FFFD. */
-static size_t from_utf16(const unsigned char *from, size_t length, char *to) {
-  const int high = from[0] == 0xFE ? 0 : 1;
-  size_t used = 0;
-  for (size_t k = 2; k + 1 < length; k += 2) {
-    uint32_t c = (uint32_t)from[k + (size_t)high] << 8 | from[k + 1 - (size_t)high];
-    if (c >= 0xD800 && c < 0xE000) {
-      const uint32_t low = k + 3 < length ? (uint32_t)from[k + 2 + (size_t)high] << 8 | from[k + 3 - (size_t)high] : 0;
-      const bool is_pair = c < 0xDC00 && low >= 0xDC00 && low < 0xE000;
-      c = is_pair ? 0x10000 + (c - 0xD800) * 1024 + (low - 0xDC00) : 0xFFFD;
-      k += is_pair ? 2 : 0;
-    }
-    const int n = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const unsigned char LEAD[] = {0, 0xC0, 0xE0, 0xF0};
-    to[used++] = (char)(LEAD[n] | c >> 6 * n);
-    for (int left = n; left-- > 0;) to[used++] = (char)(0x80 | (c >> 6 * left & 0x3F));
-  }
-  return used;
-}
-
 static Status read_all(Reader *r, const char *buffer, size_t length, char *text) {
   if (length > SUBMISSION_FILE_BYTES)
     return error_set(r->error, STATUS_TOO_LARGE, "%s:1: the file is longer than %d MiB", r->file,
                      SUBMISSION_FILE_BYTES >> 20);
   const size_t mark = length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
   if (length >= 2 && (memcmp(buffer, "\xFF\xFE", 2) == 0 || memcmp(buffer, "\xFE\xFF", 2) == 0))
-    length = from_utf16((const unsigned char *)buffer, length, text);
+    length = convert("UTF-16", buffer, length, text, length + length / 2);
   else if (length > mark)
     memcpy(text, buffer + mark, length -= mark);
   r->p = text;

@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson_task.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
@@ -17,19 +16,6 @@ static void set_event(lua_State *lua, const LessonView *v) {
     sandbox_set_text(lua, "tile", "none");
   }
   lua_setfield(lua, -2, "event");
-}
-
-/* Before the first tile m is -infinity and l 0, as in the algorithm. */
-static void set_row(lua_State *lua, const LessonView *v) {
-  const double least = -HUGE_VAL;
-  sandbox_push_numbers(lua, "a row has no",
-                       (const SandboxNumber[]){{"m", v->has_row ? v->m : least},
-                                               {"m_old", v->has_row ? v->m_old : least},
-                                               {"factor", v->has_row ? v->factor : 1},
-                                               {"l", v->has_row ? v->l : 0},
-                                               {0}});
-  sandbox_set_flag(lua, "m_grew", v->has_row && v->factor > 0 && v->factor < 1);
-  lua_setfield(lua, -2, "row");
 }
 
 static void set_run(lua_State *lua, const Simulation *run) {
@@ -69,7 +55,6 @@ static int set_view(lua_State *lua) {
   sandbox_set_flag(lua, "causal", shape->causal);
   sandbox_set_flag(lua, "fits", v->run->fits);
   set_event(lua, v);
-  set_row(lua, v);
   set_run(lua, v->run);
   lua_setglobal(lua, "view");
   return 0;

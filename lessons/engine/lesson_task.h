@@ -1,6 +1,6 @@
 /* Whether a task is done: its condition over what the learner looks at.
  *
- *     until: view.event.kind == "new max" and view.row.factor < 1
+ *     until: view.event.kind == "new max" and view.event.j > 0
  *
  * The caller says what is looked at (LessonView); the condition sees it as the table `view`
  * (lessons/README.md lists its fields). The window asks after every move, a terminal when a state
@@ -25,9 +25,6 @@ typedef struct {
   bool has_event;         /* false at the start */
   Traffic traffic;        /* of events [0, step) */
   Wide read_bytes, write_bytes;
-  bool has_row;       /* the row has real numbers, and a tile of it was begun */
-  double m_old, m, l; /* the maximum before the present tile, and both now */
-  double factor;      /* e^(m_old - m), once the new maximum is known, else 1 */
 } LessonView;
 
 /* Sets *done. Errors are the lesson's, with file and line. */

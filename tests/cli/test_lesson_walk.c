@@ -165,7 +165,7 @@ TEST(endless_pages_are_cut) {
 TEST(many_slow_states_and_tasks_take_no_time) {
   static const char STATE[] =
       "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
-  static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: "
+  static const char TASK[] = "```task\nDo.\nuntil: view.fits and #events{N=512, d=64, block=32} < 0\nsolution: "
                              "step=100000\nhint: h\n```\n";
   char *lesson = malloc(1 << 17);
   assert_non_null(lesson);

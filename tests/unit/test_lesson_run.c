@@ -375,13 +375,10 @@ static const struct {
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nallow: 80\n"
           "explain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`.\n```\n",
      NULL},
-    /* 20 parentheses in each other are read; more are no equation */
+    /* parentheses in each other are read */
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4.\n```\n",
      "that is not so"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
-          "explain: So (((((((((((((((((((((1))))))))))))))))))))) + 2 = 4.\n```\n",
-     NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"

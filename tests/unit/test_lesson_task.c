@@ -77,12 +77,6 @@ static const char *const TRUE[][2] = {
     {"view.run.traffic.total_bytes == (8 + 8 + 2 * 36) * 256 and view.run.tiles.skipped == 28", ""},
     {"view.fits and view.run.sram.fits", ""},
     {"not view.fits", "N=4096 d=128 block=512"},
-    /* before the first tile of a row, at its new maximum, and where nothing is rescaled yet */
-    {"view.row.m == -math.huge and view.row.l == 0 and view.row.factor == 1", ""},
-    {"view.row.m > view.row.m_old and view.row.factor == 0 and not view.row.m_grew", "step=5"},
-    {"view.row.m_grew and view.row.m > view.row.m_old and view.event.kind == 'new max'", "step=120"},
-    {"math.abs(view.row.factor - math.exp(view.row.m_old - view.row.m)) < 1e-6", "step=120"},
-    {"not view.row.m_grew", "step=119"},
     {"view.algorithm == 'standard' and not view.causal", "algorithm=standard causal=0"},
 };
 
@@ -106,7 +100,7 @@ TEST(hostile_conditions_are_errors_with_their_line) {
       {"(function() while true do end end)()", "about 1000000 steps"},
       {"(function() local t = {} while true do t[#t + 1] = {} end end)()", ""},
       {"os.exit()", "there is no name 'os'"},
-      {"view.row.mm > 1", "did you mean 'm'"},
+      {"view.event.knd > 1", "did you mean 'kind'"},
       {"view.run.traffic.reed.K > 1", "did you mean 'read'"},
       {"attention{N=2048, d=128}.rmse > 0", "too much work"},
       {"nothing", "there is no name"},

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "viz/lesson/lesson_library.h"
-#include "viz/lesson/lesson_rehearse.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/text/warp_picture.h"
 
@@ -18,7 +17,7 @@ Status lesson_player_open(LessonSession *s, const char *name, const LessonSessio
   s->plays = LESSON_NO_BLOCK;
   Status status = lesson_load(name, &lesson, path, error);
   if (!status) status = lesson_session_open(s, &lesson, &LESSON_LIMITS, options, warnings, error);
-  return status ? status : lesson_rehearse(&s->lesson, s->run.seed, error);
+  return status ? status : lesson_rehearse(&s->lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, s->run.seed, error);
 }
 
 static void set_scene(Player *player, SceneKind scene) {

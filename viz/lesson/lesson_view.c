@@ -9,24 +9,17 @@
 #include "viz/text/number.h"
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {
-  const SnapshotRow *r = &now->row;
-  LessonView v = {.run = &stage->run,
-                  .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
-                  .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
-                  .scene = scene_name(scene),
-                  .step = now->step,
-                  .n_steps = now->n_steps,
-                  .event = now->event,
-                  .has_event = now->has_event,
-                  .traffic = now->traffic,
-                  .read_bytes = now->read_bytes,
-                  .write_bytes = now->write_bytes};
-  v.has_row = r->is_computed && r->phase != ROW_NONE;
-  v.m_old = r->m_old;
-  v.m = r->m;
-  v.l = r->l;
-  v.factor = r->phase >= ROW_MAX ? r->factor : 1;
-  return v;
+  return (LessonView){.run = &stage->run,
+                      .heads = stage->config.problem.shape.heads ? stage->config.problem.shape.heads : 1,
+                      .batch = stage->config.problem.shape.batch ? stage->config.problem.shape.batch : 1,
+                      .scene = scene_name(scene),
+                      .step = now->step,
+                      .n_steps = now->n_steps,
+                      .event = now->event,
+                      .has_event = now->has_event,
+                      .traffic = now->traffic,
+                      .read_bytes = now->read_bytes,
+                      .write_bytes = now->write_bytes};
 }
 
 void lesson_one_algorithm(Request *r) {
@@ -82,22 +75,14 @@ Status lesson_screen_open(LessonScreen *screen, const char *state, const char *c
 
 void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
 
-static void moment_words(const LessonView *v, char *text, size_t size) {
-  int used = snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.", v->step,
-                      v->n_steps, event_kind_name((EventKind)v->event.kind), number_bytes(v->read_bytes).text,
-                      number_bytes(v->write_bytes).text);
-  if (v->has_row && used > 0 && (size_t)used < size)
-    snprintf(text + used, size - (size_t)used,
-             " The row that the softmax scene shows has m = %s, and the factor was %s.", number_double(v->m, 4).text,
-             number_double(v->factor, 4).text);
-}
-
 void lesson_view_words(const LessonView *v, char *text, size_t size) {
   const Simulation *r = v->run;
   const Wide *tiles = r->traffic.tiles;
   const Wide skipped = tiles[TILE_SKIPPED], all = tiles[TILE_FULL] + tiles[TILE_PARTIAL] + skipped;
   if (v->has_event) {
-    moment_words(v, text, size);
+    snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.", v->step, v->n_steps,
+             event_kind_name((EventKind)v->event.kind), number_bytes(v->read_bytes).text,
+             number_bytes(v->write_bytes).text);
     return;
   }
   char more[3 * NUMBER_CHARS] = "";
@@ -122,3 +107,5 @@ Status lesson_look(void *context, const char *state, const char *change,
   free(screen);
   return status;
 }
+
+const LessonHooks LESSON_REHEARSAL = {.look_at = lesson_look};

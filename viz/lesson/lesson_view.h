@@ -4,7 +4,7 @@
 #ifndef TILEWALK_VIZ_LESSON_LESSON_VIEW_H
 #define TILEWALK_VIZ_LESSON_LESSON_VIEW_H
 
-#include "lessons/engine/lesson_task.h"
+#include "lessons/engine/lesson_lint.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
 
@@ -37,5 +37,8 @@ void lesson_view_words(const LessonView *view, char *text, size_t size);
 /* For --lint: what a task's condition sees. */
 Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);
+
+/* What a rehearsal looks at. */
+extern const LessonHooks LESSON_REHEARSAL;
 
 #endif

@@ -11,7 +11,7 @@
 #include "viz/export/surface.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/lesson/lesson_rehearse.h"
+#include "viz/lesson/lesson_view.h"
 #include "viz/paper/lesson_flow.h"
 #include "viz/player/player.h"
 #include "viz/scene/scene_cache.h"
@@ -342,12 +342,11 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
   p->lesson = lesson;
   p->is_slides = is_slides;
   p->student = student;
-  Status status = STATUS_OK;
-  if (length < 5 || strcmp(path + length - 4, ".pdf") != 0)
-    status =
-        error_set(error, STATUS_BAD_REQUEST, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
-                  quote_text(path).text);
-  if (!status) status = lesson_rehearse(lesson, seed, error);
+  Status status =
+      length < 5 || strcmp(path + length - 4, ".pdf") != 0
+          ? error_set(error, STATUS_BAD_REQUEST,
+                      "a handout and slides have pages: name a file that ends in .pdf, not '%s'", quote_text(path).text)
+          : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
   const bool has_player = !status;
   if (!status) status = player_open(&p->player, &request, false, error);
   if (!status) status = lesson_run_start(&p->run, lesson, &LESSON_LIMITS, seed, error);

@@ -10,7 +10,7 @@
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
-#include "viz/request/request.h"
+#include "viz/request/assets.h"
 #include "viz/text/print.h"
 
 static bool is_claimed(void *context, const char *number, const char *unit) {
@@ -25,25 +25,6 @@ static bool is_claimed(void *context, const char *number, const char *unit) {
   }
   claims_free(&claims);
   return found;
-}
-
-static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
-  (void)context;
-  Request request = {0};
-  Problem problem;
-  Simulation run;
-  Status status = request_read(&request, state, true, error);
-  if (!status) status = request_algorithms(&request, REQUEST_ONE, error);
-  if (!status) status = request_problem(&request, &problem, NULL, error);
-  for (int k = 0; k < request.n_algorithms && !status; k++) {
-    status = simulate(&run, &problem, request.algorithms[k], error);
-    if (status || !show || !show->has_steps) continue;
-    const Wide n = schedule_n_steps(run.schedule, &run.plan);
-    if ((Wide)(uint64_t)show->first >= n)
-      status = error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
-                         (long long)show->first, (long long)n);
-  }
-  return status;
 }
 
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
@@ -100,7 +81,6 @@ static void print_finding(void *context, const char *message) {
 
 LessonHooks lesson_hooks(LessonLintContext *context) {
   return (LessonHooks){.context = context,
-                       .check_state = check_state,
                        .check_link = check_link,
                        .picture = picture,
                        .is_claimed = is_claimed,
