@@ -152,38 +152,6 @@ TEST(test_l2_that_comes_later) {
   close_player(worker);
 }
 
-/* A file that is dropped on the window, by its name; what cannot be opened leaves all as it was. */
-TEST(test_open_file) {
-  static const char CONFIG[] = "{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "
-                               "\"hidden_size\": 512, \"num_hidden_layers\": 2, \"max_position_embeddings\": 512}";
-  Player *p = open_player();
-  char path[SCRATCH_BYTES], before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
-  assert_true(player_open_file(p, "tests/cli/no_rescale.walk"));
-  assert_string_equal(p->message, "Opened no_rescale.walk");
-  assert_non_null(strstr(player_state(p, after), "no_rescale.walk"));
-  assert_int_equal(p->request.shape.N_q, 64); /* the sizes stay */
-  assert_true(player_open_file(p, "assets/kernels/fa2-sm90"));
-  assert_non_null(strstr(player_state(p, after), "kernel="));
-  assert_true(scratch_file(path, ".json"));
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(CONFIG, file);
-  fclose(file);
-  assert_true(player_open_file(p, path));
-  assert_int_equal(p->request.shape.heads, 8);
-  assert_int_equal(p->request.shape.d, 64);
-  player_state(p, before);
-  static const char *const BAD[] = {"Makefile", "nowhere/x.walk", "nowhere/config.json", "assets"};
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    assert_false(player_open_file(p, BAD[k]));
-    assert_true(p->is_warning && strncmp(p->message, "Not possible: ", 14) == 0);
-    assert_null(strchr(p->message, '\n'));
-    assert_string_equal(player_state(p, after), before);
-  }
-  unlink(path);
-  close_player(p);
-}
-
 #else
 int main(void) { return 77; } /* a build without SDL2 has no player */
 #endif

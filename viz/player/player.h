@@ -123,11 +123,6 @@ void player_erase(Player *player);
 void player_accept(Player *player);
 void player_cancel(Player *player); /* closes what is open */
 
-/* Opens a file as the command line does, by its name: a program (.walk, as --algorithm), a model's config.json (.json,
- * as --model), else a kernel's description (--kernel). Sizes, tiles and the algorithm are the file's where it has them;
- * the rest stays. False: the message says why, and nothing has changed. */
-bool player_open_file(Player *player, const char *path);
-
 /* Takes a whole one-line state, scene and step included. */
 bool player_restore(Player *player, const char *line);
 

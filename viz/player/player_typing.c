@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/ascii.h"
 #include "viz/player/player_parts.h"
 #include "viz/text/number.h"
 
@@ -18,11 +17,10 @@ const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_ST
   return question_state(&shown, text);
 }
 
-/* `line` or, where it is NULL, one option as the command line spells it. */
-static bool parse(Player *p, Request *r, const char *line, char *option) {
+static bool parse(Player *p, Request *r, const char *line) {
   OptionParser parser = request_parser(QUESTION_SETS, r);
   Error error = {0};
-  if (!(line ? options_parse_state(&parser, line, &error) : options_parse(&parser, 1, &option, &error))) return true;
+  if (!options_parse_state(&parser, line, &error)) return true;
   player_say(p, true, "Not possible: %s", error.message);
   return false;
 }
@@ -43,7 +41,7 @@ bool player_take_line(Player *p, const Request *from, const char *line) {
   Request r = *from;
   r.scene[0] = '\0';
   r.step = -1;
-  if (!parse(p, &r, line, NULL)) return false;
+  if (!parse(p, &r, line)) return false;
   if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c)
     r.tiling.B_r = r.tiling.B_c = 0;
   else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c))
@@ -53,30 +51,6 @@ bool player_take_line(Player *p, const Request *from, const char *line) {
   plain.step = 0;
   if (!player_apply(p, &plain, r.without_max)) return false;
   go_to_named(p, &r);
-  return true;
-}
-
-static bool ends_in(const char *text, const char *suffix) {
-  const size_t length = strlen(text), n = strlen(suffix);
-  return length > n && ascii_same(text + length - n, suffix);
-}
-
-bool player_open_file(Player *p, const char *path) {
-  const char *name = ends_in(path, ".json") ? "model" : ends_in(path, ".walk") ? "algorithm" : "kernel";
-  const char *slash = strrchr(path, '/');
-  char option[4096];
-  Request r = p->request;
-  if (*name == 'm') r.shape = (Shape){0};
-  if (*name != 'a') r.block = 0;
-  if (*name != 'a') r.tiling = (Tiling){0};
-  if (*name == 'k') r.n_algorithms = 0;
-  const int n = snprintf(option, sizeof option, "--%s=%s", name, path);
-  if (n < 0 || (size_t)n >= sizeof option) {
-    player_say(p, true, "Not possible: the name of the file is too long");
-    return false;
-  }
-  if (!parse(p, &r, NULL, option) || !player_apply(p, &r, p->without_max)) return false;
-  player_say(p, false, "Opened %.100s", slash ? slash + 1 : path);
   return true;
 }
 

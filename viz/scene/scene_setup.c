@@ -259,17 +259,6 @@ static void fill_before(const Stage *stage, Snapshot *now) {
   memcpy(b->slots, then.slots, sizeof b->slots);
 }
 
-void stage_row_after(const Stage *stage, const Event *event, Snapshot *now) {
-  const Event present = now->event;
-  const bool had_event = now->has_event;
-  now->event = *event;
-  now->has_event = true;
-  memset(&now->row, 0, sizeof now->row);
-  snapshot_fill_row(stage, now);
-  now->event = present;
-  now->has_event = had_event;
-}
-
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   memset(now, 0, sizeof *now);
   now->problem = now->asked = stage->config.problem;

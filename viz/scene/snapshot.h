@@ -289,10 +289,6 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
 /* What the loads of tiles that were skipped in the first `step` events would have cost. */
 Wide stage_spared_bytes(const Stage *stage, uint64_t step);
 
-/* Of a snapshot only `row`, after an event of the walk: for who looks at many of them. `now` is whole otherwise, and
- * keeps the rest. */
-void stage_row_after(const Stage *stage, const Event *event, Snapshot *now);
-
 /* How a value lies beside the tiles of scores. */
 typedef enum { LIES_APART = 0, LIES_BY_ROWS, LIES_BY_KEYS, LIES_BY_TILES } SnapshotLies;
 SnapshotLies snapshot_lies(const Snapshot *snapshot, int tensor);
@@ -312,10 +308,6 @@ uint64_t snapshot_subjects(const Snapshot *snapshot, const Event *event);
 
 /* Of Program.tensors: what attention takes as Q, K and V (0 to 2), and the first output. 0 where there is none. */
 int snapshot_operand(const Snapshot *snapshot, int which);
-
-/* The first input that lies by keys, whose rows a warp fetches; without one the first tensor. And the block of it that
- * is on chip, or was last; -1: none yet. */
-int snapshot_keys(const Snapshot *snapshot);
 
 /* The shown one among the runs. */
 const SnapshotRun *snapshot_own_run(const Snapshot *snapshot);

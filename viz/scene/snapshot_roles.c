@@ -131,9 +131,3 @@ bool snapshot_keeps_scores(const Snapshot *now) {
         return true;
   return false;
 }
-
-int snapshot_keys(const Snapshot *now) {
-  for (int t = 0; t < now->schedule->n_tensors; t++)
-    if (now->schedule->tensors[t].role == TENSOR_INPUT && snapshot_lies(now, t) == LIES_BY_KEYS) return t;
-  return 0;
-}

@@ -1,147 +1,149 @@
 #include "viz/window/kernel_window.h"
 
-#include <SDL.h>
+#include <stdlib.h>
 
 #include "viz/scene/kernel_scene_draw.h"
+#include "viz/window/viewer.h"
+#include "viz/window/window.h"
 
-enum { PLAY_MS = 120, WIDTH = 1280, HEIGHT = 720, LEAST = 320 };
+#define PLAY_S 0.12 /* a step */
 
 typedef struct {
   const KernelWindowOptions *options;
-  SDL_Window *window;
+  Player *player; /* has the theme */
   const KernelScene *scene;
   int64_t step;
   int32_t line;
   int64_t swizzle;
-  bool dark, plays, ends, is_dirty;
-} KernelWindow;
+  double width, height, waited_s;
+  bool plays, has_ended, is_dragged;
+  Error *error;
+} KernelView;
 
-static const Theme *theme_of(const KernelWindow *w) { return w->dark ? &theme_dark : &theme_light; }
-
-static Status show(KernelWindow *w, Error *error) {
-  w->scene = w->options->show(w->options->context, w->step, w->line, w->swizzle, error);
-  if (!w->scene) return error->status;
-  w->step = w->scene->step;
-  w->line = w->scene->chosen + 1;
-  w->is_dirty = true;
-  return STATUS_OK;
+/* The scene of what is chosen; without one the window closes. */
+static void show(KernelView *k) {
+  const int64_t last = k->scene ? k->scene->n_steps - 1 : k->step;
+  k->step = k->scene && k->step < 0 ? 0 : k->step > last ? last : k->step;
+  k->scene = k->options->show(k->options->context, k->step, k->line, k->swizzle, k->error);
+  k->has_ended |= !k->scene;
+  if (!k->scene) return;
+  k->step = k->scene->step;
+  k->line = k->scene->chosen + 1;
+  k->plays &= k->step < k->scene->n_steps - 1;
 }
 
-/* Into the window's own pixels. */
-static void draw(KernelWindow *w) {
-  SDL_Surface *pixels = SDL_GetWindowSurface(w->window);
-  if (!pixels || SDL_LockSurface(pixels)) return;
-  cairo_surface_t *surface =
-      cairo_image_surface_create_for_data(pixels->pixels, CAIRO_FORMAT_RGB24, pixels->w, pixels->h, pixels->pitch);
-  cairo_t *cr = cairo_create(surface);
-  kernel_scene_draw(w->scene, cr, pixels->w, pixels->h, theme_of(w));
-  cairo_destroy(cr);
-  cairo_surface_destroy(surface);
-  SDL_UnlockSurface(pixels);
-  SDL_UpdateWindowSurface(w->window);
-  w->is_dirty = false;
-}
+static bool is_open(const void *view) { return !((const KernelView *)view)->has_ended; }
 
-static void go(KernelWindow *w, int64_t by) {
-  const int64_t last = w->scene->n_steps - 1;
-  w->step = by < 0 && w->step + by < 0 ? 0 : w->step + by > last ? last : w->step + by;
+static void draw(void *view, cairo_t *cr, double width, double height, const Theme *theme) {
+  KernelView *k = view;
+  k->width = width, k->height = height;
+  kernel_scene_draw(k->scene, cr, width, height, theme);
 }
 
 /* The next line up or down that moves something. */
-static void go_line(KernelWindow *w, int by) {
-  for (int k = w->scene->chosen + by; k >= 0 && k < w->scene->n_lines; k += by)
-    if (w->scene->lines[k].sectors || w->scene->lines[k].wavefronts) {
-      w->line = k + 1;
+static void go_line(KernelView *k, int by) {
+  for (int at = k->scene->chosen + by; at >= 0 && at < k->scene->n_lines; at += by)
+    if (k->scene->lines[at].sectors || k->scene->lines[at].wavefronts) {
+      k->line = at + 1;
       return;
     }
 }
 
-static void say(const KernelWindow *w) {
-  fprintf(w->options->out, "--step %lld --line %d", (long long)w->step, (int)w->line);
-  if (w->swizzle) fprintf(w->options->out, " --swizzle %lld", (long long)w->swizzle);
-  fputc('\n', w->options->out);
-  fflush(w->options->out);
+static void say(const KernelView *k) {
+  fprintf(k->options->out, "--step %lld --line %d", (long long)k->step, (int)k->line);
+  if (k->swizzle) fprintf(k->options->out, " --swizzle %lld", (long long)k->swizzle);
+  fputc('\n', k->options->out);
+  fflush(k->options->out);
 }
 
-static void on_key(KernelWindow *w, SDL_Keycode key) {
-  const int64_t n = w->options->n_blocks, block = n > 0 && w->scene->n_steps > n ? w->scene->n_steps / n : 1;
+static bool on_key(void *view, SideKey key) {
+  KernelView *k = view;
+  const int64_t n = k->options->n_blocks, block = n > 0 && k->scene->n_steps > n ? k->scene->n_steps / n : 1;
   switch (key) {
-  case SDLK_LEFT: go(w, -1); break;
-  case SDLK_RIGHT: go(w, 1); break;
-  case SDLK_PAGEUP: go(w, -block); break;
-  case SDLK_PAGEDOWN: go(w, block); break;
-  case SDLK_HOME: w->step = 0; break;
-  case SDLK_END: w->step = w->scene->n_steps - 1; break;
-  case SDLK_UP: go_line(w, -1); break;
-  case SDLK_DOWN: go_line(w, 1); break;
-  case SDLK_SPACE: w->plays = !w->plays; break;
-  case SDLK_s: w->swizzle = w->swizzle >= 1024 ? 0 : w->swizzle ? 2 * w->swizzle : 128; break;
-  case SDLK_t: w->dark = !w->dark, w->is_dirty = true; break;
-  case SDLK_q:
-  case SDLK_ESCAPE: w->ends = true; break;
-  default: break;
+  case SIDE_KEY_LEFT: k->step--; break;
+  case SIDE_KEY_RIGHT: k->step++; break;
+  case SIDE_KEY_PAGE_UP: k->step -= block; break;
+  case SIDE_KEY_PAGE_DOWN: k->step += block; break;
+  case SIDE_KEY_HOME: k->step = 0; break;
+  case SIDE_KEY_END: k->step = k->scene->n_steps - 1; break;
+  case SIDE_KEY_UP: go_line(k, -1); break;
+  case SIDE_KEY_DOWN: go_line(k, 1); break;
+  case SIDE_KEY_COPY: say(k); return true;
+  case SIDE_KEY_ESCAPE: k->has_ended = true; return true;
+  case SIDE_KEY_F11: return false;
+  default: return true;
   }
+  show(k);
+  return true;
 }
 
-static void on_event(KernelWindow *w, const SDL_Event *event) {
-  int width, height;
-  switch (event->type) {
-  case SDL_QUIT: w->ends = true; break;
-  case SDL_KEYDOWN:
-    if (event->key.keysym.mod & KMOD_CTRL && event->key.keysym.sym == SDLK_c)
-      say(w);
-    else
-      on_key(w, event->key.keysym.sym);
-    break;
-  case SDL_WINDOWEVENT: w->is_dirty = true; break;
-  case SDL_MOUSEBUTTONDOWN: {
-    SDL_GetWindowSize(w->window, &width, &height);
-    const int k = kernel_scene_line_at(w->scene, width, height, event->button.x, event->button.y);
-    if (k >= 0) w->line = k + 1;
-    break;
+static void on_text(void *view, const char *text) {
+  KernelView *k = view;
+  switch (*text) {
+  case ' ': k->plays = !k->plays; break;
+  case 's': k->swizzle = k->swizzle >= 1024 ? 0 : k->swizzle ? 2 * k->swizzle : 128; break;
+  case 't': k->player->dark = !k->player->dark; return;
+  case 'q': k->has_ended = true; return;
+  default: return;
   }
-  case SDL_MOUSEWHEEL: go(w, -event->wheel.y); break;
-  default: break;
-  }
+  show(k);
 }
 
-static Status run(KernelWindow *w, Error *error) {
-  Status status = show(w, error);
-  if (status == STATUS_OK) draw(w);
-  SDL_ShowWindow(w->window); /* SDL may make it anew to draw in it: nobody sees the first */
-  while (status == STATUS_OK && !w->ends) {
-    if (w->is_dirty) draw(w);
-    SDL_Event event;
-    const int64_t step = w->step;
-    const int32_t line = w->line;
-    const int64_t swizzle = w->swizzle;
-    bool has_event = w->plays ? SDL_WaitEventTimeout(&event, PLAY_MS) : SDL_WaitEvent(&event);
-    if (!has_event && w->plays) go(w, 1);
-    for (; has_event && !w->ends; has_event = SDL_PollEvent(&event)) on_event(w, &event);
-    if (w->step == w->scene->n_steps - 1) w->plays = false;
-    if (w->step != step || w->line != line || w->swizzle != swizzle) status = show(w, error);
-  }
-  return status;
+static void on_drag(void *view, double x) {
+  KernelView *k = view;
+  if (!k->is_dragged) return;
+  k->step = (int64_t)(x / k->width * (double)k->scene->n_steps);
+  show(k);
+}
+
+/* A line, or along the foot a step. */
+static void on_press(void *view, int button, double x, double y) {
+  KernelView *k = view;
+  const int line = kernel_scene_line_at(k->scene, k->width, k->height, x, y);
+  k->is_dragged = button == 1 && y > 0.95 * k->height;
+  on_drag(k, x);
+  if (line < 0 || button != 1) return;
+  k->line = line + 1;
+  show(k);
+}
+
+static bool is_moving(const void *view) { return ((const KernelView *)view)->plays; }
+
+static bool tick(void *view, double seconds) {
+  KernelView *k = view;
+  k->waited_s += seconds;
+  if (k->waited_s < PLAY_S) return false;
+  k->waited_s = 0;
+  k->step++;
+  show(k);
+  return true;
 }
 
 Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
-  KernelWindow w = {.options = o, .step = o->step, .line = o->line, .swizzle = o->swizzle, .dark = o->dark};
-  SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
-  if (SDL_Init(SDL_INIT_VIDEO))
-    return error_set(error, STATUS_BAD_REQUEST, "no display for a window (%s); a picture is saved with -o FILE.png",
-                     SDL_GetError());
-  w.window = SDL_CreateWindow("Tilewalk: a kernel", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                              o->width ? o->width : WIDTH, o->height ? o->height : HEIGHT,
-                              SDL_WINDOW_RESIZABLE | SDL_WINDOW_HIDDEN);
-  Status status = STATUS_OK;
-  if (w.window) {
-    SDL_SetWindowMinimumSize(w.window, LEAST, LEAST);
-    status = run(&w, error);
-    if (status == STATUS_OK) say(&w);
-    SDL_DestroyWindow(w.window);
-  } else {
-    status = error_set(error, STATUS_BAD_REQUEST, "the display gives no window (%s)", SDL_GetError());
-  }
-  SDL_Quit();
+  static const Request nothing;
+  Player *player = calloc(1, sizeof *player);
+  if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for a window");
+  Status status = player_open(player, &nothing, false, error);
+  KernelView k = {
+      .options = o, .player = player, .step = o->step, .line = o->line, .swizzle = o->swizzle, .error = error};
+  player->dark = o->dark;
+  if (!status) show(&k);
+  if (!status && !k.scene) status = error->status;
+  WindowOptions how = {.width = o->width,
+                       .height = o->height,
+                       .cover = {.data = &k,
+                                 .is_open = is_open,
+                                 .draw = draw,
+                                 .key = on_key,
+                                 .text = on_text,
+                                 .press = on_press,
+                                 .drag = on_drag,
+                                 .is_moving = is_moving,
+                                 .tick = tick}};
+  if (!status) status = window_run(player, &how, o->out, error);
+  if (!status && !k.scene) status = error->status;
+  if (!status) say(&k);
+  player_free(player);
+  free(player);
   return status;
 }

@@ -1,8 +1,9 @@
-/* A window on a kernel at work: the scene of viz/scene/kernel_scene.h, walked through by keys and mouse.
+/* A kernel at work in the viewer's window: the scene of viz/scene/kernel_scene.h covers it.
  *
  *     left, right     a step          page up, down   a block       home, end     the first step, the last
  *     up, down        the next line that moves something            a click       that line
  *     space           plays           t               light, dark   q, escape     ends
+ *     the foot is the way through the run
  *     s               tries a swizzle of shared memory: by rows of 128, 256, 512, 1024 bytes, none
  *     ctrl+c          prints where it is
  */

@@ -96,82 +96,34 @@ const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
 
 /* ---- The user's file ------------------------------------------------------------------------------------- */
 
-/* Whether a newer Tilewalk wrote the text, whatever else is in it. */
-static bool is_newer(const char *text) {
-  for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-    if (strncmp(line, "format = ", 9) == 0) return strtol(line + 9, NULL, 10) > FORMAT;
-  return false;
-}
-
-typedef enum { FOUND_SETTINGS = 0, FOUND_DAMAGE, FOUND_NO_USE } Found;
-
-/* What the file says; defaults when there is none. *why: what is wrong with it. */
-static Found look(const char *path, Settings *settings, Error *why) {
+/* What the file says; defaults when there is none, and with an error that says what is wrong with it. */
+static Status look(const char *path, Settings *settings, Error *error) {
   char *text = NULL;
   size_t length = 0;
-  const char *name = strrchr(path, '/') + 1;
   *settings = (Settings){0};
-  if (record_read(path, KEYFILE_MAX_BYTES, &text, &length, why)) return FOUND_NO_USE;
-  if (!text) return FOUND_SETTINGS;
-  Found found = FOUND_SETTINGS;
-  if (is_newer(text)) {
-    error_set(why, STATUS_BAD_REQUEST, "%s was written by a newer Tilewalk; it was left as it is", name);
-    found = FOUND_NO_USE;
-  } else if (settings_parse(text, length, name, settings, why)) {
-    found = FOUND_DAMAGE;
-  }
+  Status status = record_read(path, KEYFILE_MAX_BYTES, &text, &length, error);
+  if (!status && text) status = settings_parse(text, length, strrchr(path, '/') + 1, settings, error);
   free(text);
-  return found;
-}
-
-/* Under the lock: renames the file, and says so with the reason. */
-static Status set_aside(const RecordLock *lock, const Error *why, Error *error) {
-  char other[RECORD_PATH_BYTES];
-  Error inner = {0};
-  if (record_set_aside(lock, other, &inner))
-    return error_set(error, STATUS_BAD_REQUEST, "the window's settings are damaged (%.120s): %s", why->message,
-                     inner.message);
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "the window's settings are damaged (%.120s); they were set aside as %.150s, and the defaults are used",
-      why->message, other);
+  return status;
 }
 
 Status settings_load(Settings *settings, Error *error) {
   char path[RECORD_PATH_BYTES];
-  Error why = {0}, again = {0};
-  RecordLock lock;
   *settings = (Settings){0};
-  if (!record_path("XDG_CONFIG_HOME", ".config", "view.conf", path)) return STATUS_OK;
-  Found found = look(path, settings, &why);
-  if (found == FOUND_NO_USE) return error_set(error, why.status, "%s", why.message);
-  if (found == FOUND_SETTINGS) return STATUS_OK;
-  if (record_lock(&lock, path, true, error)) return error->status;
-  found = look(path, settings, &again); /* another program may have mended it */
-  const Status status = found == FOUND_DAMAGE ? set_aside(&lock, &again, error) : STATUS_OK;
-  record_unlock(&lock);
-  return status;
-}
-
-static Status change(const RecordLock *lock, const Settings *began, const Settings *ended, Error *error) {
-  char text[SETTINGS_TEXT_BYTES];
-  Settings now;
-  Error why = {0};
-  const Found found = look(lock->path, &now, &why);
-  if (found != FOUND_SETTINGS) return error_set(error, why.status, "%s", why.message);
-  const Settings kept = settings_merge(&now, began, ended);
-  if (settings_equal(&kept, &now)) return STATUS_OK;
-  settings_text(&kept, text);
-  return record_write(lock, text, strlen(text), error);
+  return record_path("XDG_CONFIG_HOME", ".config", "view.conf", path) ? look(path, settings, error) : STATUS_OK;
 }
 
 Status settings_update(const Settings *began, const Settings *ended, Error *error) {
-  char path[RECORD_PATH_BYTES];
+  char path[RECORD_PATH_BYTES], text[SETTINGS_TEXT_BYTES];
   RecordLock lock;
+  Settings now;
   if (settings_equal(began, ended) || !record_path("XDG_CONFIG_HOME", ".config", "view.conf", path)) return STATUS_OK;
   Status status = record_lock(&lock, path, true, error);
   if (status) return status;
-  status = change(&lock, began, ended, error);
+  status = look(path, &now, error);
+  const Settings kept = settings_merge(&now, began, ended);
+  settings_text(&kept, text);
+  if (!status && !settings_equal(&kept, &now)) status = record_write(&lock, text, strlen(text), error);
   record_unlock(&lock);
   return status;
 }

@@ -12,8 +12,7 @@
  *     size = 1280x720
  *
  * Written whole or not at all (lessons/engine/record.h). It may come from anywhere: it is read as every description
- * file is (sim/base/keyfile.h: bounded, line numbers in messages). A damaged one is renamed and the defaults are used;
- * one of a newer Tilewalk is left as it is. */
+ * file is (sim/base/keyfile.h: bounded, line numbers in messages). One that cannot be read is left as it is. */
 #ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
 #define TILEWALK_VIZ_WINDOW_SETTINGS_H
 
@@ -38,13 +37,13 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
 /* The text of a file. Returns text. */
 const char *settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTES]);
 
-/* From the user's file; defaults when there is none. An error is a warning: what was damaged, and where it was set
- * aside; *settings is all defaults then. */
+/* From the user's file; defaults when there is none. An error is a warning: what is wrong with it; *settings is all
+ * defaults then. */
 Status settings_load(Settings *settings, Error *error);
 
 /* Adds to the user's file what changed between `began` and `ended`, making its folder: read, changed and written under
- * a lock, so that two windows lose nothing to each other. A file that cannot be read now, or that a newer Tilewalk
- * wrote, is an error and stays as it is. Without a home there is nowhere, which is no error. */
+ * a lock, so that two windows lose nothing to each other. A file that cannot be read is an
+ * error and stays as it is. Without a home there is nowhere, which is no error. */
 Status settings_update(const Settings *began, const Settings *ended, Error *error);
 
 /* What to keep when the window opened with `began` and closed with `ended`: what was changed in between; the rest as it

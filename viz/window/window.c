@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "viz/text/print.h"
 #include "viz/window/viewer_story.h"
@@ -75,7 +74,7 @@ static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
 /* Sleeps until there is an event, or until it is time for the next frame. */
 static void run_loop(Window *w) {
   double last = window_clock_s();
-  while (!w->viewer.has_ended) {
+  while (!w->viewer.has_ended && !(w->ends_with_cover && !viewer_is_covered(&w->viewer))) {
     SDL_Event event;
     const SidePanel *side = w->viewer.side;
     const bool moves = viewer_is_moving(&w->viewer), waits = side && side->waits && side->waits(side->data);
@@ -109,74 +108,29 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of this process alone: what a frame costs on a machine that does other things too. */
-static double cpu_clock_s(void) { return (double)clock() / CLOCKS_PER_SEC; }
-
-typedef struct {
-  double *wall, *cpu; /* of each frame */
-  size_t n;
-} Times;
-
-/* Returns the median; `plain` is what nothing but clearing and uploading costs, 0: this is it. */
-static double print_times(Window *w, const char *what, Times *t, double plain) {
-  if (t->n == 0) return 0;
-  qsort(t->wall, t->n, sizeof *t->wall, by_size);
-  qsort(t->cpu, t->n, sizeof *t->cpu, by_size);
-  const size_t p99 = t->n * 99 / 100;
-  text_say(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3,
-           t->wall[p99] * 1e3, t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
-  if (plain > 0) fprintf(w->out, "; %.1f x clearing and uploading", t->wall[t->n / 2] / plain);
-  fputc('\n', w->out);
-  return t->wall[t->n / 2];
-}
-
-typedef enum { FRAME_NEXT, FRAME_PLAIN, FRAME_CHANGED } FrameKind;
-
-/* One more event, nothing but clearing and uploading, or another N. */
-static void time_frames(Window *w, FrameKind kind, Times *t, size_t n) {
-  Player *p = w->viewer.player;
-  t->n = 0;
-  for (SDL_Event event; t->n < n && !w->viewer.has_ended; t->n++) {
-    while (SDL_PollEvent(&event)) window_on_event(w, &event);
-    const double start = window_clock_s(), cpu = cpu_clock_s();
-    if (kind == FRAME_PLAIN) {
-      if (!window_check_canvas(w)) break;
-      cairo_set_source_rgb(w->cr, 1, 1, 1);
-      cairo_paint(w->cr);
-      window_present(w);
-    } else {
-      if (kind == FRAME_NEXT)
-        player_seek(p, p->now.step < p->now.n_steps ? p->now.step + 1 : 0);
-      else
-        player_input(p, (PlayerInput)((t->n % 2 ? INPUT_LESS : INPUT_MORE) + PARAMETER_N));
-      window_draw_frame(w);
-    }
-    t->wall[t->n] = window_clock_s() - start;
-    t->cpu[t->n] = cpu_clock_s() - cpu;
-  }
-}
-
 /* Draws n frames, one event each, as fast as they come, and prints how long they took. */
 static Status measure(Window *w, const WindowOptions *options, Error *error) {
-  const size_t n = (size_t)options->n_frames, n_others = n < 50 ? n : 50;
-  Times t = {.wall = calloc(n, sizeof *t.wall), .cpu = calloc(n, sizeof *t.cpu)};
-  Status status = STATUS_OK;
-  if (!t.wall || !t.cpu) {
-    status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", n);
-  } else {
+  const size_t most = (size_t)options->n_frames;
+  Player *p = w->viewer.player;
+  size_t n = 0;
+  double *times = calloc(most, sizeof *times);
+  if (!times) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", most);
+  window_draw_frame(w);
+  text_say(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", most, w->viewer.width,
+           w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
+  for (SDL_Event event; n < most && !w->viewer.has_ended; n++) {
+    while (SDL_PollEvent(&event)) window_on_event(w, &event);
+    const double start = window_clock_s();
+    player_seek(p, p->now.step < p->now.n_steps ? p->now.step + 1 : 0);
     window_draw_frame(w);
-    text_say(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->viewer.width,
-             w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
-    time_frames(w, FRAME_PLAIN, &t, n_others);
-    const double plain = print_times(w, "  clearing and uploading alone", &t, 0);
-    time_frames(w, FRAME_NEXT, &t, n);
-    print_times(w, "  frame while playing", &t, plain);
-    time_frames(w, FRAME_CHANGED, &t, n_others);
-    print_times(w, "  another N to its frame", &t, plain);
+    times[n] = window_clock_s() - start;
   }
-  free(t.wall);
-  free(t.cpu);
-  return status;
+  qsort(times, n, sizeof *times, by_size);
+  if (n)
+    text_say(w->out, "  frame while playing: median %.2f ms, 99th percentile %.2f ms\n", times[n / 2] * 1e3,
+             times[n * 99 / 100] * 1e3);
+  free(times);
+  return STATUS_OK;
 }
 
 /* The size is in the display's points, as windows are asked for. */
@@ -200,7 +154,8 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   w.story = options->story;
   w.open_story = options->open_story;
   story_player_reduce(w.story, player->reduced_motion);
-  w.viewer.cover = viewer_story(w.story);
+  w.ends_with_cover = options->cover.data != NULL;
+  w.viewer.cover = w.ends_with_cover ? options->cover : viewer_story(w.story);
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);

@@ -62,12 +62,6 @@ void window_on_event(Window *w, const SDL_Event *event) {
   case SDL_MOUSEWHEEL:
     viewer_wheel(v, event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y);
     break;
-  case SDL_DROPFILE:
-    if (viewer_is_covered(v)) viewer_key(v, SIDE_KEY_ESCAPE, false, false);
-    player_open_file(v->player, event->drop.file);
-    SDL_free(event->drop.file);
-    v->is_dirty = true;
-    break;
   case SDL_RENDER_TARGETS_RESET:
   case SDL_RENDER_DEVICE_RESET:
     if (!window_make_canvas(w)) v->has_ended = true;

@@ -8,7 +8,8 @@
 #include "viz/window/window.h"
 
 typedef struct {
-  Viewer viewer;      /* all that is not SDL */
+  Viewer viewer; /* all that is not SDL */
+  bool ends_with_cover;
   StoryPlayer *story; /* or NULL */
   StoryPlayer *(*open_story)(Error *error);
   FILE *out;
