@@ -168,26 +168,6 @@ TEST(test_tile_states_stay_apart) {
   }
 }
 
-/* Heat goes from faint to strong in one direction of lightness, for every eye. */
-TEST(test_heat) {
-  for (int t = 0; t < 2; t++)
-    for (int eye = 0; eye < N_EYES; eye++) {
-      double first[3], last[3];
-      seen_as(theme_heat(themes[t], 0), eye, first);
-      seen_as(theme_heat(themes[t], 1), eye, last);
-      assert_true(fabs(last[0] - first[0]) > 35);
-      double before = first[0];
-      for (int n = 0; n <= 100; n++) {
-        const Colour fill = theme_heat(themes[t], n / 100.0);
-        double lab[3];
-        seen_as(fill, eye, lab);
-        if ((lab[0] - before) * (last[0] - first[0]) < -1e-9)
-          fail_msg("%s theme, %s: the heat turns round at %d %%", themes[t]->name, eye_names[eye], n);
-        before = lab[0];
-      }
-    }
-}
-
 /* What bytes are: needed once, again, between, at work. Amber and vermillion are 15 apart: they also
  * differ in place. */
 TEST(test_kinds_of_bytes_stay_apart) {

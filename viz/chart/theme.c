@@ -129,10 +129,3 @@ static uint8_t mix(uint8_t from, uint8_t to, double part) { return (uint8_t)lrou
 Colour theme_mix(Colour from, Colour to, double part) {
   return (Colour){mix(from.red, to.red, part), mix(from.green, to.green, part), mix(from.blue, to.blue, part)};
 }
-
-/* Where neither black nor white letters would be read by all eyes, the ramp has no colours: on white that is its end,
- * on black its middle. */
-Colour theme_heat(const Theme *t, double part) {
-  const double shown = !t->dark ? 0.85 * part : part < 0.5 ? 1.1 * part : 0.66 + 0.68 * (part - 0.5);
-  return theme_mix(theme_mix(t->background, t->series[INK_BLUE], 0.08), t->series[INK_BLUE], shown);
-}

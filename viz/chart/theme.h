@@ -65,9 +65,6 @@ void theme_use(cairo_t *cr, Colour colour, double alpha);
 /* A colour between two, part 0 is the first. Mixed in sRGB, for fades. */
 Colour theme_mix(Colour from, Colour to, double part);
 
-/* From the least of something (part 0) to the most (1): one hue from faint to strong. */
-Colour theme_heat(const Theme *theme, double part);
-
 /* The contrast ratio of WCAG 2.1 between two colours, 1 to 21. */
 double theme_contrast(Colour a, Colour b);
 

@@ -63,30 +63,16 @@ static int run_launch(KernelLaunch *launch, const KernelCommand *c, Io *io, Erro
   return status ? EXIT_BAD_REQUEST : bad ? EXIT_DIFFERS : EXIT_DONE;
 }
 
-/* -o FILE: the scene, or of a .json the steps for Perfetto. */
+/* -o FILE: the scene. */
 static Status draw(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *error) {
   const KernelRequest *r = &c->launch;
-  const char *path = c->output.output;
-  const size_t n = strlen(path);
   KernelFilm film;
   char state[400];
   snprintf(state, sizeof state, "kernel %.200s --entry %.100s", r->file, launch->name);
   Status status = kernel_film_new(&film, launch, error);
-  if (status == STATUS_OK && n > 5 && strcmp(path + n - 5, ".json") == 0) {
-    FileWrite out;
-    status = file_write_begin(&out, path, error);
-    if (status == STATUS_OK) {
-      status = kernel_film_trace(&film, out.stream, error);
-      if (status)
-        file_write_abort(&out);
-      else
-        status = file_write_commit(&out, error);
-    }
-  } else if (status == STATUS_OK) {
-    film.scene.swizzle_row_bytes = (uint64_t)r->swizzle;
-    status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
-    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &c->picture, path, io->out, state, error);
-  }
+  film.scene.swizzle_row_bytes = (uint64_t)r->swizzle;
+  if (!status) status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
+  if (!status) status = io->drawing->kernel(&film.scene, &c->picture, c->output.output, io->out, state, error);
   kernel_film_free(&film);
   return status;
 }
@@ -210,9 +196,8 @@ const Command COMMAND_KERNEL = {
                 "      --arg f32[1M]:normal:1 --arg f32[1M]:zero\n\n"
                 "  # the launch stands in comments of the file; what is wrong with the kernel?\n"
                 "  tilewalk kernel mine.cu\n\n"
-                "  # a picture: lines, lanes, how often each part of a tensor is read; the steps for ui.perfetto.dev\n"
-                "  tilewalk kernel mine.cu -o mine.png --line 12 --step 40\n"
-                "  tilewalk kernel mine.cu -o mine.json\n\n"
+                "  # a picture: the source beside what its lines move, and the lanes of one\n"
+                "  tilewalk kernel mine.cu -o mine.png --line 12 --step 40\n\n"
                 "  # an attention kernel against fp64\n"
                 "  tilewalk kernel flash.cu --like fa2 -N 256 -d 64 --heads 8 \\\n"
                 "      --grid 1,8 --block 32 --shared 28K\n\n"

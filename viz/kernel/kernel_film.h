@@ -1,9 +1,7 @@
-/* A launch up to a step, for the scene of kernels and for traces. A step is what a block does between two barriers;
+/* A launch up to a step, for the scene of kernels. A step is what a block does between two barriers;
  * blocks are shown one after another. */
 #ifndef TILEWALK_VIZ_KERNEL_KERNEL_FILM_H
 #define TILEWALK_VIZ_KERNEL_KERNEL_FILM_H
-
-#include <stdio.h>
 
 #include "viz/kernel/kernel_launch.h"
 #include "viz/scene/kernel_scene.h"
@@ -14,11 +12,6 @@ typedef struct {
   KernelSceneLine *lines; /* of the source; of PTX without one, of the PTX */
   int n_lines;
   bool of_ptx;
-  struct FilmTensor {
-    int argument;
-    uint64_t begin, end, cell_bytes_x, row_bytes; /* addresses; what a cell is wide; a row of the tensor */
-    int64_t rows_a_cell;
-  } places[KERNEL_SCENE_TENSORS];
 } KernelFilm;
 
 /* Free it in either case; the launch is the caller's and must outlast it. */
@@ -29,9 +22,5 @@ void kernel_film_free(KernelFilm *film);
  * chosen (0: the dearest). With film->scene.swizzle_row_bytes shared memory is laid out by that swizzle: its passes and
  * conflicts, not what the kernel does. */
 Status kernel_film_show(KernelFilm *film, int64_t step, int32_t number, Error *error);
-
-/* Each step as an event of Chrome's trace format, which Perfetto opens: a block's row, its bytes and passes. Time is
- * counted in requests, not in seconds. */
-Status kernel_film_trace(KernelFilm *film, FILE *out, Error *error);
 
 #endif

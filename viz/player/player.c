@@ -31,7 +31,7 @@ static double beats_of(const Player *p) {
   const Snapshot *now = &p->now;
   if (!now->has_event) return 1;
   if (now->event.kind == EVENT_SKIP)
-    return 1.0 / (double)((uint64_t)now->skips.n +
+    return 1.0 / (double)((uint64_t)now->n_skips +
                           (now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0));
   if (!p->request.by_time) return 1;
   const double hbm = gpu_hbm_bytes_per_s(&now->gpu), math = gpu_flops_per_s(&now->gpu, now->problem.shape.dtype, true);

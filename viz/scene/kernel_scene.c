@@ -167,59 +167,10 @@ static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
   pen_text(pen, TYPE_BODY, bad ? t->warn : t->good, true, ANCHOR_START, foot.x, foot.y + 1.2 * body, foot.width, words);
 }
 
-/* ---- tensors ---- */
-
-static float most_of(const float *cells, int n) {
-  float most = 0;
-  for (int k = 0; k < n; k++) most = fmaxf(most, cells[k]);
-  return most;
-}
-
-static void draw_heat(const Pen *pen, const KernelSceneTensor *tensor, Box box) {
-  const Theme *t = pen->theme;
-  const double small = pen_size(pen, TYPE_SMALL), u = pen->unit;
-  const int n = tensor->columns * tensor->rows;
-  const float reads = most_of(tensor->reads, n), stores = most_of(tensor->stores, n);
-  const bool stored = stores > 0 && reads == 0;
-  const float *cells = stored ? tensor->stores : tensor->reads, most = stored ? stores : reads;
-  char words[160];
-  const Box head = box_cut_top(&box, 1.5 * small, 0), foot = box_cut_bottom(&box, 2.6 * small, 4 * u);
-  pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, head.x, head.y + small, head.width, tensor->name);
-  const double side = fmin(box.width / tensor->columns, box.height / tensor->rows), w = side > 0 ? side : 1;
-  const double fit_x = fmin(box.width, fmax(w * tensor->columns, 0.3 * box.width)) / tensor->columns,
-               fit_y = fmin(box.height, fmax(w * tensor->rows, 0.3 * box.height)) / tensor->rows;
-  for (int y = 0; y < tensor->rows; y++)
-    for (int x = 0; x < tensor->columns; x++) {
-      const double x0 = floor(box.x + fit_x * x), x1 = floor(box.x + fit_x * (x + 1)), y0 = floor(box.y + fit_y * y),
-                   y1 = floor(box.y + fit_y * (y + 1));
-      const float value = cells[y * tensor->columns + x];
-      pen_fill(pen, box_at(x0, y0, x1 - x0, y1 - y0), value > 0 ? theme_heat(t, value / most) : t->background, 1);
-    }
-  pen_frame(pen, box_at(box.x, box.y, fit_x * tensor->columns, fit_y * tensor->rows), t->axis, 1);
-  if (most > 1)
-    snprintf(words, sizeof words, "%sto %.3g x", stored ? "stored " : "", (double)most);
-  else if (most > 0)
-    snprintf(words, sizeof words, "%sonce", stored ? "stored " : "");
-  else
-    snprintf(words, sizeof words, "not yet");
-  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + small, foot.width, words);
-  if (pen_text_width(pen, TYPE_SMALL, false, tensor->rows_are) <= foot.width)
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, foot.x, foot.y + 2.2 * small, 0, tensor->rows_are);
-}
-
-static void draw_tensors(const Pen *pen, const KernelScene *s, Box box) {
-  Box in = pen_panel(pen, box, "Tensors", "how often a sector was read");
-  const int n = s->n_tensors, across = n > 4 ? (n + 1) / 2 : n, down = n > 4 ? 2 : 1;
-  const double gap = 14 * pen->unit, w = (in.width - gap * (across - 1)) / (across > 0 ? across : 1),
-               h = (in.height - gap * (down - 1)) / down;
-  for (int k = 0; k < n; k++)
-    draw_heat(pen, &s->tensors[k], box_at(in.x + (w + gap) * (k % across), in.y + (h + gap) * (k / across), w, h));
-}
-
 /* ---- the page ---- */
 
 typedef struct {
-  Box head, source, request, tensors, foot;
+  Box head, source, request, foot;
 } KernelPage;
 
 static KernelPage page_of(const Pen *pen) {
@@ -229,8 +180,7 @@ static KernelPage page_of(const Pen *pen) {
   p.head = box_cut_top(&page, 2.3 * title, 10 * u);
   p.foot = box_cut_bottom(&page, 10 * u, 10 * u);
   p.source = pen->is_tall ? box_cut_top(&page, 0.42 * page.height, gap) : box_cut_left(&page, 0.6 * page.width, gap);
-  p.request = box_cut_top(&page, 0.46 * page.height, gap);
-  p.tensors = page;
+  p.request = page;
   return p;
 }
 
@@ -267,14 +217,14 @@ void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double h
   pen_fill(&pen, pen.page, theme->background, 1);
   char words[440];
   idea(s, words, sizeof words);
-  pen_text(&pen, TYPE_TITLE, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, words);
+  const TypeSize large = pen_text_width(&pen, TYPE_TITLE, true, words) > p.head.width ? TYPE_BODY : TYPE_TITLE;
+  pen_text(&pen, large, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, words);
   snprintf(words, sizeof words, "%s. %s", s->title, s->where);
   if (pen_text_width(&pen, TYPE_BODY, false, words) > p.head.width) snprintf(words, sizeof words, "%s", s->title);
   pen_text(&pen, TYPE_BODY, theme->ink_soft, false, ANCHOR_START, p.head.x, p.head.y + title + 1.5 * body, p.head.width,
            words);
   draw_source(&pen, s, p.source);
   draw_request(&pen, s, p.request);
-  draw_tensors(&pen, s, p.tensors);
   pen_fill(&pen, p.foot, theme->panel, 1);
   const double done = s->n_steps ? (double)(s->step + 1) / (double)s->n_steps : 1;
   pen_fill(&pen, box_at(p.foot.x, p.foot.y, p.foot.width * done, p.foot.height), theme->tile[TILE_COLOUR_CURRENT], 1);

@@ -1,11 +1,9 @@
-/* A kernel at work: its source beside what each line has moved so far, one request of the chosen line, and how often
- * each part of each tensor was read.
+/* A kernel at work: its source beside what each line has moved so far, and one request of the chosen line.
  *
  *     +--------------------------------+------------------------------+
  *     | 35  for (...)                  |  line 36: lanes and sectors, |
  *     | 36    Kj[...] = K[...]  ### ## |  or lanes to their banks     |
- *     | 37    ...                      +------------------------------+
- *     |                                |  Q [heat]  K [heat]  O [heat]|
+ *     | 37    ...                      |                              |
  *     +--------------------------------+------------------------------+
  *
  * Plain data; viz/kernel/kernel_film.h runs the kernel and fills it, viz/scene/kernel_scene_draw.h draws it. */
@@ -15,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KERNEL_SCENE_TENSORS = 8, KERNEL_SCENE_CELLS = 64, KERNEL_SCENE_TEXT = 160 };
+enum { KERNEL_SCENE_TEXT = 160 };
 
 /* Up to the step that is shown. Bars grow to the largest of all lines at the end. */
 typedef struct {
@@ -23,13 +21,6 @@ typedef struct {
   char text[KERNEL_SCENE_TEXT];
   uint64_t sectors, wavefronts, conflicts;
 } KernelSceneLine;
-
-/* How often the sectors of a cell were read or stored to, on average. */
-typedef struct {
-  char name[64], rows_are[80]; /* "rows of 64 elements" */
-  int32_t columns, rows;
-  float reads[KERNEL_SCENE_CELLS * KERNEL_SCENE_CELLS], stores[KERNEL_SCENE_CELLS * KERNEL_SCENE_CELLS];
-} KernelSceneTensor;
 
 /* A warp's request, the dearest of its line so far. */
 typedef struct {
@@ -49,8 +40,6 @@ typedef struct {
   uint64_t swizzle_row_bytes;            /* a swizzle of shared memory that is tried, by rows of so many; 0: none */
   uint64_t plain_conflicts;              /* of all lines, without it */
   KernelSceneRequest request;
-  KernelSceneTensor *tensors;
-  int n_tensors;
   int64_t step, n_steps;
 } KernelScene;
 

@@ -114,22 +114,8 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
 
-void pen_state(const Pen *pen, Box box, TileColour state) {
-  const Theme *t = pen->theme;
-  if (pen->hit || box.width <= 0 || box.height <= 0) return;
-  pen_fill(pen, box, t->tile[state], 1);
-  if (state == TILE_COLOUR_SKIPPED) {
-    cairo_save(pen->cr);
-    cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
-    cairo_clip(pen->cr);
-    pen_hatch(pen, box, theme_mix(t->background, t->axis, 0.75));
-    cairo_restore(pen->cr);
-  }
-  if (state == TILE_COLOUR_SKIPPED || state == TILE_COLOUR_EMPTY) pen_frame(pen, box, t->tile[TILE_COLOUR_HELD], 1);
-}
-
 void pen_meter(const Pen *pen, Box bar, double part, Colour fill) {
-  pen_state(pen, bar, TILE_COLOUR_EMPTY);
+  pen_frame(pen, bar, pen->theme->tile[TILE_COLOUR_HELD], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), fill, 1);
 }
 
@@ -280,10 +266,8 @@ Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) 
   const double wide = pen_text_width(pen, TYPE_HEAD, true, heading), used = wide + 40 * u;
   if (wide + 14 * u <= box.width)
     pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
-  if (remark) {
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base,
-             fmax(1, box.width - used), remark);
-  }
+  if (remark && used + pen_text_width(pen, TYPE_SMALL, false, remark) <= box.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base, 0, remark);
   const double head = 12 * u + 1.5 * pen_size(pen, TYPE_HEAD);
   return box_at(box.x + 14 * u, box.y + head, box.width - 28 * u, box.height - head - 12 * u);
 }

@@ -59,8 +59,6 @@ void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 /* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
 void pen_add(const Pen *pen, Box box);
 void pen_fill_added(const Pen *pen, Colour colour);
-/* A tile in a state, by the language of TileColour: outlined, filled or hatched. */
-void pen_state(const Pen *pen, Box box, TileColour state);
 /* A bar that fills: the rest of it is empty. */
 void pen_meter(const Pen *pen, Box bar, double part, Colour fill);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */

@@ -150,7 +150,7 @@ const SnapshotRun *snapshot_own_run(const Snapshot *now) {
 }
 
 /* What the same walk without a mask would have moved up to the same place, less what it has moved. */
-static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *write_bytes) {
+static void fill_spared(const Stage *stage, Snapshot *now) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
   Cursor cursor;
@@ -158,33 +158,23 @@ static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *writ
   Traffic with, without;
   bool overflow = false;
   const Shape open = without_mask(&plan->shape);
-  *bytes = *write_bytes = 0;
   if (!s->skips || !is_masked(&plan->shape)) return;
-  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, step)) return;
+  if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, now->step)) return;
   schedule_traffic_before(s, plan, &cursor, &with, &overflow);
   schedule_traffic_before(s, &dense, &cursor, &without, &overflow);
-  *bytes = sum_of(&without) - sum_of(&with);
-  *write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
+  now->spared_bytes = sum_of(&without) - sum_of(&with);
+  now->spared_write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
 }
 
-Wide stage_spared_bytes(const Stage *stage, uint64_t step) {
-  Wide bytes, write_bytes;
-  spared_at(stage, step, &bytes, &write_bytes);
-  return bytes;
+static bool event_at(const Stage *stage, uint64_t number, Event *event) {
+  Cursor cursor;
+  return number < stage->n_steps && schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, number) &&
+         schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, event);
 }
 
 static void fill_events(const Stage *stage, Snapshot *now) {
-  const uint64_t first = now->step > 2 ? now->step - 2 : 0; /* and the one before */
-  Cursor cursor;
-  Event event;
-  if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
-  while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
-    now->before.event = now->event;
-    now->event = event;
-    now->has_event = true;
-  }
-  now->has_next = schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event);
-  if (now->has_next) now->next = event;
+  now->has_event = now->step > 0 && event_at(stage, now->step - 1, &now->event);
+  now->has_next = event_at(stage, now->step, &now->next);
 }
 
 static void fill_totals(const Stage *stage, Snapshot *now) {
@@ -210,53 +200,29 @@ static void fill_place(const Stage *stage, Snapshot *now) {
   snapshot_fill_slots(stage, now);
 }
 
-/* Skips follow each other along a line of tiles, before what is computed of it or after that. */
+/* Skips that follow each other to the present one, along a line of tiles. */
 static void fill_skips(const Stage *stage, Snapshot *now) {
   enum { MOST_COUNTED = 4096 };
-  const Plan *plan = stage_plan(stage);
-  SnapshotSkips *k = &now->skips;
+  const bool by_column = now->grid.column_by_column;
   Cursor cursor;
   Event event;
   if (!now->has_event || now->event.kind != EVENT_SKIP) return;
-  const bool by_column = now->grid.column_by_column;
-  const TileOrder *order = &now->grid.order;
-  const int64_t along = by_column ? now->event.i : now->event.j;
-  const bool goes_back = by_column ? order->rows_reversed : order->columns_reversed;
-  uint64_t n = (uint64_t)(goes_back ? (by_column ? plan->T_r : plan->T_c) - along : along + 1);
-  if (!by_column) {
-    const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, now->event.i).computed;
-    if (goes_back && along < computed.begin) n = (uint64_t)(computed.begin - along);
-    if (!goes_back && along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
+  schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor,
+                now->step > MOST_COUNTED ? now->step - MOST_COUNTED : 0);
+  while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
+    const bool is_same = by_column ? event.j == now->event.j : event.i == now->event.i;
+    now->n_skips = event.kind == EVENT_SKIP && is_same ? now->n_skips + 1 : 0;
   }
-  if (n > now->step) n = now->step;
-  if (by_column || plan->tiling.n_splits > 1 || plan->mask.pattern) { /* not all of a line need follow each other */
-    if (n > MOST_COUNTED) n = MOST_COUNTED;
-    schedule_seek(stage_schedule(stage), plan, &cursor, now->step - n);
-    n = 0;
-    while (cursor.step < now->step && schedule_next(stage_schedule(stage), plan, &cursor, &event))
-      n = event.kind == EVENT_SKIP && (by_column ? event.j == now->event.j : event.i == now->event.i) ? n + 1 : 0;
-  }
-  k->n = (int64_t)n;
-  k->first = goes_back ? along : along - k->n + 1;
 }
 
-/* The moment before the present event. */
 static void fill_before(const Stage *stage, Snapshot *now) {
-  SnapshotBefore *b = &now->before;
   Snapshot then;
   memset(&then, 0, sizeof then);
   then.n_steps = now->n_steps;
   then.step = now->step > 0 ? now->step - 1 : 0;
-  then.has_event = then.step > 0;
-  then.event = b->event; /* from the log */
+  fill_events(stage, &then);
   fill_place(stage, &then);
-  fill_skips(stage, &then);
-  b->has_event = then.has_event;
-  b->at_work = then.grid.at_work;
-  b->i = then.grid.i;
-  b->j = then.grid.j;
-  b->skips = then.skips;
-  memcpy(b->slots, then.slots, sizeof b->slots);
+  memcpy(now->slots_before, then.slots, sizeof then.slots);
 }
 
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
@@ -285,11 +251,9 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   fill_before(stage, now);
   now->code_line = now->has_event ? code_line_of(stage_schedule(stage), &now->event) : -1;
   fill_totals(stage, now);
-  spared_at(stage, now->step, &now->spared_bytes, &now->spared_write_bytes);
+  fill_spared(stage, now);
   fill_runs(stage, now);
   fill_skips(stage, now);
-  now->skips.bytes =
-      now->skips.n ? now->spared_bytes - stage_spared_bytes(stage, now->step - (uint64_t)now->skips.n) : 0;
   now->live = now->has_event ? stage->live[now->event.op] : 0;
   snapshot_fill_row(stage, now);
   snapshot_fill_line(stage, now);

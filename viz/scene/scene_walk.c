@@ -191,7 +191,7 @@ static int flying(const Walk *w, bool *to_chip) {
   const double phase = w->pen->view->phase;
   if (!now->has_event || !now->event.bytes || !(phase > 0 && phase < 1)) return -1;
   *to_chip = now->event.kind == EVENT_LOAD;
-  const SnapshotSlot *slots = *to_chip ? now->slots : now->before.slots;
+  const SnapshotSlot *slots = *to_chip ? now->slots : now->slots_before;
   for (int k = 0; k < now->schedule->n_values; k++)
     if (w->box[k].width > 0 && slots[k].is_filled && slots[k].tensor == now->event.tensor) return k;
   return -1;
@@ -199,7 +199,7 @@ static int flying(const Walk *w, bool *to_chip) {
 
 static void draw_slot(const Walk *w, int k, bool is_away) {
   const Pen *pen = w->pen;
-  const SnapshotSlot *s = &pen->now->slots[k], *old = &pen->now->before.slots[k];
+  const SnapshotSlot *s = &pen->now->slots[k], *old = &pen->now->slots_before[k];
   const Colour faint = theme_mix(pen->theme->background, pen->theme->axis, 0.6);
   const bool is_tile = group_of(pen->now, k) == TILES;
   char words[WORDS];
@@ -243,7 +243,7 @@ static Box home_of(const Walk *w, const Event *e) {
 static void draw_flight(const Walk *w, int k, bool to_chip) {
   const Snapshot *now = w->pen->now;
   const int tensor = now->event.tensor;
-  const SnapshotSlot *s = &(to_chip ? now->slots : now->before.slots)[k];
+  const SnapshotSlot *s = &(to_chip ? now->slots : now->slots_before)[k];
   const Box home = home_of(w, &now->event), place = held_part(w, k, s);
   const Box box = box_between(to_chip ? home : place, to_chip ? place : home, pen_happened(w->pen));
   const Colour colour = tile_colour(w, tensor, true);

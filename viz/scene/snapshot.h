@@ -33,8 +33,7 @@ enum {
   SNAPSHOT_SCORES = 128,   /* scores of one row in one tile; of a wider tile the first are kept */
   SNAPSHOT_O = 16,         /* columns of O that are computed */
   STAGE_SCORES = 64,
-  SNAPSHOT_HISTORY = 64, /* tiles of the row before and with the present one */
-  SNAPSHOT_LINE = 256,   /* columns of the row that are kept beside each other */
+  SNAPSHOT_LINE = 256, /* columns of the row that are kept beside each other */
 };
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
@@ -160,44 +159,24 @@ typedef struct {
   bool is_judged;   /* what O must be is known */
   bool without_max; /* the maximum is left out: m stays 0 */
   uint8_t phase;    /* RowPhase */
-  bool is_rescaled; /* in the present tile: a program may forget it */
   int64_t row;      /* -1: none */
   int64_t tile;     /* column tile j of the numbers below */
   int64_t col0, n_cols;
   int64_t n_overflowed;
   double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
-  double block_max, block_sum;
-  double m_old, m_new, factor;      /* m before this tile, and as it stands; of the last rescale */
-  double l_old, l_scaled, l_new;    /* before this tile, rescaled, as it stands */
-  double m, l;                      /* now */
-  int64_t n_O;                      /* columns of O below */
-  double O_old[SNAPSHOT_O];         /* before this tile */
-  double O[SNAPSHOT_O];             /* now */
-  double reference_O[SNAPSHOT_O];   /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
-  double error_ulps;                /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
-  double error_fp32_ulps;           /* of O before it was rounded for storing, in ulps of fp32 */
-  int64_t q_scale;                  /* Q is multiplied by it */
-  int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
-  double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
+  double m_old, m_new, factor;     /* m before this tile, and as it stands; of the last rescale */
+  double l_old, l_scaled;          /* before this tile, rescaled */
+  double m, l;                     /* now */
+  int64_t n_O;                     /* columns of O below */
+  double O_old[SNAPSHOT_O];        /* before this tile */
+  double O[SNAPSHOT_O];            /* now */
+  double reference_O[SNAPSHOT_O];  /* fp64, of the whole row, divided by l; from ROW_FINISHED on */
+  double error_ulps;               /* of O when ROW_FINISHED: the largest, in ulps of the row's largest O as stored */
+  double error_fp32_ulps;          /* of O before it was rounded for storing, in ulps of fp32 */
+  int64_t q_scale;                 /* Q is multiplied by it */
   SnapshotValue values[PROGRAM_NAMES_MAX]; /* by name */
 } SnapshotRow;
-
-/* Skipped tiles in a row, the present one the last: they are struck out in one gesture. */
-typedef struct {
-  int64_t n;     /* 0: the present event is no skip */
-  int64_t first; /* the least of them, along the row (or column) */
-  Wide bytes;    /* loads that they spare */
-} SnapshotSkips;
-
-/* The moment before the present event: where the things that move in a picture come from. */
-typedef struct {
-  bool has_event, at_work;
-  Event event;
-  int64_t i, j;                   /* its tile, or -1 */
-  SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
-  SnapshotSkips skips;            /* without bytes */
-} SnapshotBefore;
 
 /* The whole row as far as it is known: its scores up to and with the present tile, the last of them if there are
  * more. */
@@ -241,8 +220,8 @@ typedef struct {
   int64_t race_heads; /* query heads that the bytes of each run are of: all of a KV head where one packs them; else 1 */
   double clock, clock_before; /* bytes that all of them have moved, now and before the present event */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
-  SnapshotBefore before;
-  SnapshotSkips skips;
+  SnapshotSlot slots_before[VALUES_MAX]; /* before the present event: where what moves in a picture comes from */
+  int64_t n_skips;                       /* skipped tiles in a row, the present one the last; 0: it is no skip */
   SnapshotRow row;
   SnapshotLine line;
 } Snapshot;
@@ -285,9 +264,6 @@ void stage_give_l2(Stage *stage, const SnapshotL2 *l2);
 /* Fills *snapshot for a step; steps beyond the end are the end. Not from two threads at once: the stage keeps the
  * scores of one row. */
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *snapshot);
-
-/* What the loads of tiles that were skipped in the first `step` events would have cost. */
-Wide stage_spared_bytes(const Stage *stage, uint64_t step);
 
 /* How a value lies beside the tiles of scores. */
 typedef enum { LIES_APART = 0, LIES_BY_ROWS, LIES_BY_KEYS, LIES_BY_TILES } SnapshotLies;

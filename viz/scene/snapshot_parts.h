@@ -11,11 +11,10 @@
  * column that was needed, the scores of one row, and the program's numbers of that row as far as it was walked. A
  * later step goes on from there, an earlier one begins anew: what a snapshot holds does not depend on it. */
 struct StageRow {
-  int64_t n_keys;          /* rows of K and V that are filled */
-  int64_t row;             /* -1: none */
-  int64_t n_scores;        /* computed, from column 0 on */
-  uint64_t n_steps;        /* events that the numbers hold */
-  int64_t tile_in_history; /* the last one */
+  int64_t n_keys;   /* rows of K and V that are filled */
+  int64_t row;      /* -1: none */
+  int64_t n_scores; /* computed, from column 0 on */
+  uint64_t n_steps; /* events that the numbers hold */
   Evaluate state;
   SnapshotRow fold;
   double *q, *scores; /* d; N_k, not masked */

@@ -20,31 +20,25 @@ static const double *row_in(const Evaluator *v, const struct StageRow *r, int na
   return evaluate_tile(v, name, false) + (r->row - rows.begin) * v->state->n[n->cols];
 }
 
-/* The scores of the tile, as they stand, and the largest of them. */
+/* The scores of the tile, as they stand. */
 static void keep_scores(SnapshotRow *f, const double *scores) {
-  f->block_max = -INFINITY;
-  for (int64_t k = 0; k < f->n_cols; k++) {
-    f->block_max = fmax(f->block_max, scores[k]);
-    if (k < SNAPSHOT_SCORES) f->scores[k] = scores[k];
-  }
+  const int64_t n = f->n_cols < SNAPSHOT_SCORES ? f->n_cols : SNAPSHOT_SCORES;
+  memcpy(f->scores, scores, (size_t)n * sizeof *scores);
 }
 
 /* A tile begins: what was known before it. Its scores may be there from an earlier pass. */
 static void begin_tile(struct StageRow *r, const Cursor *c) {
   SnapshotRow *f = &r->fold;
   f->phase = ROW_NONE;
-  f->is_rescaled = false;
   f->tile = c->j;
   f->col0 = c->col0;
   f->n_cols = c->col1 - c->col0;
   f->n_overflowed = 0;
-  f->block_sum = 0;
   f->m_old = f->m;
   f->l_old = f->l_scaled = f->l;
   memcpy(f->O_old, f->O, sizeof f->O);
   memset(f->scores, 0, sizeof f->scores);
   memset(f->weights, 0, sizeof f->weights);
-  f->block_max = -INFINITY;
   if (r->seen && !isnan(r->seen[f->col0])) keep_scores(f, r->seen + f->col0);
 }
 
@@ -52,32 +46,6 @@ static void begin_row(SnapshotRow *f) {
   f->phase = ROW_NONE;
   f->tile = -1;
   f->n_cols = 0;
-}
-
-static void forget_history(SnapshotRow *f) {
-  f->n_history = f->first_history = 0;
-  memset(f->history_m, 0, sizeof f->history_m);
-  memset(f->history_l, 0, sizeof f->history_l);
-  memset(f->history_factor, 0, sizeof f->history_factor);
-}
-
-/* m, the factor and l after the present tile; of a tile that is among them already, what they are now. */
-static void keep_history(struct StageRow *r) {
-  SnapshotRow *f = &r->fold;
-  if (f->n_history == 0) f->first_history = f->tile;
-  const bool again = f->n_history > 0 && r->tile_in_history == f->tile;
-  if (!again && f->n_history == SNAPSHOT_HISTORY) {
-    memmove(f->history_m, f->history_m + 1, sizeof f->history_m - sizeof *f->history_m);
-    memmove(f->history_factor, f->history_factor + 1, sizeof f->history_factor - sizeof *f->history_factor);
-    memmove(f->history_l, f->history_l + 1, sizeof f->history_l - sizeof *f->history_l);
-    f->n_history--;
-    f->first_history++;
-  }
-  if (!again) f->n_history++;
-  r->tile_in_history = f->tile;
-  f->history_m[f->n_history - 1] = f->m;
-  f->history_factor[f->n_history - 1] = f->factor;
-  f->history_l[f->n_history - 1] = f->l;
 }
 
 static void see_scores(struct StageRow *r, const double *tile) {
@@ -105,7 +73,6 @@ static void see_m(const Evaluator *v, struct StageRow *r, double m, const Progra
   const uint8_t root = a ? v->schedule->nodes[a->value].kind : (uint8_t)NODE_NAME;
   f->m = f->m_new = m;
   if (root == NODE_NUMBER || root == NODE_NEGATE) { /* it begins anew */
-    forget_history(f);
     f->m_old = f->m;
     f->factor = 0;
   } else if (root == NODE_MAX) { /* what l and O have to shrink by, before they do */
@@ -116,16 +83,10 @@ static void see_m(const Evaluator *v, struct StageRow *r, double m, const Progra
 static void see_l(const Evaluator *v, struct StageRow *r, double l, bool is_load, const ProgramAssign *a) {
   SnapshotRow *f = &r->fold;
   const EvaluateRow *row = v->schedule->declares ? NULL : evaluate_row(v, r->row);
-  const double before = f->l;
-  f->l = f->l_new = l;
-  if (is_load || !a) return;
-  if (a->kind == ASSIGN_TIMES) {
-    if (row) f->factor = row->factor;
-    f->l_scaled = f->l;
-    f->is_rescaled = true;
-  }
-  if (a->kind == ASSIGN_ADD) f->block_sum = row ? row->block_sum : f->l - before;
-  if (f->tile >= 0 && a->kind != ASSIGN_TIMES && v->schedule->nodes[a->value].kind != NODE_NUMBER) keep_history(r);
+  f->l = l;
+  if (is_load || !a || a->kind != ASSIGN_TIMES) return;
+  if (row) f->factor = row->factor;
+  f->l_scaled = f->l;
 }
 
 static void see_name(const Stage *stage, struct StageRow *r, const Evaluator *v, int name, bool is_load,

@@ -195,11 +195,6 @@ static void put_piles(const Snapshot *now) {
 
 static void put_row(const SnapshotRow *row) {
   if (!row->is_computed || row->row < 0) return;
-  table("The row, tile by tile", "column tile|m|rescale factor|l");
-  for (int64_t k = 0; k < row->n_history && k < SNAPSHOT_HISTORY; k++)
-    put("[%s,%s,%s,%s]", cell("%" PRId64, row->first_history + k).text, real(row->history_m[k]).text,
-        real(row->history_factor[k]).text, real(row->history_l[k]).text);
-  end_table();
   table("Scores of the present tile", "column|score|weight");
   for (int64_t k = 0; k < row->n_cols && k < SNAPSHOT_SCORES; k++)
     put("[%s,%s,%s]", cell("%" PRId64, row->col0 + k).text,
