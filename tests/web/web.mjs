@@ -212,20 +212,6 @@ async function pointer(world) {
   await page.mouse('mouseWheel', picture.left + 100, picture.top + 100, { deltaX: 0, deltaY: 300 })
   await settle(page)
   same(await stateOf(page), before, 'the wheel steps nothing')
-  // A drag over tiles of the mask hides them, Backspace shows them again. The address is written a little later than the state.
-  await page.until(`location.hash.includes(tilewalk.state().match(/step=\\d+/)[0])`)
-  await page.value(`location.hash = 'N=64 d=16 block=8 scene=walk step=0'`)
-  await page.until(`tilewalk.words.step === 0 && tilewalk.words.N === '64'`)
-  const on = (x, y) => [picture.left + x * picture.width, picture.top + y * picture.height]
-  await page.mouse('mouseMoved', ...on(0.15, 0.4))
-  await page.mouse('mousePressed', ...on(0.15, 0.4))
-  await page.mouse('mouseMoved', ...on(0.25, 0.65), { button: 'left', buttons: 1 })
-  await page.mouse('mouseReleased', ...on(0.25, 0.65))
-  check(/ mask=painted:8:[0-9a-f]{16} /.test(await stateOf(page)), 'painted:', await stateOf(page))
-  await page.press('Backspace')
-  check(!(await stateOf(page)).includes('mask='), 'taken back:', await stateOf(page))
-  await page.value(`location.hash = ${JSON.stringify(before)}`)
-  await page.until(`tilewalk.state() === ${JSON.stringify(before)}`)
   // Back undoes a scene, a problem and a panel, not steps.
   const button = async selector => page.click(...await page.value(`(({ left, top, width, height }) => [left + width / 2, top + height / 2])(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`))
   await button('[data-scene="time"]')

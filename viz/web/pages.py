@@ -24,9 +24,9 @@ import poster
 
 PAGES = pathlib.Path(__file__).parent / 'page'
 BLOCKS = dict(line.split(' ', 1) for line in (PAGES.parent / 'blocks.html').read_text(encoding='utf-8').splitlines())
-# What is shorter in a source than in a page: an icon, a scene's tab, a button.
+# What is shorter in a source than in a page: an icon, a scene's tab, a button, a field for code.
 ICON = r'<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\1"/></svg>'
-SHORT = [(r'<icon d="([^"]*)"/>', ICON), ('<tab (.*)<icon>(.*)</icon>(.*)</tab>', r'<button role="tab" aria-controls="stage" aria-selected="false" tabindex="-1" \1<svg viewBox="0 0 38 24" aria-hidden="true">\2</svg>\3</button>'),
+SHORT = [(' plain>', ' spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off" wrap="off">'), (r'<icon d="([^"]*)"/>', ICON), ('<tab (.*)<icon>(.*)</icon>(.*)</tab>', r'<button role="tab" aria-controls="stage" aria-selected="false" tabindex="-1" \1<svg viewBox="0 0 38 24" aria-hidden="true">\2</svg>\3</button>'),
          (r'<button (?![^>]*\b(?:type|value)=)', '<button type="button" ')]
 POSTERS = {'large': (1770, 780), 'middle': (1214, 475), 'narrow': (390, 505)}  # the picture's box at 1920, 1366 and 390
 PILES = 'algorithm=standard,fa2 N=1024 d=64 block=128 scene=piles step=544', {'large': (1056, 594), 'narrow': (350, 480)}

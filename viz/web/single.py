@@ -21,7 +21,7 @@ def read(name):
 def module(name):
     text = read(name)
     text = re.sub(r"^import \{ (.*?) \} from './(\w+)\.js'$", r'const { \1 } = modules.\2', text, flags=re.M)
-    names = re.findall(r'^export (?:async )?(?:function|class|const) (\w+)', text, flags=re.M)
+    names = re.findall(r'^export (?:async )?(?:function|class|const) ([\w$]+)', text, flags=re.M)
     text = re.sub(r'^export ', '', text, flags=re.M)
     if re.search(r'^(import|export)\b', text, flags=re.M):
         sys.exit(f'single.py: {name} has an import or export of another form')

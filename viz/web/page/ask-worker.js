@@ -1,19 +1,18 @@
-// libtilewalk beside the page: a long question does not stop it, and ending this worker ends the question.
+// whole.wasm beside the page: a long launch or question does not stop it, and ending this worker ends them.
 
-import { load } from './engine.js'
+import { bytesOf, load } from './engine.js'
 
-const ready = load('whole.wasm', ['assets.bundle', 'reports.bundle'], { measure: () => 0, act: () => {} })
+const ready = load('whole.wasm', ['assets.bundle'], { measure: () => 0, act: () => {} })
+let reports // what questions read besides
 
-self.addEventListener('message', async ({ data: { id, line, files, forms } }) => {
+self.onmessage = async ({ data: { id, calls } }) => {
   try {
-    const engine = await ready
-    files.forEach(({ name, text }, place) => engine.call('web_file', place, name, text))
-    const answers = forms.map(form => {
-      const status = engine.call('web_ask', `${line} ${form}`)
-      return { status, text: engine.text('web_answer'), remark: engine.text('web_remark') }
-    })
-    self.postMessage({ id, answers })
+    const engine = await ready, asks = calls.some(([name]) => name === 'web_ask')
+    if (asks) await (reports ??= bytesOf('reports.bundle').then(bytes => engine.take(new Uint8Array(bytes))))
+    const began = performance.now()
+    const answers = calls.map(([name, ...values]) => /^web_(file|ask)$/.test(name) ? engine.call(name, ...values) : engine.text(name, ...values))
+    self.postMessage({ id, answers, seconds: (performance.now() - began) / 1000 })
   } catch (error) {
-    self.postMessage({ id, answers: [{ status: 2, text: '', remark: `the program stopped: ${error.message}` }] })
+    self.postMessage({ id, wrong: `the machine stopped: ${error.message}` })
   }
-})
+}

@@ -1,14 +1,20 @@
-// A scene beside a text: what the page has of it, and the four things that drive it.
+// A scene beside a text: it is opened, and what drives it.
 
-export const elementsOf = $ => ({ canvas: $('canvas'), place: $('place'), what: $('what'), why: $('why'), moved: $('moved'), whole: $('whole'), live: $('live'), note: $('note') })
+import { $, tellProblem } from './element.js'
+import { Viewer } from './viewer.js'
 
 const PLAY = 'M8 5v14l11-7z', PAUSE = 'M7 6h2v12H7zM15 6h2v12h-2z'
 
 // `go` is what Back and Next do, instead of a step.
-export function drive(viewer, $, go = way => viewer.input(way)) {
-  $('back').addEventListener('click', () => go('back'))
-  $('next').addEventListener('click', () => go('next'))
-  $('play').addEventListener('click', () => viewer.input('play'))
+export async function openScene(options, go = way => viewer.input(way)) {
+  const elements = Object.fromEntries(['canvas', 'place', 'what', 'why', 'moved', 'whole', 'live', 'note'].map(id => [id, $(id)]))
+  const viewer = await Viewer.open(elements, options).catch(error => {
+    tellProblem(`Tilewalk cannot start here: ${error.message}`)
+    throw error
+  })
+  $('back').onclick = () => go('back')
+  $('next').onclick = () => go('next')
+  $('play').onclick = () => viewer.input('play')
   $('note-close')?.addEventListener('click', () => viewer.closeNote())
   const show = () => {
     const name = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
@@ -19,4 +25,5 @@ export function drive(viewer, $, go = way => viewer.input(way)) {
   }
   viewer.moved.push(show)
   show()
+  return viewer
 }

@@ -1,11 +1,13 @@
 // A text area in which programs are written.
 
+import { element } from './element.js'
+
 // Under the text area, whose own letters are clear, the same text in colours: `words` is the language's, as C lists them.
 export function colours(words) {
   const kinds = new Map(words.split('\n').filter(Boolean).map(line => line.split(' ').reverse()))
   const colour = part => {
     const kind = part[0] === '#' ? 'words' : kinds.get(part)
-    return kind ? Object.assign(document.createElement('span'), { className: kind, textContent: part }) : part
+    return kind ? element('span', { className: kind, textContent: part }) : part
   }
   const paint = line => {
     const [first] = line.match(/^[a-z]+/) ?? ['']

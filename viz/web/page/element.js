@@ -8,6 +8,15 @@ export function element(tag, more = {}, ...children) {
   return made
 }
 
+export const $ = id => document.getElementById(id)
+export const button = (textContent, onclick, more) => element('button', { type: 'button', textContent, onclick, ...more })
+
+// What keeps the page from what it is for; "": nothing does.
+export function tellProblem(text) {
+  $('problem').hidden = !text
+  $('problem').textContent = text
+}
+
 export function save(blob, name) {
   const link = element('a', { href: URL.createObjectURL(blob), download: name })
   link.click()

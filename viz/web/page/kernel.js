@@ -1,15 +1,15 @@
 // Your kernel: its PTX and a launch, what it did by source line; and reports (report.js). The machine runs in a worker. The
 // address of a kernel is all of it: kernel.html#kernel=..., packed; that of a report is its question.
 
-import { element, quoted, table } from './element.js'
+import { $, button, element, quoted, table } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
 import { handed, takeFiles } from './files.js'
+import { ask as askMachine, stop } from './machine.js'
 import { packed, unpacked } from './packed.js'
 import { ask as askReport, reportOf, reports } from './report.js'
 import './top.js'
 
-const $ = id => document.getElementById(id)
 const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, LINK = '#kernel=', LINK_MOST = 256 << 10, QUIET_MS = 400
 const FAULTS = 1, NO_CACHES = 2
 const SECTOR_BYTES = 32, LINES_SHOWN = 40
@@ -19,31 +19,9 @@ let name = 'mine.ptx' // of what is in the text area
 let source = { name: '', text: '' } // the .cu beside it
 let examples = {}
 
-// ---- the machine
-
-let worker = null, next = 1
-const waiting = new Map()
-
-function start() {
-  worker = new Worker(new URL('kernel-worker.js', import.meta.url), { type: 'module' })
-  worker.addEventListener('message', ({ data }) => {
-    waiting.get(data.id)?.(data)
-    waiting.delete(data.id)
-  })
-  worker.addEventListener('error', event => stop(event.message || 'the machine cannot start here'))
-}
-function ask(call, ...values) {
-  if (!worker) start()
-  return new Promise(resolve => {
-    waiting.set(next, resolve)
-    worker.postMessage({ id: next++, name: call, values })
-  })
-}
-function stop(why) {
-  worker?.terminate()
-  worker = null
-  waiting.forEach(resolve => resolve({ answer: { error: why } }))
-  waiting.clear()
+async function ask(...call) {
+  const { answers, seconds, wrong } = await askMachine(call)
+  return { answer: wrong ? { error: wrong } : JSON.parse(answers[0]), seconds }
 }
 
 // ---- a file: PTX, or a .cu and what clang makes of it
@@ -139,7 +117,7 @@ function bytes(value) {
 const sizes = ([x, y, z]) => z > 1 ? `${x} x ${y} x ${z}` : y > 1 ? `${x} x ${y}` : `${x}`
 
 // A row's cells; `bad` are the columns that stand out, `act` what its first does.
-const marked = ({ cells, act, bad = [] }) => cells.map((cell, k) => ({ className: bad.includes(k) ? 'bad' : '', is: !k && act ? element('button', { type: 'button', textContent: cell, onclick: act }) : cell }))
+const marked = ({ cells, act, bad = [] }) => cells.map((cell, k) => ({ className: bad.includes(k) ? 'bad' : '', is: !k && act ? button(cell, act) : cell }))
 
 function memories({ global, shared, local }) {
   const sum = (a, b) => ({ requests: a.requests + b.requests, sectors: a.sectors + b.sectors })
@@ -325,24 +303,24 @@ function tell(text) {
 const copy = text => navigator.clipboard.writeText(text).then(() => tell('Copied.'), () => tell(`The browser does not let this page copy. Here it is: ${text}`))
 
 let edited = 0
-$('ptx').addEventListener('input', () => {
+$('ptx').oninput = () => {
   clearTimeout(edited)
   edited = setTimeout(() => take(name, $('ptx').value).catch(say), QUIET_MS)
-})
-$('entry').addEventListener('change', propose)
-$('launch').addEventListener('input', draft)
-$('launch').addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() })
-$('run').addEventListener('click', run)
-$('stop').addEventListener('click', () => stop('Stopped.'))
-$('copy-command').addEventListener('click', () => copy(command()))
-$('copy-link').addEventListener('click', async () => copy(await link()))
-$('note-close').addEventListener('click', () => tell(''))
+}
+$('entry').onchange = propose
+$('launch').oninput = draft
+$('launch').onkeydown = event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() }
+$('run').onclick = run
+$('stop').onclick = () => stop('Stopped.')
+$('copy-command').onclick = () => copy(command())
+$('copy-link').onclick = async () => copy(await link())
+$('note-close').onclick = () => tell('')
 async function example(file) {
   $('sample').value = file
   source = { name: '', text: '' }
   await take(file, examples[file].source).catch(say)
 }
-$('sample').addEventListener('change', event => example(event.target.value).then(run))
+$('sample').onchange = event => example(event.target.value).then(run)
 addEventListener('hashchange', follow)
 const takeFile = takeFiles(KINDS, takeRead, tell)
 

@@ -1,36 +1,20 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
-import { Viewer } from './viewer.js'
-import { element, save, table } from './element.js'
+import { $, element, save, table, tellProblem as tell } from './element.js'
 import { handed, takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
-import { drive, elementsOf } from './drive.js'
+import { openScene } from './drive.js'
 import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
 
-const $ = id => document.getElementById(id)
 const RECORD = 'lessons.json', STUDENT = 'student.json'
-
-function tell(text) {
-  $('problem').hidden = false
-  $('problem').textContent = text
-}
-
-function fail(error) {
-  $('problem').hidden = false
-  $('problem').textContent = `The lessons cannot start here: ${error.message}`
-  throw error
-}
 
 $('desk').hidden = false // the canvas has a size then
 $('list').hidden = location.hash.length > 1
-const viewer = await Viewer.open(elementsOf($), {
-  program: 'whole.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '',
-}).catch(fail)
+const viewer = await openScene({ program: 'whole.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '' })
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
 engine.warns = line => tell(line.replace(/^[\w. ]+: /, '')) // of the record that this browser keeps
-drive(viewer, $)
 let name = ''
 
 function showList() {
@@ -94,7 +78,7 @@ function paint() {
     field.before(paper)
     paper.append(element('pre', { id: 'paint', ariaHidden: 'true' }), field)
     field.wrap = 'off'
-    field.addEventListener('scroll', () => $('paint').scrollTo(field.scrollLeft, field.scrollTop))
+    field.onscroll = () => $('paint').scrollTo(field.scrollLeft, field.scrollTop)
   }
   $('paint').replaceChildren(...coloured(field.value))
   $('paint').scrollTo(field.scrollLeft, field.scrollTop)
@@ -136,8 +120,8 @@ function showPage(focus) {
 async function answer() {
   const field = $('answer'), text = field.value, file = field.getAttribute('aria-label') ?? ''
   const ptx = /\.cu$/.test(file) && !/^\s*\.version/m.test(text) ? await compile(file, text).catch(error => {
+    tell(error.message)
     $('problem').hidden = /nothing here compiles/.test(error.message)
-    $('problem').textContent = error.message
     return text
   }) : text
   engine.call('web_lesson_type', ptx)
@@ -172,10 +156,7 @@ function open(wanted, restart = false) {
   const [, isStory, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? [], isTold = showStory(isStory ? which : undefined)
   if (isTold) wanted = ''
   if (wanted && engine.call('web_lesson_open', wanted, restart, student().seed)) name = wanted
-  else if (wanted) {
-    $('problem').hidden = false
-    $('problem').textContent = engine.text('web_lesson_error')
-  }
+  else if (wanted) tell(engine.text('web_lesson_error'))
   $('desk').hidden = !name && !isTold
   for (const id of ['again', 'hand-in']) $(id).hidden = !name
   for (const id of ['story-back', 'story-on']) $(id).hidden = !isTold
@@ -202,7 +183,7 @@ viewer.frame = now => {
   if (name && engine.call('web_lesson_look')) showPage(document.activeElement?.id === 'answer' ? '' : 'open')
 }
 
-$('page').addEventListener('click', event => {
+$('page').onclick = event => {
   const button = event.target.closest('[data-press]')
   if (button) $('problem').hidden = true
   if (button?.dataset.press === 'check' && $('answer')) answer()
@@ -218,14 +199,14 @@ $('page').addEventListener('click', event => {
     event.preventDefault()
     location.hash = file.replace(/\.md$/, '')
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
-})
-$('page').addEventListener('submit', event => { event.preventDefault(); $('problem').hidden = true; press('check') })
+}
+$('page').onsubmit = event => { event.preventDefault(); $('problem').hidden = true; press('check') }
 const typed = () => { engine.call('web_lesson_type', $('answer').value); paint() }
-$('page').addEventListener('input', typed)
-$('page').addEventListener('keydown', event => { if (event.target.matches('textarea')) newLine(event, typed) })
-$('again').addEventListener('click', () => open(name, true))
-$('export').addEventListener('click', () =>
-  save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json'))
+$('page').oninput = typed
+$('page').onkeydown = event => { if (event.target.matches('textarea')) newLine(event, typed) }
+$('again').onclick = () => open(name, true)
+$('export').onclick = () =>
+  save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json')
 
 // A file is progress, which is loaded, or answers that were handed in, which are graded.
 function take({ kind, name: file, text }) {
@@ -240,8 +221,8 @@ function take({ kind, name: file, text }) {
 }
 const KINDS = ['progress', 'answers']
 takeFiles(KINDS, ([file]) => take(file), tell)
-$('name').addEventListener('click', () => askStudent('Keep'))
-$('hand-in').addEventListener('click', async () => {
+$('name').onclick = () => askStudent('Keep')
+$('hand-in').onclick = async () => {
   if (!await askStudent('Save the file')) return
   $('problem').hidden = true
   const who = student().name, text = engine.text('web_lesson_hand_in', who)
@@ -249,9 +230,9 @@ $('hand-in').addEventListener('click', async () => {
   const file = `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json` // files of a class lie in one folder
   save(new Blob([text + '\n'], { type: 'application/json' }), file)
   tell(`Saved as ${file}: hand in that file.`)
-})
-$('story-on').addEventListener('click', () => keyTo('ArrowRight'))
-$('story-back').addEventListener('click', () => keyTo('ArrowLeft'))
+}
+$('story-on').onclick = () => keyTo('ArrowRight')
+$('story-back').onclick = () => keyTo('ArrowLeft')
 viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_open')) location.hash = '' })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))

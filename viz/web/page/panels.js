@@ -1,13 +1,7 @@
 // What lies beside a scene: the problem, the program's lines, tables of data, what can be shared, and the keys.
 
-import { element, quoted, save, table } from './element.js'
-import { commandOf, hashOf } from './viewer.js'
-
-const button = (text, call, more = {}) => {
-  const made = element('button', { type: 'button', textContent: text, ...more })
-  made.addEventListener('click', call)
-  return made
-}
+import { button, element, quoted, save, table } from './element.js'
+import { commandOf } from './viewer.js'
 
 // A link to another room; a page in one file has no others.
 const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
@@ -35,7 +29,7 @@ function field(viewer, menu, which) {
   } else {
     input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants, inputMode: 'text', autocomplete: 'off' })
   }
-  input.addEventListener('change', () => viewer.set(which, input.value))
+  input.onchange = () => viewer.set(which, input.value)
   input.dataset.parameter = which
   return element('label', { className: 'field' }, LABELS[which], input)
 }
@@ -44,7 +38,7 @@ function field(viewer, menu, which) {
 function tokens(viewer, menu) {
   const label = field(viewer, menu, N), value = Number(viewer.words.N.replaceAll(',', ''))
   const slider = element('input', { type: 'range', min: 4, max: 17, step: 1, value: Math.round(Math.log2(value || 64)), ariaLabel: 'Tokens N, a power of two' })
-  slider.addEventListener('input', () => { label.querySelector('input').value = 2 ** slider.value; viewer.set(N, String(2 ** slider.value)) })
+  slider.oninput = () => { label.querySelector('input').value = 2 ** slider.value; viewer.set(N, String(2 ** slider.value)) }
   return element('div', {}, label, slider)
 }
 
@@ -59,7 +53,7 @@ function masks(viewer) {
   const made = element('div', { className: 'field' }, element('label', { className: 'field' }, 'Mask'), row)
   if (!window) return made
   const wide = element('input', { type: 'text', value: window, title: 'keys that a query sees' })
-  wide.addEventListener('change', () => open({ window: wide.value }))
+  wide.onchange = () => open({ window: wide.value })
   made.append(element('label', { className: 'field' }, 'Keys that a query sees', wide))
   return made
 }
@@ -68,7 +62,7 @@ function problem(viewer, page) {
   const menu = viewer.menu(), of = which => field(viewer, menu, which)
   const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', { textContent: 'Tile sizes, type, SRAM' }),
     element('div', { className: 'two' }, of(BLOCK_Q), of(BLOCK_K), of(DTYPE), of(SRAM)))
-  more.addEventListener('toggle', () => { page.isOpen = more.open ? 'sizes' : '' })
+  more.ontoggle = () => { page.isOpen = more.open ? 'sizes' : '' }
   return [of(ALGORITHM), tokens(viewer, menu), element('div', { className: 'two' }, of(D), of(HEADS)), masks(viewer), of(GPU), more,
     element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), of(PRESET))]
 }
@@ -83,7 +77,7 @@ function code(viewer) {
   return [list, element('p', {}, document.querySelector('.top nav') ? room('workbench.html' + viewer.hash(), 'Change it in Write') : '')]
 }
 
-export const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title], columns.split('|'), ...rows]
+const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title], columns.split('|'), ...rows]
   .map(row => row.map(text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text).join(',')).join('\n')).join('\n\n') + '\n'
 
 // The same problem as a question of the command line.
@@ -141,4 +135,3 @@ export const PANELS = {
   share: { title: 'Share', make: share, key: 's', follows: 'state' },
   help: { title: 'Keys and help', make: keys, key: '?' },
 }
-export { hashOf }

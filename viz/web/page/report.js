@@ -1,21 +1,21 @@
 // Reports: a line of the command line, asked in the page over files that were dropped on it. The address is the question:
 // kernel.html#sweep -N 4096 --over block.
 
-import { element, quoted, save, table } from './element.js'
+import { button, element, quoted, save, table } from './element.js'
+import { ask as askMachine } from './machine.js'
 
 const EXAMPLES = { 'KV cache': 'kvcache --model llama-3-8b -N 8192', Serving: 'serve --model llama-3.1-70b --gpu h100-sxm --tp 8 --batch 32 -N 32768', 'Which tile': 'advise -N 4096 -d 128 --heads 16 --gpu h200',
   Sweep: 'sweep --over block -N 4096 -d 128 --heads 16', Roofline: 'roofline -N 4096 -d 128 --heads 16 --gpu h200', 'One run': 'sim -N 4096 -d 128 --heads 16', Claims: 'check --only P-fa1-traffic' }
 const ROWS_SHOWN = 2000
-let worker = null, asked = 0, answered = 0
+let answered = 0
 
-export function ask(line, files = [], forms = ['--text --details', '--csv', '--json']) {
-  if (!worker) {
-    worker = new Worker(new URL('ask-worker.js', import.meta.url), { type: 'module' })
-    worker.waiting = new Map()
-    worker.onmessage = ({ data }) => { worker.waiting.get(data.id)?.(data.answers); worker.waiting.delete(data.id) }
-  }
-  const id = ++asked
-  return new Promise(resolve => { worker.waiting.set(id, resolve); worker.postMessage({ id, line, files, forms }) })
+export async function ask(line, files = [], forms = ['--text --details', '--csv', '--json']) {
+  const { answers, wrong } = await askMachine(...files.map(({ name, text }, place) => ['web_file', place, name, text]),
+    ...forms.flatMap(form => [['web_ask', `${line} ${form}`], ['web_answer'], ['web_remark']]))
+  return forms.map((_, k) => {
+    const [status, text, remark] = wrong ? [2, '', wrong] : answers.slice(files.length + 3 * k)
+    return { status, text, remark }
+  })
 }
 
 // A CSV's rows; a field in quotes may hold commas, quotes and lines.
@@ -40,18 +40,14 @@ export function reports(room, files, go) {
   const line = element('input', { id: 'line', type: 'text', autocomplete: 'off', spellcheck: false, ariaLabel: 'The question, as on the command line' })
   const status = element('p', { className: 'soft', id: 'status', role: 'status' }), words = element('pre', { id: 'words', tabIndex: 0 }), cells = element('div', { id: 'table' })
   const form = element('form', { className: 'buttons' }, element('label', { className: 'line' }, 'tilewalk ', line), element('button', { className: 'main', textContent: 'Compute' }))
-  const saved = kind => {
-    const button = element('button', { type: 'button', textContent: `Save as ${kind.toUpperCase()}` })
-    button.addEventListener('click', async () => {
-      const [{ status, text, remark }] = await ask(line.value, files, ['--' + kind])
-      if (status === 2) return tell(remark)
-      save(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }), `${line.value.split(' ')[0]}.${kind}`)
-    })
-    return button
-  }
+  const saved = kind => button(`Save as ${kind.toUpperCase()}`, async () => {
+    const [{ status, text, remark }] = await ask(line.value, files, ['--' + kind])
+    if (status === 2) return tell(remark)
+    save(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }), `${line.value.split(' ')[0]}.${kind}`)
+  })
   const answer = element('div', { hidden: true }, words, cells, element('p', { className: 'buttons' }, saved('csv'), saved('json')))
   const examples = Object.entries(EXAMPLES).map(([name, text]) => element('a', { className: 'button', href: '#' + encodeURI(text), textContent: name }))
-  form.addEventListener('submit', event => { event.preventDefault(); go(line.value.trim()) })
+  form.onsubmit = event => { event.preventDefault(); go(line.value.trim()) }
   room.append(form, element('div', { className: 'buttons' }, ...examples), status, answer)
   const tell = (text, isBad = true) => { status.textContent = text; status.classList.toggle('bad', isBad) }
 

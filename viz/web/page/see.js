@@ -1,23 +1,15 @@
 // See, and the same in a frame of another page: scenes, a problem, the run, and one panel beside them.
 
-import { Viewer } from './viewer.js'
-import { element } from './element.js'
+import { $, button, element } from './element.js'
 import { takeFiles } from './files.js'
 import { PANELS } from './panels.js'
 import { turnTheme } from './top.js'
-import { drive, elementsOf } from './drive.js'
+import { openScene } from './drive.js'
 
-const $ = id => document.getElementById(id)
 const isEmbedded = document.body.classList.contains('embed')
 const FIRST = 'algorithm=fa2 N=1024 d=64 block=128 step=153'
 const rail = [...document.querySelectorAll('#rail [data-scene]')]
 const asked = new URLSearchParams(location.search)
-
-function fail(error) {
-  $('problem').hidden = false
-  $('problem').textContent = `Tilewalk cannot start here: ${error.message}`
-  throw error
-}
 
 // Of many frames on a page those start that are seen; what they are told before waits.
 const early = [], hear = message => early.push(message)
@@ -29,8 +21,9 @@ if (isEmbedded) {
     seen()
   }).observe(document.documentElement))
 }
-const viewer = await Viewer.open(elementsOf($),
-  { follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys }).catch(fail)
+let unit = 'event' // what Back and Next go by
+const go = way => viewer.input(unit === 'event' ? way : `${unit}-${way}`)
+const viewer = await openScene({ follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys }, go)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
 
@@ -42,10 +35,8 @@ let open = '', opener = null
 
 function fill() {
   const { title, make } = PANELS[open]
-  const close = element('button', { type: 'button', className: 'plain', id: 'panel-close', ariaLabel: 'Close', textContent: '✕' })
-  close.addEventListener('click', () => toggle(''))
   const focused = document.activeElement?.dataset?.parameter
-  $('panel').replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), close), ...make(viewer, page))
+  $('panel').replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), button('✕', () => toggle(''), { className: 'plain', id: 'panel-close', ariaLabel: 'Close' })), ...make(viewer, page))
   if (focused) $('panel').querySelector(`[data-parameter="${focused}"]`)?.focus()
   $('panel').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
 }
@@ -75,15 +66,9 @@ for (const [id, name] of Object.entries(from)) $(id)?.addEventListener('click', 
 
 const UNITS = { event: 'step', tile: 'tile', row: 'row', pass: 'pass', mark: 'write-back', max: 'new maximum', skip: 'skipped tile' }
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 1000]
-let unit = 'event'
-const go = way => viewer.input(unit === 'event' ? way : `${unit}-${way}`)
 
 function fillMenu() {
-  const radio = (name, value, text, on, call) => {
-    const input = element('input', { type: 'radio', name, value, checked: on })
-    input.addEventListener('change', call)
-    return element('label', {}, input, text)
-  }
+  const radio = (name, value, text, checked, onchange) => element('label', {}, element('input', { type: 'radio', name, value, checked, onchange }), text)
   const speed = engine.call('web_speed')
   $('menu').replaceChildren(
     element('fieldset', {}, element('legend', { textContent: 'Back and Next go by' }), ...Object.entries(UNITS).map(([key, text]) =>
@@ -100,22 +85,21 @@ function showMenu(isShown) {
 }
 $('unit')?.addEventListener('click', () => showMenu($('menu').hidden))
 document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
-drive(viewer, $, go)
-$('fullscreen').addEventListener('click', () => viewer.fullscreen())
+$('fullscreen').onclick = () => viewer.fullscreen()
 $('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $('no-max').firstElementChild.checked ? '1' : '0'))
 
 // ---- scenes: one tab stop
 
 rail.forEach((tab, k) => {
-  tab.addEventListener('click', () => viewer.input(tab.dataset.scene))
-  tab.addEventListener('keydown', event => {
+  tab.onclick = () => viewer.input(tab.dataset.scene)
+  tab.onkeydown = event => {
     const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key]
     const to = event.key === 'Home' ? 0 : event.key === 'End' ? rail.length - 1 : step ? (k + step + rail.length) % rail.length : -1
     if (to < 0) return
     event.preventDefault()
     rail[to].focus()
     rail[to].click()
-  })
+  }
 })
 
 // ---- keys

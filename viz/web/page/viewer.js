@@ -365,7 +365,6 @@ export class Viewer {
       const step = event.shiftKey ? { ArrowRight: 'tile-next', ArrowLeft: 'tile-back' } : KEYS
       const input = (options.isEmbedded && key.startsWith('Page')) ? null : step[key] ?? (key === ' ' ? 'play' : null)
       if (input) this.input(input)
-      else if (key === 'Backspace') engine.call('web_key', engine.call('web_key_named', key), false, false) // unpaints a mask
       else if (!options.keys?.(key)) return
     }
     event.preventDefault()

@@ -1,30 +1,19 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
-import { Viewer, commandOf, packedIn } from './viewer.js'
-import { element, save } from './element.js'
+import { commandOf, packedIn } from './viewer.js'
+import { $, element, save, tellProblem } from './element.js'
 import { handed, takeFiles } from './files.js'
 import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
-import { drive, elementsOf } from './drive.js'
+import { openScene } from './drive.js'
 import { colours, newLine } from './editor.js'
 
-const $ = id => document.getElementById(id)
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
 const PROBLEM = 'N=64 d=16 block=8 causal=1'
 
-function fail(error) {
-  $('problem').hidden = false
-  $('problem').textContent = `Tilewalk cannot start here: ${error.message}`
-  throw error
-}
-
-const viewer = await Viewer.open(elementsOf($), { follows: true, first: PROBLEM }).catch(fail)
+const viewer = await openScene({ follows: true, first: PROBLEM })
 const { engine } = viewer
-drive(viewer, $)
-if (viewer.linkError) {
-  $('problem').hidden = false
-  $('problem').textContent = viewer.linkError
-}
+tellProblem(viewer.linkError)
 let wrong = null // { line, why } of the text as it is, or null
 let checked = '' // the text that was checked last
 let taken = viewer.program // the text whose picture is shown
@@ -44,7 +33,7 @@ function measure() {
   $('program').rows = lines.length + 1
   $('program').cols = Math.max(40, ...lines.map(line => line.length + 2))
   if ($('numbers').childElementCount !== lines.length)
-    $('numbers').replaceChildren(...lines.map((line, k) => Object.assign(document.createElement('span'), { textContent: k + 1 })))
+    $('numbers').replaceChildren(...lines.map((line, k) => element('span', { textContent: k + 1 })))
   $('paint').replaceChildren(...coloured($('program').value))
   mark()
 }
@@ -161,12 +150,8 @@ function offer() {
   offered = words.filter(Boolean)
   if (!offered.length) return close()
   if (offered.length === 1) return take()
-  $('offers').replaceChildren(...offered.map((word, k) => {
-    const li = Object.assign(document.createElement('li'), { textContent: word, id: `offer-${k}` })
-    li.setAttribute('role', 'option')
-    li.addEventListener('pointerdown', event => { event.preventDefault(); chosen = k; take() })
-    return li
-  }))
+  $('offers').replaceChildren(...offered.map((word, k) =>
+    element('li', { textContent: word, id: `offer-${k}`, role: 'option', onpointerdown: event => { event.preventDefault(); chosen = k; take() } })))
   const lines = before.split('\n')
   $('offers').style.top = $('paint').offsetTop + 8 + lines.length * $('numbers').firstElementChild.offsetHeight + 'px'
   $('offers').style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
@@ -203,18 +188,18 @@ for (const name of engine.text('web_program_names').split('\n').filter(Boolean))
   $('rival').add(new Option(name))
 }
 $('sample').selectedIndex = 0
-$('sample').addEventListener('change', () => { show(sample($('sample').value)); check() })
-$('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'piles' : 'walk', step: '' })))
-$('fix').addEventListener('click', fix)
-$('program').addEventListener('input', edited)
+$('sample').onchange = () => { show(sample($('sample').value)); check() }
+$('rival').onchange = () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'piles' : 'walk', step: '' }))
+$('fix').onclick = fix
+$('program').oninput = edited
 $('program').addEventListener('keydown', offerKey)
 $('program').addEventListener('keydown', event => newLine(event, edited))
-$('program').addEventListener('blur', close)
-$('editor').addEventListener('scroll', mark)
+$('program').onblur = close
+$('editor').onscroll = mark
 new ResizeObserver(mark).observe($('bench'))
-$('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))
-$('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.state())))
-$('save').addEventListener('click', () => save(new Blob([$('program').value], { type: 'text/plain' }), 'mine.walk'))
+$('copy-link').onclick = () => viewer.copy(location.href.split('#')[0] + viewer.hash())
+$('copy-command').onclick = () => viewer.copy(commandOf(viewer.state()))
+$('save').onclick = () => save(new Blob([$('program').value], { type: 'text/plain' }), 'mine.walk')
 function takeText({ name, text }) {
   if (text.length > TEXT_MOST) return viewer.tell(`${name} has ${text.length} bytes; a program has at most ${TEXT_MOST}.`, true)
   show(text)
