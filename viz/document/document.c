@@ -97,6 +97,16 @@ void put_end(Document *d) {
 static json_t *text_or_null(const char *text) { return text ? table_json_text(text) : json_null(); }
 static json_t *real_or_null(double real) { return isfinite(real) ? json_real(real) : json_null(); }
 
+/* clang gives wasm's variadic functions a Wide as two halves, and looks for it where it would be whole. */
+static Wide next_wide(va_list *of) {
+#ifdef __wasm__
+  const uint64_t low = va_arg(*of, uint64_t);
+  return low + ((Wide)va_arg(*of, uint64_t) << 64);
+#else
+  return va_arg(*of, Wide);
+#endif
+}
+
 void put_values(Document *d, const char *p, ...) {
   va_list of;
   va_start(of, p);
@@ -114,7 +124,7 @@ void put_values(Document *d, const char *p, ...) {
     case 'n': put_json(d, key, json_integer(va_arg(of, int))); break;
     case 'i': put_json(d, key, json_integer(va_arg(of, int64_t))); break;
     case 'u': put_json(d, key, table_json_whole(va_arg(of, uint64_t))); break;
-    case 'w': put_json(d, key, table_json_whole(va_arg(of, Wide))); break;
+    case 'w': put_json(d, key, table_json_whole(next_wide(&of))); break;
     case 'f': put_json(d, key, real_or_null(va_arg(of, double))); break;
     default: d->depth--;
     }
@@ -154,7 +164,7 @@ void put_cells(Table *t, const char *p, ...) {
     case 'u':
     case 'U': put_number(t, role, is_optional, *p == 'U', va_arg(of, uint64_t)); break;
     case 'w':
-    case 'W': put_number(t, role, is_optional, *p == 'W', va_arg(of, Wide)); break;
+    case 'W': put_number(t, role, is_optional, *p == 'W', next_wide(&of)); break;
     case 'd': table_digits(t, role, wide(va_arg(of, int64_t))); break;
     case 't': table_seconds(t, role, va_arg(of, double)); break;
     case '%': table_percent(t, role, va_arg(of, double)); break;
