@@ -79,6 +79,7 @@ export class Browser {
     const { targetId } = await this.send('Target.createTarget', { url: 'about:blank', browserContextId })
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
     const page = new Page(this, sessionId, targetId)
+    this.opened?.(page)
     for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await page.send(domain + '.enable')
     await page.size(width, height, scale, mobile)
     await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] })
