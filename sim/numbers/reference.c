@@ -10,6 +10,8 @@ static bool pattern_hides(const Pattern *p, int64_t query, int64_t own, int64_t 
   if (p->kind == PATTERN_BLOCKS) return pattern_cells(p, query, query + 1, key, key + 1).allowed == 0;
   if (p->kind != PATTERN_DOCUMENTS) return false;
   int64_t k = 0;
+  if (own < 0 || own >= p->matrix.N_k) return true;
+  if (p->block) return own / p->block != key / p->block;
   while (p->table[k] <= key) k++;
   return own >= p->table[k] || own < (k > 0 ? p->table[k - 1] : 0);
 }

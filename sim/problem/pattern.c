@@ -141,22 +141,22 @@ Pattern *pattern_documents(const char *text, size_t length, const char *name, Pa
               quote_text(name).text, n, sum, matrix.N_k, sum);
     return NULL;
   }
-  if (n == 1) n = ceil_div(matrix.N_k, only);
   Pattern *p = pattern_alloc(name, PATTERN_DOCUMENTS, matrix, n, error);
   if (!p) return NULL;
   p->n_documents = n;
+  if (n == 1) p->block = only;
   at = text;
-  int64_t position = 0;
-  for (int64_t k = 0; k < n; k++) {
-    if ((next = next_length(&at, end)) == 0) next = only;
-    position = position + next < matrix.N_k ? position + next : matrix.N_k;
-    p->table[k] = (uint32_t)position;
-  }
+  sum = 0;
+  for (int64_t k = 0; k < n; k++) p->table[k] = (uint32_t)(sum += next_length(&at, end));
   return p;
 }
 
 PatternDocument pattern_document(const Pattern *p, int64_t position) {
   int64_t low = 0, high = p->n_documents - 1; /* the first that ends after it */
+  if (p->block) {
+    const int64_t begin = position - position % p->block;
+    return (PatternDocument){begin, min64(begin + p->block, p->matrix.N_k)};
+  }
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (p->table[middle] > position)

@@ -42,7 +42,7 @@ typedef struct Pattern {
   char name[PATTERN_NAME_BYTES]; /* as asked for */
   PatternKind kind;
   PatternMatrix matrix;
-  int64_t block;       /* of blocks: queries and keys of a cell's side */
+  int64_t block;       /* of blocks: queries and keys of a cell's side; of documents: all are as long; 0: a table */
   int64_t rows, cols;  /* cells */
   int64_t keys;        /* of a sink, a prefix; at most N_k */
   int64_t n_documents; /* of documents */
