@@ -67,6 +67,7 @@ typedef struct {
   uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */
   uint32_t draw;              /* the same: which of many draws of what is random; 0: the usual one */
   Refinements without;        /* the same: parts of the model left out, to see what they explain */
+  const Listener *listener;   /* the same: who hears how far its walk is; NULL: nobody */
 } Problem;
 
 /* The algorithm that problem->kernel follows here: its own, or the one that splits the keys where its grid is small and

@@ -250,6 +250,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.first_gpc = problem->first_gpc;
     l2.without = problem->without;
     l2.seed = (uint64_t)problem->draw * DRAWS_APART;
+    l2.listener = problem->listener;
     status = l2_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
   }
   s->has_l2 = !status;

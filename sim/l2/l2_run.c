@@ -100,6 +100,12 @@ static double work_on_owed(Slot *slot, Work next) {
   return cycles;
 }
 
+/* How far the walk is in its k-th kernel. */
+static void tell(const Run *r, uint32_t k) {
+  const double begun = (double)r->next_piece[k] / (double)r->stream.kernels[k].n_pieces;
+  r->listener->hear(r->listener->context, fmax((k + begun) / r->stream.n_kernels, r->steps / r->stop_steps));
+}
+
 static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep *next) {
   Run *r = context;
   Slot *taker = &r->slots[at];
@@ -127,6 +133,7 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
   StreamStep step = {.access = next};
   stream_next(&r->stream, slot, &step);
   r->steps++;
+  if (r->listener && ((int64_t)r->steps & 4095) == 0) tell(r, k);
   taker->ended = !slot->busy && !r->config->in_step && !r->replaces_at_once;
   if (r->forgets_q) next->renewed = 0;
   if (r->row_end_cycles && !slot->busy)
@@ -378,6 +385,7 @@ static Status walk_slots(Run *r, ClockConfig *clock, int time, L2Run *walked, Er
 static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *error) {
   const bool taken = take_slots(&r, clock.n_ctas);
   if (time == 0 && r.stream.by_rows && !r.stream.combines) r.row_end_cycles = r.config->row_end_cycles;
+  if (time == 0) r.listener = r.config->listener;
   const Status status = taken ? walk_slots(&r, &clock, time, walked, error)
                               : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", clock.n_ctas);
   give_slots_back(&r);

@@ -53,7 +53,8 @@ typedef struct {
    * head, two fifths of that where its K and V are more than 1.5 times L2; of up to 16 heads half as many for each,
    * of more, or with more than 64K keys, four times as many together. */
   int64_t max_steps;
-  uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
+  uint64_t seed;            /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
+  const Listener *listener; /* of the first walk; NULL: nobody */
 } L2RunConfig;
 
 typedef struct {

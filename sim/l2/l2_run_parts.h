@@ -36,6 +36,7 @@ typedef struct {
   double latency_cycles;            /* that a tile takes a CTA that waits besides */
   bool replaces_at_once, forgets_q; /* left out: the handover, the renewal of Q */
   double steps, stop_steps;         /* taken; the number after which nothing new is begun */
+  const Listener *listener;
   struct {
     int64_t piece;
     double steps; /* before which this was counted; 0: not reached */

@@ -19,6 +19,12 @@
 #include "sim/machine/timing.h"
 #include "sim/problem/plan.h"
 
+/* Hears how much of a long walk is done. */
+typedef struct {
+  void (*hear)(void *context, double part);
+  void *context;
+} Listener;
+
 /* Which index runs fastest as CTAs are numbered; splits, where there are some, run within a query block. */
 typedef enum {
   ORDER_QUERY_BATCH_HEAD = 0, /* FlashAttention-2: grid (row blocks, batch, heads) */

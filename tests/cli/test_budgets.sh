@@ -62,4 +62,7 @@ expect 2 'larger than' sim -N 64 --gpu h200 --kernel /dev/zero
 { cat assets/kernels/fa2-sm90 && repeat 5000 'warps = 4
 '; } >"$work/keys.kernel"
 expect 2 'keys.kernel:[0-9]*: ' sim -N 64 --gpu h200 --kernel "$work/keys.kernel"
+
+# A long question says in time how long it will take, off a terminal too.
+(ulimit -t 2 && exec "$tilewalk" advise -N 128K --heads 32 --gpu h100-sxm --causal 2>&1) | grep '^advise: about .* in all$' || failed=1
 exit $failed

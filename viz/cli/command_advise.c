@@ -22,6 +22,7 @@
 #include "viz/cli/run_tables.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
+#include "viz/text/progress.h"
 
 static const int64_t ROWS[] = {16, 32, 64, 128, 192, 256}, KEYS[] = {16, 32, 64, 128, 192, 256};
 enum {
@@ -54,7 +55,15 @@ typedef struct {
   Tried *tried;
   int n, n_misfits; /* tiles that no place holds, or that do not launch */
   const char *why;  /* the last one is no kernel */
+  Progress progress;
+  double all, seen; /* to be tried; so far */
 } Advice;
+
+/* Where anything runs there is advice. */
+static void tell(Advice *a) {
+  a->seen++;
+  if (a->n) progress_foretell(&a->progress, a->seen / a->all);
+}
 
 /* The CTAs of such a kernel. */
 static bool launch_tile(Tried *t, const Gpu *gpu) {
@@ -127,6 +136,7 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
     const int64_t rows = on_paper ? (int64_t)PAPER_STEP * (i + 1) : ROWS[i];
     for (int j = 0; j < (asked.B_c ? 1 : N_KEYS); j++) {
       Problem p = *problem;
+      tell(advice);
       if ((!asked.B_r && is_larger(rows, packed.N_q)) || (!asked.B_c && is_larger(KEYS[j], packed.N_k))) continue;
       if (!asked.B_r) p.tiling.B_r = rows;
       if (!asked.B_c) p.tiling.B_c = KEYS[j];
@@ -152,12 +162,13 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
                      Error *error) {
   const Shape packed = shape_packed(&problem->shape);
   const bool splits = !is_named && problem->shape.N_q < problem->shape.N_k && packed.N_q <= SPLIT_ROWS;
+  advice->all = N_ROWS * N_KEYS * (1 + splits) + KERNELS_MAX;
   Status status = try_tiles(advice, problem, schedule, gpu, error);
   if (!status && splits) status = try_tiles(advice, problem, shipped_splitting(), gpu, error);
   DescriptionNames *names = calloc(1, sizeof *names);
   const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
   if (!status && names && any_kernel && !description_names("kernels", names, NULL))
-    for (int k = 0; k < names->n && k < KERNELS_MAX; k++)
+    for (int k = 0; k < names->n && k < KERNELS_MAX; k++, tell(advice))
       advice->n += try_kernel(&advice->tried[advice->n], problem, names->names[k], gpu);
   free(names);
   if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)
@@ -329,6 +340,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
       question_has_effect(r, &gpu, error))
     return error->status;
   if (r->n_algorithms > 1) return error_refuse(error, "advice is for one algorithm; name one with --algorithm");
+  advice.progress = progress_new(io->err, &io->style, false, "advise", progress_clock_s());
   advice.tried = calloc(TRIED_MAX, sizeof *advice.tried);
   const Status status = advice.tried ? advise(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
                                      : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);

@@ -11,6 +11,7 @@
 #include "viz/cli/program_notes.h"
 #include "viz/cli/rank_options.h"
 #include "viz/cli/run_tables.h"
+#include "viz/text/progress.h"
 
 enum { RUNS_MAX = RUN_TABLES_MAX };
 
@@ -38,8 +39,19 @@ static void put_runs(Document *d, const Simulation *runs, int n) {
   put_end(d);
 }
 
+typedef struct {
+  Progress progress;
+  int gpus, all, done; /* runs */
+} Heard;
+
+static void hear(void *context, double part) {
+  Heard *h = context;
+  progress_foretell(&h->progress, (h->done + part) / h->all);
+}
+
 /* The runs on one GPU, added to those there are. */
-static Status run_on(const SimOptions *o, const char *name, Simulation *runs, int *n, Error *error) {
+static Status run_on(const SimOptions *o, const char *name, Heard *heard, Simulation *runs, int *n, Error *error) {
+  const Listener listener = {hear, heard};
   Request r = o->request;
   Problem problem;
   Gpu gpu;
@@ -51,6 +63,9 @@ static Status run_on(const SimOptions *o, const char *name, Simulation *runs, in
   for (int k = 0; !status && k < r.n_algorithms; k++) {
     if (*n == RUNS_MAX)
       return error_refuse(error, "more than %d runs side by side; name fewer GPUs or algorithms", RUNS_MAX);
+    heard->done = *n;
+    heard->all = heard->gpus * r.n_algorithms;
+    problem.listener = &listener;
     Simulation *run = &runs[(*n)++];
     /* without a GPU a question about SRAM and HBM alone */
     status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
@@ -60,15 +75,16 @@ static Status run_on(const SimOptions *o, const char *name, Simulation *runs, in
 }
 
 /* --gpu A,B: one after the other. */
-static Status run_on_all(const SimOptions *o, Simulation *runs, int *n, Error *error) {
+static Status run_on_all(const SimOptions *o, Heard *heard, Simulation *runs, int *n, Error *error) {
   char names[REQUEST_NAME_BYTES];
   snprintf(names, sizeof names, "%s", o->request.gpu);
+  for (const char *c = names; *c; c++) heard->gpus += *c == ',';
   for (char *name = names;;) {
     char *comma = strchr(name, ',');
     if (comma) *comma = '\0';
     if ((comma || name != names) && !*name)
       return error_refuse(error, "--gpu has an empty name; give GPUs as h100-sxm,h200");
-    const Status status = run_on(o, name, runs, n, error);
+    const Status status = run_on(o, name, heard, runs, n, error);
     if (status || !comma) return status;
     name = comma + 1;
   }
@@ -86,8 +102,9 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const Schedule *schedules[RUNS_MAX];
   int n = 0;
   Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
+  Heard heard = {progress_new(io->err, &io->style, false, "sim", progress_clock_s()), 1, 0, 0};
   Status status = *o->lengths ? answer_lengths(o, d, error)
-                  : runs      ? run_on_all(o, runs, &n, error)
+                  : runs      ? run_on_all(o, &heard, runs, &n, error)
                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
   if (!status) status = layer_note(&o->request, io, error);
   for (int k = 0; k < n; k++) schedules[k] = runs[k].schedule;

@@ -277,6 +277,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
   Run *r = context;
   Document *d = &r->json;
   progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
+  progress_foretell(&r->progress, (point + 1.0) / (double)r->n);
   if (d->form != DOCUMENT_JSON) return STATUS_OK;
   if (!r->points) r->points = open_table(d, s, r->request, true);
   add_row(r->points, s, point);

@@ -1,12 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, fileno */
 #include "viz/text/progress.h"
 
 #include "viz/text/glyphs.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 
-#include <time.h>
-
-static const double QUIET_S = 0.5, REDRAW_S = 0.1;
+static const double QUIET_S = 0.5, REDRAW_S = 0.1, LONG_S = 2;
 
 double progress_clock_s(void) {
   struct timespec now = {0};
@@ -16,9 +15,11 @@ double progress_clock_s(void) {
 
 Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what, double now_s) {
   return (Progress){.out = is_terminal ? out : NULL,
+                    .err = out,
                     .style = *style,
                     .what = what,
                     .started_s = now_s,
+                    .began = clock(),
                     .drawn_s = now_s + QUIET_S - REDRAW_S};
 }
 
@@ -53,6 +54,14 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
   else
     snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
   progress_show(progress, line, now_s);
+}
+
+void progress_foretell(Progress *p, double part) {
+  const double all_s = (progress_clock_s() - p->started_s) / part;
+  const bool is_early = clock() - p->began < QUIET_S * CLOCKS_PER_SEC; /* a busy computer's wait is not counted */
+  if (p->is_told || is_early || part >= 1 || all_s < LONG_S || fileno(p->err) < 0) return;
+  p->is_told = true;
+  text_say(p->err, "%s: about %s in all\n", p->what, number_seconds(all_s).text);
 }
 
 void progress_end(Progress *progress) {

@@ -8,13 +8,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef struct {
   FILE *out; /* NULL: silent */
+  FILE *err; /* the same, whatever it is */
   TextStyle style;
   const char *what; /* the caller's string, which must outlive this */
   double started_s, drawn_s;
-  int columns; /* of the line that is on the screen now */
+  clock_t began; /* of this program's own time */
+  bool is_told;  /* how long it takes */
+  int columns;   /* of the line that is on the screen now */
 } Progress;
 
 /* Seconds on a clock that only goes forward. */
@@ -30,6 +34,10 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
 /* The same with the caller's own words, made only when they are due. */
 bool progress_is_due(const Progress *progress, double now_s);
 void progress_show(Progress *progress, const char *line, double now_s);
+
+/* Says once, whatever the stream is, how long a job takes of which that part is done, if that is more than two seconds. For
+ * questions that are not refused any more. */
+void progress_foretell(Progress *progress, double part);
 
 /* Erases the line. Call it before anything else is printed on the terminal. */
 void progress_end(Progress *progress);
