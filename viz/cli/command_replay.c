@@ -121,19 +121,7 @@ static Status stop(const Reader *r, Error *error) {
 }
 
 static void show_progress(Reader *r) {
-  const double now_s = progress_clock_s();
-  if (!progress_is_due(&r->progress, now_s)) return;
-  const double seconds = now_s - r->progress.started_s;
-  const double lines_s = (double)r->parser.line / seconds;
-  char line[512], of[224] = "", left[64] = "";
-  if (r->total_bytes) {
-    const double done = (double)r->read_bytes / (double)r->total_bytes;
-    snprintf(of, sizeof of, " of %s  %s", number_bytes(r->total_bytes).text, number_percent(done).text);
-    if (done > 0) snprintf(left, sizeof left, "  %.0f s left", seconds * (1 - done) / done);
-  }
-  snprintf(line, sizeof line, "replay  %s%s  %s lines  %.1f million/s%s", number_bytes(r->read_bytes).text, of,
-           number_count(r->parser.line).text, 1e-6 * lines_s, left);
-  progress_show(&r->progress, line, now_s);
+  progress_update(&r->progress, r->read_bytes, r->total_bytes, progress_clock_s());
 }
 
 /* Waits until there is something to read, but not deaf: an interrupt, and the progress line, come
@@ -216,7 +204,7 @@ static Status check_accesses(const Reader *r, Error *error) {
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
-  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
+  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay, bytes", progress_clock_s());
   bool is_last = false, checked = false;
   Status status = STATUS_OK;
   while (status == STATUS_OK && !is_last && r->left) {

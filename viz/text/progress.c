@@ -35,25 +35,15 @@ static void draw(Progress *progress, const char *line) {
   progress->columns = columns;
 }
 
-bool progress_is_due(const Progress *progress, double now_s) {
-  return progress->out && now_s - progress->drawn_s >= REDRAW_S;
-}
-
-void progress_show(Progress *progress, const char *line, double now_s) {
-  if (!progress_is_due(progress, now_s)) return;
-  progress->drawn_s = now_s;
-  draw(progress, line);
-}
-
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s) {
-  if (!progress_is_due(progress, now_s)) return;
-  char line[512];
+  char line[512], of[256] = "";
+  if (!progress->out || now_s - progress->drawn_s < REDRAW_S) return;
+  progress->drawn_s = now_s;
   if (total > 0)
-    snprintf(line, sizeof line, "%s  %s of %s  %s", progress->what, number_count(done).text, number_count(total).text,
+    snprintf(of, sizeof of, " of %s  %s", number_count(total).text,
              number_percent((double)done / (double)total).text);
-  else
-    snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
-  progress_show(progress, line, now_s);
+  snprintf(line, sizeof line, "%s  %s%s", progress->what, number_count(done).text, of);
+  draw(progress, line);
 }
 
 void progress_foretell(Progress *p, double part) {

@@ -31,10 +31,6 @@ Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);
 
-/* The same with the caller's own words, made only when they are due. */
-bool progress_is_due(const Progress *progress, double now_s);
-void progress_show(Progress *progress, const char *line, double now_s);
-
 /* Says once, whatever the stream is, how long a job takes of which that part is done, if that is more than two seconds. For
  * questions that are not refused any more. */
 void progress_foretell(Progress *progress, double part);
