@@ -126,11 +126,10 @@ TileKind mask_tile(const Mask *m, int64_t row0, int64_t row1, int64_t col0, int6
     const Sight s = sight_of(m, row0, row1);
     return tile_of_sight(&s, col0, col1);
   }
-  const TileKind band = band_tile(&m->band, row0, row1, col0, col1);
-  if (band == TILE_SKIPPED) return band;
   const PatternCells cells = cells_of(m, row0, row1, col0, col1);
-  if (cells.allowed == 0) return TILE_SKIPPED;
-  if (cells.allowed == cells.all) return band;
+  if (cells.allowed == 0) return TILE_SKIPPED; /* of most tiles, before the band costs time */
+  const TileKind band = band_tile(&m->band, row0, row1, col0, col1);
+  if (band == TILE_SKIPPED || cells.allowed == cells.all) return band;
   return band == TILE_FULL || blocks_meet_band(m, row0, row1, col0, col1) ? TILE_PARTIAL : TILE_SKIPPED;
 }
 

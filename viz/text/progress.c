@@ -40,8 +40,7 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
   if (!progress->out || now_s - progress->drawn_s < REDRAW_S) return;
   progress->drawn_s = now_s;
   if (total > 0)
-    snprintf(of, sizeof of, " of %s  %s", number_count(total).text,
-             number_percent((double)done / (double)total).text);
+    snprintf(of, sizeof of, " of %s  %s", number_count(total).text, number_percent((double)done / (double)total).text);
   snprintf(line, sizeof line, "%s  %s%s", progress->what, number_count(done).text, of);
   draw(progress, line);
 }
