@@ -68,7 +68,6 @@ int ptx_find_entry(const PtxModule *module, const char *name);  /* exact, else t
 PtxEntry ptx_entry(const PtxModule *module, int entry);
 PtxParameter ptx_parameter(const PtxModule *module, int entry, int parameter);
 const char *ptx_parameter_name(const PtxModule *module, int entry, int parameter);
-int ptx_target(const PtxModule *module); /* 80 for sm_80, 90 for sm_90a */
 /* Source files by `.file` number, 1 ...; NULL where there is none. */
 const char *ptx_source_file(const PtxModule *module, int file);
 
@@ -207,7 +206,6 @@ typedef enum { /* what the requests of an instruction are */
                PTX_BULK_COPY,   /* cp.async.bulk and tensor maps: bytes by the copy engine, no requests */
                PTX_N_REQUEST_KINDS
 } PtxRequestKind;
-const char *ptx_request_kind_name(PtxRequestKind kind); /* "global load", ... */
 
 typedef struct {
   PtxCounts by_kind[PTX_N_REQUEST_KINDS];

@@ -106,7 +106,7 @@ struct PtxModule {
   char name[PTX_NAME_BYTES];
   char *text;
   size_t n_text;
-  int32_t target, version;
+  int32_t version;
   Symbols symbols; /* scope 0 */
   Function *functions;
   int32_t n_functions, functions_capacity;

@@ -336,7 +336,6 @@ static bool target(Reader *r) {
   if (w.n < 5 || memcmp(w.at, "sm_", 3) || word_number((Word){w.at + 3, digits}, &n) != NUMBER_INTEGER || n > 999)
     return ptx_reader_refuses(r, w, "is no target; sm_70 to sm_90a are modelled");
   if (n < 30 || n > 90) return ptx_reader_refuses(r, w, "is not modelled; compile for sm_70 to sm_90a");
-  r->module->target = (int32_t)n;
   while (cursor_take(&r->c, ',')) cursor_word(&r->c);
   return true;
 }
@@ -434,7 +433,6 @@ void ptx_module_free(PtxModule *m) {
 }
 
 int ptx_n_entries(const PtxModule *m) { return m->n_entries; }
-int ptx_target(const PtxModule *m) { return m->target; }
 const char *ptx_entry_name(const PtxModule *m, int entry) { return m->functions[m->entries[entry]].name.at; }
 PtxEntry ptx_entry(const PtxModule *m, int entry) { return m->functions[m->entries[entry]].entry; }
 

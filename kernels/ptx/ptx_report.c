@@ -3,13 +3,6 @@
 
 #include "kernels/ptx/ptx_machine.h"
 
-const char *ptx_request_kind_name(PtxRequestKind kind) {
-  static const char *const names[] = {
-      "none",         "global load",   "global store", "global atomic", "global reduction",  "shared load",
-      "shared store", "shared atomic", "local load",   "local store",   "asynchronous copy", "bulk copy"};
-  return names[kind];
-}
-
 static void add_counts(PtxCounts *to, const PtxCounts *from) {
   to->executed += from->executed, to->lanes += from->lanes, to->requests += from->requests;
   to->sectors += from->sectors, to->wavefronts += from->wavefronts, to->conflicts += from->conflicts;

@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/base/word_list.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/shipped.h"
 
@@ -186,31 +187,48 @@ typedef struct {
   keyfile_refuse((check)->display_name, profile_note((check)->p, key)->line, (check)->error, __VA_ARGS__)
 
 /* "there is no order 'x'; there are a, b and c", with a guess where one is near. */
-static Status refuse_word(const Check *c, const char *key, const char *word, const char *(*name)(int), int n) {
+static Status refuse_word(const Check *c, const char *key, const char *word, const char *const *names) {
   char all[160] = "";
   const Quote typed = quote_text(word);
   Nearest nearest = {.word = typed.text};
-  for (int i = 0; i < n; i++) {
-    nearest_offer(&nearest, name(i));
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", name(i));
+  for (int i = 0; names[i]; i++) {
+    nearest_offer(&nearest, names[i]);
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
   }
   if (nearest.best) return REFUSE(c, key, "there is no %s '%s'; did you mean '%s'?", key, typed.text, nearest.best);
   return REFUSE(c, key, "there is no %s '%s'; there are %s", key, typed.text, all);
 }
 
-static const char *order_at(int i) { return launch_order_name((LaunchOrder)i); }
-static const char *rows_at(int i) { return launch_rows_name((LaunchRows)i); }
-static const char *walk_at(int i) { return launch_walk_name((LaunchWalk)i); }
-static const char *packing_at(int i) { return packing_name((Packing)i); }
-static const char *splitting_at(int i) { return splitting_name((Splitting)i); }
-static const char *schedule_at(int i) { return SCHEDULES[i]->name; }
-static const char *yes_no_at(int i) { return i ? "no" : "yes"; }
-
-static Status read_yes_no(const Check *c, const char *key, const char *text, bool *flag) {
-  *flag = strcmp(text, "yes") == 0;
-  if (*flag || !*text || strcmp(text, "no") == 0) return STATUS_OK;
-  return refuse_word(c, key, text, yes_no_at, 2);
+static Status refuse_schedule(const Check *c) {
+  const char *names[64] = {NULL};
+  for (int i = 0; i < N_PROGRAMS && i < 63; i++) names[i] = SCHEDULES[i]->name;
+  return refuse_word(c, "algorithm", c->p->algorithm, names);
 }
+
+/* Keys whose value is a word of a list: an int in the profile; or a bool, yes. */
+static const char *const YES_NO[] = {"yes", "no", NULL};
+static const struct {
+  const char *key;
+  size_t text, member;
+  const char *const *names;
+} WORDS[] = {
+#define WORD(key, text, member, names)                                                                                 \
+  { key, offsetof(Profile, text), offsetof(Profile, member), names }
+    WORD("order", order_text, order, LAUNCH_ORDER_NAMES),
+    WORD("rows", rows_text, rows, LAUNCH_ROWS_NAMES),
+    WORD("walk", walk_text, walk, LAUNCH_WALK_NAMES),
+    WORD("persistent", persistent_text, persistent, YES_NO),
+    WORD("waits", waits_text, waits, YES_NO),
+    WORD("steady", steady_text, steady, YES_NO),
+    WORD("reloads_q", reloads_q_text, reloads_q, YES_NO),
+    WORD("clips_k", clips_k_text, clips_k, YES_NO),
+    WORD("lse", lse_text, lse, YES_NO),
+    WORD("tables", tables_text, reads_tables, YES_NO),
+    WORD("blocks", blocks_text, has_no_blocks, YES_NO),
+    WORD("packs", packs_text, packing, PACKING_NAMES),
+    WORD("splits", splits_text, splitting, SPLITTING_NAMES),
+#undef WORD
+};
 
 static Status read_words(const Check *c) {
   static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -220,40 +238,32 @@ static Status read_words(const Check *c) {
                   "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full "
                   "name in 'product'");
   p->schedule = schedule_find(p->algorithm);
-  if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_PROGRAMS);
+  if (!p->schedule) return refuse_schedule(c);
   if (*p->launch_text && program_launch_read(p->schedule, 0, p->launch_text, c->display_name,
                                              profile_note(p, "launch")->line, &p->launch, c->error))
     return STATUS_BAD_FILE;
-  if (!launch_order_from_name(p->order_text, &p->order))
-    return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
-  if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows))
-    return refuse_word(c, "rows", p->rows_text, rows_at, ROWS_COUNT);
-  if (*p->walk_text && !launch_walk_from_name(p->walk_text, &p->walk))
-    return refuse_word(c, "walk", p->walk_text, walk_at, WALK_COUNT);
-  Status status = read_yes_no(c, "persistent", p->persistent_text, &p->persistent);
-  if (!status) status = read_yes_no(c, "waits", p->waits_text, &p->waits);
-  if (!status) status = read_yes_no(c, "steady", p->steady_text, &p->steady);
-  if (!status && p->latency_cycles && !p->waits)
+  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++) {
+    const char *word = (char *)p + WORDS[k].text;
+    void *member = (char *)p + WORDS[k].member;
+    const int value = word_list_find(WORDS[k].names, word);
+    if (!*word) continue;
+    if (value < 0) return refuse_word(c, WORDS[k].key, word, WORDS[k].names);
+    if (WORDS[k].names == YES_NO)
+      *(bool *)member = value == 0;
+    else
+      *(int *)member = value;
+  }
+  p->has_no_blocks = strcmp(p->blocks_text, "no") == 0;
+  if (p->latency_cycles && !p->waits)
     return REFUSE(c, "latency_cycles",
                   "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
-  if (!status && p->slip_percent && p->steady)
+  if (p->slip_percent && p->steady)
     return REFUSE(c, "slip_percent",
                   "a CTA that gets ahead steadily does not slip; give one of steady and slip_percent");
-  if (!status && p->round_bytes && !p->waits)
+  if (p->round_bytes && !p->waits)
     return REFUSE(c, "round",
                   "round says how much a kernel asks for before it waits; give waits = yes too, or no round");
-  if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
-  if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
-  if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
-  if (!status) status = read_yes_no(c, "tables", p->tables_text, &p->reads_tables);
-  bool has_blocks = true;
-  if (!status && *p->blocks_text) status = read_yes_no(c, "blocks", p->blocks_text, &has_blocks);
-  p->has_no_blocks = !has_blocks;
-  if (!status && *p->packs_text && !packing_from_name(p->packs_text, &p->packing))
-    return refuse_word(c, "packs", p->packs_text, packing_at, PACKING_COUNT);
-  if (!status && *p->splits_text && !splitting_from_name(p->splits_text, &p->splitting))
-    return refuse_word(c, "splits", p->splits_text, splitting_at, SPLITTING_COUNT);
-  return status;
+  return STATUS_OK;
 }
 
 /* The fields of tile (d, causal) start here in the table, and so in the notes. */

@@ -1,7 +1,6 @@
 #include "sim/l2/launch.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
   SMEM_GRANULE = 128,
@@ -9,51 +8,17 @@ enum {
   SM_PARTITIONS = 4
 }; /* cuda_occupancy.h, compute capability 7.0 to 10.0 */
 
-const char *const LAUNCH_ORDER_NAMES[ORDER_COUNT + 1] = {"query-batch-head", "query-head-batch", "head-query-batch",
-                                                         "head-batch-query", NULL};
-static const char *const ROWS_NAMES[ROWS_COUNT] = {"ascending", "descending", "longest-first"};
-const char *const LAUNCH_WALK_NAMES[WALK_COUNT + 1] = {"forward", "reversed", NULL};
-static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
-                                                         "CTAs per SM",   "the kernel", "nothing known"};
+const char *const LAUNCH_ORDER_NAMES[] = {"query-batch-head", "query-head-batch", "head-query-batch",
+                                          "head-batch-query", NULL};
+const char *const LAUNCH_ROWS_NAMES[] = {"ascending", "descending", "longest-first", NULL};
+const char *const LAUNCH_WALK_NAMES[] = {"forward", "reversed", NULL};
+const char *const PACKING_NAMES[] = {"usual", "never", "one-query", "fill", "always", NULL};
+const char *const SPLITTING_NAMES[] = {"never", "fill", "power-of-two", "fewest", "hopper", NULL};
 
-static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two", "fewest", "hopper"};
-static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill", "always"};
-
-const char *launch_order_name(LaunchOrder order) { return LAUNCH_ORDER_NAMES[order]; }
-const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
-const char *launch_walk_name(LaunchWalk walk) { return LAUNCH_WALK_NAMES[walk]; }
-const char *occupancy_limit_name(OccupancyLimit limit) { return LIMIT_NAMES[limit]; }
-
-static int find_name(const char *const *names, int n, const char *name) {
-  for (int i = 0; i < n; i++)
-    if (strcmp(names[i], name) == 0) return i;
-  return -1;
-}
-
-bool launch_order_from_name(const char *name, LaunchOrder *order) {
-  const int i = find_name(LAUNCH_ORDER_NAMES, ORDER_COUNT, name);
-  if (i >= 0) *order = (LaunchOrder)i;
-  return i >= 0;
-}
-
-bool launch_rows_from_name(const char *name, LaunchRows *rows) {
-  const int i = find_name(ROWS_NAMES, ROWS_COUNT, name);
-  if (i >= 0) *rows = (LaunchRows)i;
-  return i >= 0;
-}
-
-bool launch_walk_from_name(const char *name, LaunchWalk *walk) {
-  const int i = find_name(LAUNCH_WALK_NAMES, WALK_COUNT, name);
-  if (i >= 0) *walk = (LaunchWalk)i;
-  return i >= 0;
-}
-
-const char *packing_name(Packing packing) { return PACKING_NAMES[packing]; }
-
-bool packing_from_name(const char *name, Packing *packing) {
-  const int i = find_name(PACKING_NAMES, PACKING_COUNT, name);
-  if (i >= 0) *packing = (Packing)i;
-  return i >= 0;
+const char *occupancy_limit_name(OccupancyLimit limit) {
+  static const char *const names[] = {"shared memory", "registers",  "threads",
+                                      "CTAs per SM",   "the kernel", "nothing known"};
+  return names[limit];
 }
 
 /* The part of the rows of whole tiles that are used. */
@@ -66,14 +31,6 @@ bool packing_packs(Packing packing, int64_t N_q, int64_t group, int64_t B_r, boo
   if (packing == PACKING_ALWAYS) return true;
   if (packing == PACKING_ONE_QUERY) return N_q == 1 && !has_window;
   return splits || rows_used(N_q, B_r) < 0.9 * rows_used(N_q * group, B_r);
-}
-
-const char *splitting_name(Splitting splitting) { return SPLITTING_NAMES[splitting]; }
-
-bool splitting_from_name(const char *name, Splitting *splitting) {
-  const int i = find_name(SPLITTING_NAMES, SPLITTING_COUNT, name);
-  if (i >= 0) *splitting = (Splitting)i;
-  return i >= 0;
 }
 
 static int64_t fill(Wide n_ctas, int64_t n_SM, int64_t T_c, bool may_be_empty) {
@@ -272,21 +229,11 @@ static LaunchPiece piece_of_block(const Launch *l, int64_t batch, int64_t head, 
                        .split = l->config.splits_descending ? l->n_splits - 1 - split : split};
 }
 
-static int64_t number_of_block(const Launch *l, LaunchPiece p) {
-  const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
-  return row * l->n_splits + (l->config.splits_descending ? l->n_splits - 1 - p.split : p.split);
-}
-
 static LaunchPiece piece_of_group(const Launch *l, int64_t n) {
   const int64_t blocks = l->n_row_blocks * l->n_splits,
                 first = n / (l->config.group_heads * blocks) * l->config.group_heads;
   const int64_t rest = n - first * blocks, heads = group_size(l, first), head = first + rest % heads;
   return piece_of_block(l, head / l->heads, head % l->heads, rest / heads);
-}
-
-static int64_t number_in_group(const Launch *l, int64_t head, int64_t block) {
-  const int64_t first = head / l->config.group_heads * l->config.group_heads;
-  return first * l->n_row_blocks * l->n_splits + block * group_size(l, first) + head - first;
 }
 
 LaunchPiece launch_piece(const Launch *l, int64_t n) {
@@ -298,16 +245,4 @@ LaunchPiece launch_piece(const Launch *l, int64_t n) {
     n /= digit_size(l, which);
   }
   return piece_of_block(l, digit[DIGIT_BATCH], digit[DIGIT_HEAD], digit[DIGIT_QUERY]);
-}
-
-int64_t launch_number(const Launch *l, LaunchPiece p) {
-  const int64_t digit[DIGIT_COUNT] = {
-      [DIGIT_QUERY] = number_of_block(l, p), [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
-  if (l->config.group_heads) return number_in_group(l, p.batch * l->heads + p.head, digit[DIGIT_QUERY]);
-  int64_t n = 0;
-  for (int k = DIGIT_COUNT - 1; k >= 0; k--) {
-    const int which = DIGITS[l->config.order][k];
-    n = n * digit_size(l, which) + digit[which];
-  }
-  return n;
 }

@@ -43,14 +43,9 @@ typedef enum {
 
 typedef enum { WALK_FORWARD = 0, WALK_REVERSED, WALK_COUNT } LaunchWalk; /* over K and V: first to last, or back */
 
-extern const char *const LAUNCH_ORDER_NAMES[ORDER_COUNT + 1],
-    *const LAUNCH_WALK_NAMES[WALK_COUNT + 1];                      /* NULL ends them */
-const char *launch_order_name(LaunchOrder order);                  /* "query-batch-head", ... */
-const char *launch_rows_name(LaunchRows rows);                     /* "ascending", "descending", "longest-first" */
-const char *launch_walk_name(LaunchWalk walk);                     /* "forward", "reversed" */
-bool launch_order_from_name(const char *name, LaunchOrder *order); /* false: no such name */
-bool launch_rows_from_name(const char *name, LaunchRows *rows);
-bool launch_walk_from_name(const char *name, LaunchWalk *walk);
+extern const char *const LAUNCH_ORDER_NAMES[],
+    *const LAUNCH_ROWS_NAMES[], *const LAUNCH_WALK_NAMES[], *const PACKING_NAMES[],
+                                                                *const SPLITTING_NAMES[]; /* by value; NULL ends them */
 
 /* Whether a kernel packs the query heads of a KV head as rows of one tile where they share K and V. */
 typedef enum {
@@ -63,9 +58,6 @@ typedef enum {
   PACKING_ALWAYS,    /* kernels/ladder/fa2_decode.cu */
   PACKING_COUNT
 } Packing;
-
-const char *packing_name(Packing packing); /* "usual", "never", "one-query", "fill", "always" */
-bool packing_from_name(const char *name, Packing *packing);
 
 /* What a kernel of that rule does. N_q: queries of a head; group: heads that share K and V; B_r: rows of its tile. */
 bool packing_packs(Packing packing, int64_t N_q, int64_t group, int64_t B_r, bool has_window, bool splits);
@@ -83,9 +75,6 @@ typedef enum {
                              hopper/heuristics.h of 13d0fd9 */
   SPLITTING_COUNT
 } Splitting;
-
-const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two", "fewest", "hopper" */
-bool splitting_from_name(const char *name, Splitting *splitting);
 
 /* How many ways to split the keys of `n_ctas` row blocks (over batch and heads) with T_c column tiles on a machine of
  * n_SM multiprocessors: one when the row blocks already fill it; else the fewest splits whose last wave is almost as
@@ -216,8 +205,5 @@ typedef struct {
 
 /* The n-th piece of work to start, 0 <= n < n_pieces; O(1). */
 LaunchPiece launch_piece(const Launch *launch, int64_t n);
-
-/* Its number again: launch_number(launch_piece(n)) = n. */
-int64_t launch_number(const Launch *launch, LaunchPiece piece);
 
 #endif

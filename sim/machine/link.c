@@ -24,11 +24,6 @@ static const KeyfileField FIELDS[] = {
 _Static_assert(sizeof FIELDS / sizeof *FIELDS == LINK_FIELD_COUNT, "one row for each field");
 enum { FIRST_MEASURED = 5 };
 
-const KeyfileField *link_fields(int *n_fields) {
-  *n_fields = LINK_FIELD_COUNT;
-  return FIELDS;
-}
-
 const KeyfileNote *link_note(const GpuLink *link, const char *key) {
   int f = 0;
   while (strcmp(FIELDS[f].name, key) != 0) f++;

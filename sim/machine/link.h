@@ -33,8 +33,7 @@ typedef struct {
 /* Reads a description. *link is unchanged on error. Measured constants are given all or none. */
 Status link_parse(const char *buffer, size_t length, const char *display_name, GpuLink *link, Error *error);
 
-/* The table of fields, and the source of one of them. */
-const KeyfileField *link_fields(int *n_fields);
+/* The source of a field. */
 const KeyfileNote *link_note(const GpuLink *link, const char *key);
 
 /* Seconds of a message of so many bytes; 0 bytes: no message. predicted: NAN where nothing was measured. */

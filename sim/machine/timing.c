@@ -12,26 +12,14 @@ static const char *const TERMS[TIME_TERM_COUNT][2] = {{"hbm", "HBM"},
                                                       [TIME_TERM_KERNELS] = {"kernels", "kernels"}};
 
 static const char *const KINDS[TIME_KIND_COUNT] = {"bound", "extrapolated", "predicted"};
-static const char *const REGIMES[REGIME_COUNT][2] = {
-    [REGIME_DECODE] = {"decode", "one query"},
-    [REGIME_SPLIT] = {"split", "several queries, split keys"},
-    [REGIME_FEW] = {"few", "fewer CTAs than SMs"},
-    [REGIME_GROUPED] = {"grouped", "heads that share K and V"},
-    [REGIME_SHORT_CAUSAL] = {"short_causal", "up to 2,048 tokens, with a mask"},
-    [REGIME_SHORT] = {"short", "up to 2,048 tokens"},
-    [REGIME_LONG] = {"long", "more than 2,048 tokens"},
-    {"varlen", "sequences of unequal lengths"},
-    {"window", "a window"},
-    {"card", "other cards, by what others print"},
-};
+static const char *const REGIMES[REGIME_COUNT] = {"decode", "split", "few",    "grouped", "short_causal",
+                                                  "short",  "long",  "varlen", "window",  "card"};
 
 const char *time_kind_name(TimeKind kind) { return KINDS[kind]; }
-const char *time_regime_name(TimeRegime regime) { return REGIMES[regime][0]; }
+const char *time_regime_name(TimeRegime regime) { return REGIMES[regime]; }
 bool time_regime_is_held_out(TimeRegime regime) {
   return regime != REGIME_DECODE && regime != REGIME_VARLEN && regime != REGIME_WINDOW;
 }
-
-const char *time_regime_phrase(TimeRegime regime) { return REGIMES[regime][1]; }
 
 const char *timing_term_key(int term) { return term == TIME_NONE ? "none" : TERMS[term][0]; }
 const char *timing_term_title(int term) { return term == TIME_NONE ? "nothing" : TERMS[term][1]; }

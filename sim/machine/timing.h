@@ -81,8 +81,7 @@ typedef enum {
   REGIME_COUNT
 } TimeRegime;
 
-const char *time_regime_name(TimeRegime regime);   /* "decode", "few", ...: as in the keys of a description */
-const char *time_regime_phrase(TimeRegime regime); /* "one query", "fewer CTAs than SMs", ... */
+const char *time_regime_name(TimeRegime regime); /* "decode", "few", ...: as in the keys of a description */
 
 /* Whether the recorded runs of a regime were kept out of the fit that its error is of: two halves, each predicted by
  * the other's constants; of another card nothing was fitted. Those of one query, of unequal lengths and of windows were

@@ -1,6 +1,6 @@
 #include "sim/machine/warp.h"
 
-#include "sim/base/word_list.h"
+#include <stddef.h>
 
 static bool is_active(const WarpAccess *access, uint32_t lane) { return access->active >> lane & 1; }
 
@@ -26,13 +26,6 @@ WarpAccess warp_column(const WarpTile *tile, uint64_t column, uint32_t element_b
   WarpAccess access = {.active = UINT32_MAX, .element_bytes = element_bytes};
   for (uint64_t lane = 0; lane < WARP_LANES; lane++)
     access.address[lane] = warp_tile_address(tile, lane, column * element_bytes);
-  return access;
-}
-
-WarpAccess warp_row(const WarpTile *tile, uint64_t row, uint32_t element_bytes) {
-  WarpAccess access = {.active = UINT32_MAX, .element_bytes = element_bytes};
-  for (uint64_t lane = 0; lane < WARP_LANES; lane++)
-    access.address[lane] = warp_tile_address(tile, row, lane * element_bytes);
   return access;
 }
 
@@ -139,11 +132,3 @@ WarpShared warp_shared(const WarpAccess *access) {
 /* --- names --- */
 
 const char *const WARP_SWIZZLES[] = {"none", "32B", "64B", "128B", NULL};
-
-const char *warp_swizzle_name(WarpSwizzle swizzle) { return WARP_SWIZZLES[swizzle]; }
-
-bool warp_swizzle_from_name(const char *name, WarpSwizzle *swizzle) {
-  const int found = word_list_find(WARP_SWIZZLES, name);
-  if (found >= 0) *swizzle = (WarpSwizzle)found;
-  return found >= 0;
-}

@@ -80,9 +80,8 @@ uint64_t warp_tile_address(const WarpTile *tile, uint64_t row, uint64_t byte_in_
 /* All 32 lanes, lane n at base + n x stride_bytes. */
 WarpAccess warp_strided(uint64_t base, int64_t stride_bytes, uint32_t element_bytes);
 
-/* All 32 lanes down one column of a tile, lane n in row n; or along one row, lane n in column n. */
+/* All 32 lanes down one column of a tile, lane n in row n. */
 WarpAccess warp_column(const WarpTile *tile, uint64_t column, uint32_t element_bytes);
-WarpAccess warp_row(const WarpTile *tile, uint64_t row, uint32_t element_bytes);
 
 /* STATUS_BAD_REQUEST, with the lane, where the hardware would fault: an address that is not a
  * multiple of the element, an element of another size. */
@@ -92,9 +91,6 @@ Status warp_check(const WarpAccess *access, Error *error);
 WarpGlobal warp_global(const WarpAccess *access);
 WarpShared warp_shared(const WarpAccess *access);
 
-/* "none", "32B", "64B", "128B". */
 extern const char *const WARP_SWIZZLES[]; /* "none", ...; ends with NULL */
-const char *warp_swizzle_name(WarpSwizzle swizzle);
-bool warp_swizzle_from_name(const char *name, WarpSwizzle *swizzle);
 
 #endif

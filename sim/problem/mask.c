@@ -3,10 +3,6 @@
 
 Mask mask_of_shape(const Shape *shape) { return (Mask){.band = band_of_shape(shape), .pattern = shape->pattern}; }
 
-Mask mask_part(const Mask *m, int64_t row0, int64_t col0, int64_t rows, int64_t cols) {
-  return (Mask){band_part(&m->band, row0, col0, rows, cols), m->pattern, m->row0 + row0, m->col0 + col0};
-}
-
 static int64_t edge(int64_t blocks, int64_t B, int64_t n) { return min64(blocks * B, n); }
 
 static bool is_of_blocks(const Mask *m) { return m->pattern && m->pattern->kind == PATTERN_BLOCKS; }
@@ -25,16 +21,16 @@ typedef struct {
   int64_t first_any, first_all; /* of the first columns */
 } Sight;
 
-/* The columns, in this part, of the documents of the keys' positions [p0, p1]. */
+/* The columns of the documents of the keys' positions [p0, p1]. */
 static Span documents_of(const Mask *m, int64_t p0, int64_t p1) {
-  return (Span){pattern_document(m->pattern, p0).begin - m->col0, pattern_document(m->pattern, p1).end - m->col0};
+  return (Span){pattern_document(m->pattern, p0).begin, pattern_document(m->pattern, p1).end};
 }
 
 static Sight sight_of(const Mask *m, int64_t row0, int64_t row1) {
   const Span first = band_columns(&m->band, row0), last = band_columns(&m->band, row1 - 1);
   Sight s = {.any = {first.begin, last.end}, .all = {last.begin, first.end}};
   if (!m->pattern) return s;
-  const int64_t to_position = m->band.offset + m->col0; /* of a row: the key with which it stands */
+  const int64_t to_position = m->band.offset; /* of a row: the key with which it stands */
   if (m->pattern->kind == PATTERN_DOCUMENTS) {
     const int64_t in0 = max64(row0, -to_position), in1 = min64(row1, m->pattern->matrix.N_k - to_position);
     if (in1 <= in0) return (Sight){0}; /* beside all documents */
@@ -46,7 +42,7 @@ static Sight sight_of(const Mask *m, int64_t row0, int64_t row1) {
                 : overlap(s.all, (Span){documents_of(m, p1, p1).begin, documents_of(m, p0, p0).end});
     return s;
   }
-  const int64_t keys = min64(max64(m->pattern->keys - m->col0, 0), m->band.cols);
+  const int64_t keys = min64(m->pattern->keys, m->band.cols);
   const bool is_sink = m->pattern->kind == PATTERN_SINK; /* no key to the right of the band */
   s.first_any = is_sink ? min64(keys, last.end) : keys;
   s.first_all = is_sink ? min64(keys, first.end) : keys;
@@ -91,11 +87,11 @@ static Span rows_seeing(const Mask *m, int64_t col0, int64_t col1) {
   Span rows = {band_columns(&keys, col0).begin, band_columns(&keys, col1 - 1).end};
   if (!m->pattern) return overlap(rows, all);
   if (m->pattern->kind == PATTERN_DOCUMENTS) {
-    const Span documents = documents_of(m, col0 + m->col0, col1 - 1 + m->col0);
+    const Span documents = documents_of(m, col0, col1 - 1);
     return overlap(rows, (Span){documents.begin - m->band.offset, documents.end - m->band.offset});
   }
-  if (col0 + m->col0 < m->pattern->keys) rows.end = m->band.rows;
-  if (col0 + m->col0 < m->pattern->keys && m->pattern->kind == PATTERN_PREFIX) rows.begin = 0;
+  if (col0 < m->pattern->keys) rows.end = m->band.rows;
+  if (col0 < m->pattern->keys && m->pattern->kind == PATTERN_PREFIX) rows.begin = 0;
   return overlap(rows, all);
 }
 
@@ -103,7 +99,7 @@ static Span rows_seeing(const Mask *m, int64_t col0, int64_t col1) {
 
 /* Allowed cells of a pattern of blocks that the tile touches, and all that it touches. */
 static PatternCells cells_of(const Mask *m, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
-  return pattern_cells(m->pattern, m->row0 + row0, m->row0 + row1, m->col0 + col0, m->col0 + col1);
+  return pattern_cells(m->pattern, row0, row1, col0, col1);
 }
 
 /* Whether a pair of the tile is in an allowed block and in the band: block row by block row, of which the band shows
@@ -111,7 +107,7 @@ static PatternCells cells_of(const Mask *m, int64_t row0, int64_t row1, int64_t 
 static bool blocks_meet_band(const Mask *m, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
   const int64_t block = m->pattern->block;
   for (int64_t row = row0; row < row1;) {
-    const int64_t end = min64(row1, ((m->row0 + row) / block + 1) * block - m->row0);
+    const int64_t end = min64(row1, (row / block + 1) * block);
     const int64_t c0 = max64(col0, band_columns(&m->band, row).begin),
                   c1 = min64(col1, band_columns(&m->band, end - 1).end);
     if (c1 > c0 && cells_of(m, row, end, c0, c1).allowed > 0) return true;

@@ -15,14 +15,10 @@
 typedef struct {
   Band band;              /* queries as rows */
   const Pattern *pattern; /* NULL: none; belongs to the caller */
-  int64_t row0, col0;     /* of a part of a mask: its corner in the pattern's matrix */
 } Mask;
 
 /* The mask of a completed shape. */
 Mask mask_of_shape(const Shape *shape);
-
-/* The part of it of `rows` rows and `cols` columns from a row and a column on, as a mask of its own. */
-Mask mask_part(const Mask *mask, int64_t row0, int64_t col0, int64_t rows, int64_t cols);
 
 /* The side of tiles that a count goes over: blocks [begin, end) of B_r queries, or of B_c keys. */
 typedef struct {

@@ -293,7 +293,7 @@ TEST(predicted_times_are_as_near_as_is_said) {
     for (int r = 0; r < REGIME_COUNT; r++) {
       Errors *e = &of[k][r];
       const TimeError *held = &said.time_errors[r];
-      if (every) print_row(DESCRIBED[k], time_regime_phrase((TimeRegime)r), e, held);
+      if (every) print_row(DESCRIBED[k], time_regime_name((TimeRegime)r), e, held);
       if (every && held->n_runs >= 10 && e->n >= 10)
         assert_true(errors_part(e, 0.5) <= 1.5e-3 * (double)held->median_permille + 0.002 &&
                     errors_part(e, 0.9) <= 1.5e-3 * (double)held->nine_permille + 0.002);

@@ -93,7 +93,7 @@ static Mask random_mask(Rand *r, Shape *s, Text *t) {
 }
 
 /* A tile is full, partial or skipped by the pairs in it, whatever its size; pairs, queries and keys are counted one by
- * one. A part of a mask is that part. */
+ * one. */
 TEST(masks_are_their_pairs) {
   Rand r = {1};
   for (int n = 0; n < 6000; n++) {
@@ -102,8 +102,6 @@ TEST(masks_are_their_pairs) {
     const Mask m = random_mask(&r, &s, &text);
     const int64_t row0 = rand_in(&r, 0, s.N_q - 1), col0 = rand_in(&r, 0, s.N_k - 1);
     const int64_t row1 = rand_in(&r, row0 + 1, s.N_q), col1 = rand_in(&r, col0 + 1, s.N_k);
-    const int64_t i0 = rand_in(&r, 0, row0), j0 = rand_in(&r, 0, col0);
-    const Mask part = mask_part(&m, i0, j0, s.N_q - i0, s.N_k - j0);
     int64_t in_tile = 0, in_all = 0, queries = 0;
     bool key_is_seen[MAX_N] = {false};
     for (int64_t i = 0; i < s.N_q; i++) {
@@ -113,7 +111,6 @@ TEST(masks_are_their_pairs) {
         const bool is = allowed(&s, &text, i, j);
         if (mask_allows(&m, i, j) != is || reference_sees(&s, i, j) != is)
           fail_msg("%s: pair %d, %d", text.name, (int)i, (int)j);
-        if (i >= i0 && j >= j0) assert_int_equal(mask_allows(&part, i - i0, j - j0), is);
         assert_true(!is || (j >= reach.begin && j < reach.end));
         in_all += is;
         in_tile += is && i >= row0 && i < row1 && j >= col0 && j < col1;
@@ -131,7 +128,6 @@ TEST(masks_are_their_pairs) {
                           : in_tile == (row1 - row0) * (col1 - col0) ? TILE_FULL
                                                                      : TILE_PARTIAL;
     assert_int_equal(mask_tile(&m, row0, row1, col0, col1), want);
-    assert_int_equal(mask_tile(&part, row0 - i0, row1 - i0, col0 - j0, col1 - j0), want);
     free(text.made);
   }
 }

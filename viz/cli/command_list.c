@@ -262,14 +262,14 @@ static void add_kernels(Document *d, const Things *things) {
           put_cells(t, "i", (int64_t)(is_mla ? 192 : PROFILE_D[tile]));
         put_cells(t, "s", is_mla ? "V 128" : causal ? "causal" : "");
         table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
-        put_cells(t, "?i?i?Is", of->threads, of->registers_per_thread, of->shared_bytes, launch_walk_name(p->walk));
+        put_cells(t, "?i?i?Is", of->threads, of->registers_per_thread, of->shared_bytes, LAUNCH_WALK_NAMES[p->walk]);
       }
   if (things->n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");
 }
 
 static void put_kernel(Document *d, const Profile *p) {
   put_values(d, "{name:s product:s algorithm:s order:s rows:s walk:s persistent:s tiles[", p->name, p->product,
-             p->schedule->name, launch_order_name(p->order), launch_rows_name(p->rows), launch_walk_name(p->walk),
+             p->schedule->name, LAUNCH_ORDER_NAMES[p->order], LAUNCH_ROWS_NAMES[p->rows], LAUNCH_WALK_NAMES[p->walk],
              p->persistent ? "yes" : "no");
   for (int k = 0; k < 2 * PROFILE_TILES; k++) {
     const ProfileTile *t = &p->tiles[k / 2][k % 2];

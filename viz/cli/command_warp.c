@@ -85,7 +85,7 @@ static void put_shared(Document *d, const char *key, const WarpShared *s) {
 
 static void put_access(Document *d, const WarpOptions *o, const WarpGlobal *g) {
   put_values(d, "access{active_lanes:n lane_bytes:i pad:i swizzle:s kind:s", g->active_lanes, o->lane_bytes, o->pad,
-             warp_swizzle_name(o->swizzle), o->is_store ? "store" : "load");
+             WARP_SWIZZLES[o->swizzle], o->is_store ? "store" : "load");
   put_values(d, o->list.active ? "}" : "stride:i}", o->stride);
   put_values(d, "global{sectors:n lines:n requested_bytes:u used_bytes:u moved_bytes:u overfetch:f}", g->sectors,
              g->lines, g->requested_bytes, g->used_bytes, g->moved_bytes, g->overfetch);
@@ -135,7 +135,7 @@ static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   shared_rows(t, "shared", &s);
   if (a->has_layout)
     table_note(t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
-               (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes, warp_swizzle_name(o->swizzle));
+               (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes, WARP_SWIZZLES[o->swizzle]);
 }
 
 /* Both memories; shared memory only for lanes that one bank can serve. */
