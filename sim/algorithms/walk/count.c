@@ -4,24 +4,23 @@
 
 #include <string.h>
 
-static Span overlap(Span a, Span b) { return (Span){max64(a.begin, b.begin), min64(a.end, b.end)}; }
 static Wide length(Span s) { return s.end > s.begin ? wide(s.end - s.begin) : 0; }
 
 static Wide elements(Span blocks, int64_t B, int64_t N) {
   return blocks.end > blocks.begin ? wide(min64(blocks.end * B, N) - min64(blocks.begin * B, N)) : 0;
 }
 
-CountRanges count_all(const Plan *plan) {
-  return (CountRanges){{{0, plan->T_r}, {0, plan->T_c}, {0, plan->tiling.n_splits}, {0, schedule_group(plan)}}};
+PlaceBlocks place_all_blocks(const Plan *plan) {
+  return (PlaceBlocks){{{0, plan->T_r}, {0, plan->T_c}, {0, plan->tiling.n_splits}, {0, schedule_group(plan)}}};
 }
 
 /* ---- Regions ---------------------------------------------------------------------------------------------- */
 
 /* The column blocks of the splits in the range, among those of the range of columns. */
-static Span columns_of(const Plan *plan, const CountRanges *r) {
+static Span columns_of(const Plan *plan, const PlaceBlocks *r) {
   const Span s = r->of[DIM_S];
   const int64_t per = plan->tiles_per_split;
-  return overlap(r->of[DIM_J], (Span){min64(s.begin * per, plan->T_c), min64(s.end * per, plan->T_c)});
+  return span_overlap(r->of[DIM_J], (Span){min64(s.begin * per, plan->T_c), min64(s.end * per, plan->T_c)});
 }
 
 static MaskTiles tiles_of(const Plan *plan, Span rows, Span cols) {
@@ -50,14 +49,14 @@ static CountSums region_on_diagonal(const Plan *plan, Span blocks) {
   return g;
 }
 
-static CountSums region_of(const Plan *plan, const ProgramOp *op, const CountRanges *r) {
+static CountSums region_of(const Plan *plan, const ProgramOp *op, const PlaceBlocks *r) {
   const Span rows = r->of[DIM_I], cols = op->columns_split ? columns_of(plan, r) : r->of[DIM_J];
   const Wide N_rows = elements(rows, plan->tiling.B_r, plan->shape.N_q),
              N_cols = elements(cols, plan->tiling.B_c, plan->shape.N_k);
   const bool i = op->loops & IN_I, j = op->loops & IN_J;
   CountSums g = {.n = 1};
   if (op->diagonal) {
-    g = region_on_diagonal(plan, overlap(rows, (Span){0, plan->T_c}));
+    g = region_on_diagonal(plan, span_overlap(rows, (Span){0, plan->T_c}));
   } else if (i && j) {
     const MaskTiles tiles = tiles_of(plan, rows, cols);
     const MaskCount c = mask_count(&plan->mask, &tiles);
@@ -76,7 +75,7 @@ static CountSums region_of(const Plan *plan, const ProgramOp *op, const CountRan
 }
 
 /* Of a load that happens only if a loop has a tile. */
-static CountSums region_seen(const Plan *plan, const ProgramOp *op, const ProgramOp *loop, const CountRanges *r) {
+static CountSums region_seen(const Plan *plan, const ProgramOp *op, const ProgramOp *loop, const PlaceBlocks *r) {
   MaskSeen seen;
   if (loop->dim == DIM_I) {
     const MaskTiles tiles =
@@ -107,14 +106,14 @@ static CountSums region_seen(const Plan *plan, const ProgramOp *op, const Progra
 }
 
 /* Only the first iteration of the loops that `once` names. */
-static bool cut_to_first(const Schedule *s, const Plan *plan, const ProgramOp *op, CountRanges *r) {
+static bool cut_to_first(const Schedule *s, const Plan *plan, const ProgramOp *op, PlaceBlocks *r) {
   for (int loop = op->parent; loop >= 0; loop = s->ops[loop].parent) {
     const ProgramOp *l = &s->ops[loop];
     if (!(op->first >> l->dim & 1)) continue;
     Span *range = &r->of[l->dim];
     const Span all = walk_range(plan, l, max64(r->of[DIM_S].begin, 0));
     const int64_t first = schedule_backwards(plan, l) ? all.end - 1 : all.begin;
-    *range = overlap(*range, (Span){first, first + 1});
+    *range = span_overlap(*range, (Span){first, first + 1});
     if (range->end <= range->begin) return false;
   }
   return true;
@@ -123,10 +122,10 @@ static bool cut_to_first(const Schedule *s, const Plan *plan, const ProgramOp *o
 /* ---- Adding up -------------------------------------------------------------------------------------------- */
 
 /* The region of a statement that shares none with others; false: it never happens in these ranges. */
-static bool own_region(const Schedule *s, const Plan *plan, const ProgramOp *op, const CountRanges *ranges,
+static bool own_region(const Schedule *s, const Plan *plan, const ProgramOp *op, const PlaceBlocks *ranges,
                        CountSums *g) {
   if (op->first) {
-    CountRanges r = *ranges;
+    PlaceBlocks r = *ranges;
     if (!cut_to_first(s, plan, op, &r)) return false;
     *g = region_of(plan, op, &r);
     return true;
@@ -203,7 +202,7 @@ void count_form(const Schedule *s, const Plan *plan, int first, int end, CountWh
   }
 }
 
-Wide count_by_form(const Schedule *s, const Plan *plan, const CountForm *f, const CountRanges *ranges) {
+Wide count_by_form(const Schedule *s, const Plan *plan, const CountForm *f, const PlaceBlocks *ranges) {
   Wide sum = 0;
   for (int k = 0; k < f->n_terms; k++) {
     const ProgramOp *op = &s->ops[f->terms[k].op];
@@ -215,12 +214,6 @@ Wide count_by_form(const Schedule *s, const Plan *plan, const CountForm *f, cons
     sum += weighed(&f->terms[k].weights, &g);
   }
   return sum;
-}
-
-Wide count_steps(const Schedule *s, const Plan *plan, int first, int end, const CountRanges *ranges) {
-  CountForm form;
-  count_form(s, plan, first, end, COUNT_STEPS, &form);
-  return count_by_form(s, plan, &form, ranges);
 }
 
 static void add_moved(const Schedule *s, const Plan *plan, const ProgramOp *op, const CountSums *g, Wide *bytes,
@@ -264,7 +257,7 @@ static void add_op(const Schedule *s, const Plan *plan, const ProgramOp *op, con
     t->flops = checked_add(t->flops, product_flops(s, plan, &s->products[k], g, overflow), overflow);
 }
 
-static void add_range(const Schedule *s, const Plan *plan, int first, int end, const CountRanges *ranges, Traffic *t,
+static void add_range(const Schedule *s, const Plan *plan, int first, int end, const PlaceBlocks *ranges, Traffic *t,
                       bool *overflow) {
   uint64_t known = 0;
   CountSums shared[KEYS], own; /* by key; not set before they are known */
@@ -292,35 +285,42 @@ Span count_iterations(const Schedule *s, const Plan *plan, int loop, int64_t spl
   return (Span){all.begin + from, all.begin + to};
 }
 
-void schedule_traffic_before(const Schedule *s, const Plan *plan, const Cursor *c, Traffic *t, bool *overflow) {
-  memset(t, 0, sizeof *t);
-  int chain[PROGRAM_DEPTH_MAX], n = 0, first = 0;
-  const int at = c->op;
-  const bool testing = s->ops[at].kind == OP_TEST;
-  for (int loop = s->ops[at].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
-  CountRanges r = count_all(plan);
-  for (int k = n - 1; k >= 0; k--) {
-    const int loop = chain[k];
+int count_parts(const Schedule *s, const Plan *plan, const Cursor *c, const PlaceBlocks *within,
+                CountPart parts[COUNT_PARTS_MAX]) {
+  int chain[PROGRAM_DEPTH_MAX], n = 0, n_parts = 0, first = 0;
+  const int64_t split = max64(c->split, 0);
+  PlaceBlocks r = *within;
+  for (int loop = s->ops[c->op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
+  while (n > 0) {
+    const int loop = chain[--n];
     const Dim dim = (Dim)s->ops[loop].dim;
-    const int64_t split = max64(c->split, 0);
-    add_range(s, plan, first, loop, &r, t, overflow);
-    r.of[dim] = count_iterations(s, plan, loop, split, 0, c->at[dim]);
-    add_range(s, plan, loop, s->ops[loop].end + 1, &r, t, overflow);
-    if (k == 0 && testing) return;
-    r.of[dim] = count_iterations(s, plan, loop, split, c->at[dim], c->at[dim] + 1);
+    parts[n_parts++] = (CountPart){first, loop, r};
+    r.of[dim] = span_overlap(within->of[dim], count_iterations(s, plan, loop, split, 0, c->at[dim]));
+    parts[n_parts++] = (CountPart){loop, s->ops[loop].end + 1, r};
+    if (n == 0 && s->ops[c->op].kind == OP_TEST) return n_parts;
+    r.of[dim] = span_overlap(within->of[dim], count_iterations(s, plan, loop, split, c->at[dim], c->at[dim] + 1));
     first = loop + 2;
   }
-  add_range(s, plan, first, at, &r, t, overflow);
+  parts[n_parts++] = (CountPart){first, c->op, r};
+  return n_parts;
+}
+
+void schedule_traffic_before(const Schedule *s, const Plan *plan, const Cursor *c, Traffic *t, bool *overflow) {
+  const PlaceBlocks all = place_all_blocks(plan);
+  CountPart parts[COUNT_PARTS_MAX];
+  const int n = count_parts(s, plan, c, &all, parts);
+  memset(t, 0, sizeof *t);
+  for (int k = 0; k < n; k++) add_range(s, plan, parts[k].first, parts[k].end, &parts[k].blocks, t, overflow);
 }
 
 void schedule_traffic(const Schedule *s, const Plan *plan, Traffic *t, bool *overflow) {
-  const CountRanges all = count_all(plan);
+  const PlaceBlocks all = place_all_blocks(plan);
   memset(t, 0, sizeof *t);
   add_range(s, plan, 0, s->n_ops, &all, t, overflow);
 }
 
 Wide schedule_line_bytes(const Schedule *s, const Plan *plan, int line) {
-  const CountRanges all = count_all(plan);
+  const PlaceBlocks all = place_all_blocks(plan);
   Wide sum = 0;
   for (int k = 0; k < s->n_ops; k++) {
     CountForm form;
@@ -332,8 +332,10 @@ Wide schedule_line_bytes(const Schedule *s, const Plan *plan, int line) {
 }
 
 Wide schedule_n_steps(const Schedule *s, const Plan *plan) {
-  const CountRanges all = count_all(plan);
-  return count_steps(s, plan, 0, s->n_ops, &all);
+  const PlaceBlocks all = place_all_blocks(plan);
+  CountForm form;
+  count_form(s, plan, 0, s->n_ops, COUNT_STEPS, &form);
+  return count_by_form(s, plan, &form, &all);
 }
 
 /* ---- Loads per block -------------------------------------------------------------------------------------- */
@@ -356,6 +358,7 @@ static int64_t longest_in_splits(const Schedule *s, const Plan *plan, const Prog
 /* How often a load's most often loaded block comes. */
 static int64_t loads_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
   const Tiling *t = &plan->tiling;
+  const MaskTiles all = tiles_of(plan, (Span){0, plan->T_r}, (Span){0, plan->T_c});
   uint8_t others = (uint8_t)(op->loops & ~s->names[op->moved[0]].subscripts);
   if (op->diagonal) others &= (uint8_t) ~(IN_I | IN_J);
   if ((others & IN_H) && !op->once) {
@@ -364,7 +367,7 @@ static int64_t loads_of(const Schedule *s, const Plan *plan, const ProgramOp *op
     return loads_of(s, plan, &in_one) * schedule_group(plan);
   }
   if (op->once || (others & ~IN_S) == 0) {
-    if (op->once || !others) return !op->never;
+    if (op->once || !others) return !op->never && (op->needs < 0 || mask_rows_seen(&plan->mask, &all).blocks > 0);
     if (op->needs < 0) return t->n_splits;
     if (plan->mask.pattern) return longest_in_splits(s, plan, op);
     return mask_longest_row(&plan->mask, t->B_r, plan->tiles_per_split * t->B_c);

@@ -3,49 +3,29 @@
 
 #include <string.h>
 
-#include "sim/algorithms/walk/count.h"
-
 /* ---- Totals up to a step ---------------------------------------------------------------------------------- */
 
 Wide place_step(const Schedule *s, const Plan *plan, const Cursor *c) {
-  int chain[PROGRAM_DEPTH_MAX], n = 0, first = 0;
+  const PlaceBlocks all = place_all_blocks(plan);
+  CountPart parts[COUNT_PARTS_MAX];
+  const int n = count_parts(s, plan, c, &all, parts);
   Wide steps = 0;
-  for (int loop = s->ops[c->op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
-  CountRanges r = count_all(plan);
-  for (int k = n - 1; k >= 0; k--) {
-    const int loop = chain[k];
-    const Dim dim = (Dim)s->ops[loop].dim;
-    const int64_t split = max64(c->split, 0);
-    steps += count_steps(s, plan, first, loop, &r);
-    r.of[dim] = count_iterations(s, plan, loop, split, 0, c->at[dim]);
-    steps += count_steps(s, plan, loop, s->ops[loop].end + 1, &r);
-    if (k == 0 && s->ops[c->op].kind == OP_TEST) return steps;
-    r.of[dim] = count_iterations(s, plan, loop, split, c->at[dim], c->at[dim] + 1);
-    first = loop + 2;
+  for (int k = 0; k < n; k++) {
+    CountForm form;
+    count_form(s, plan, parts[k].first, parts[k].end, COUNT_STEPS, &form);
+    steps += count_by_form(s, plan, &form, &parts[k].blocks);
   }
-  return steps + count_steps(s, plan, first, c->op, &r);
-}
-
-PlaceBlocks place_all_blocks(const Plan *plan) {
-  const CountRanges all = count_all(plan);
-  PlaceBlocks blocks;
-  memcpy(blocks.of, all.of, sizeof blocks.of);
-  return blocks;
-}
-
-static Span overlap(Span a, Span b) {
-  const int64_t begin = max64(a.begin, b.begin), end = a.end < b.end ? a.end : b.end;
-  return (Span){begin, max64(begin, end)};
+  return steps;
 }
 
 /* One operation among [first, end), in ranges. */
 static Wide count_one(const Schedule *s, const Plan *plan, int op, int first, int end, CountWhat what,
-                      const CountRanges *r) {
+                      const PlaceBlocks *r) {
   if (op < first || op >= end) return 0;
   for (int dim = 0; dim < DIM_COUNT; dim++)
     if ((s->ops[op].loops >> dim & 1) && r->of[dim].end <= r->of[dim].begin) return 0;
-  CountRanges ranges = *r;
-  if (s->ops[op].diagonal) ranges.of[DIM_I] = overlap(r->of[DIM_I], r->of[DIM_J]);
+  PlaceBlocks ranges = *r;
+  if (s->ops[op].diagonal) ranges.of[DIM_I] = span_overlap(r->of[DIM_I], r->of[DIM_J]);
   CountForm form;
   count_form(s, plan, op, op + 1, what, &form);
   return count_by_form(s, plan, &form, &ranges);
@@ -53,24 +33,11 @@ static Wide count_one(const Schedule *s, const Plan *plan, int op, int first, in
 
 static Wide count_before(const Schedule *s, const Plan *plan, const Cursor *c, int op, CountWhat what,
                          const PlaceBlocks *within) {
-  int chain[PROGRAM_DEPTH_MAX], n = 0, first = 0;
+  CountPart parts[COUNT_PARTS_MAX] = {{0, s->n_ops, *within}};
+  const int n = !c || c->done ? 1 : count_parts(s, plan, c, within, parts);
   Wide sum = 0;
-  CountRanges r;
-  memcpy(r.of, within->of, sizeof r.of);
-  if (!c || c->done) return count_one(s, plan, op, 0, s->n_ops, what, &r);
-  for (int loop = s->ops[c->op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
-  for (int k = n - 1; k >= 0; k--) {
-    const int loop = chain[k];
-    const Dim dim = (Dim)s->ops[loop].dim;
-    const int64_t split = max64(c->split, 0);
-    sum += count_one(s, plan, op, first, loop, what, &r);
-    r.of[dim] = overlap(within->of[dim], count_iterations(s, plan, loop, split, 0, c->at[dim]));
-    sum += count_one(s, plan, op, loop, s->ops[loop].end + 1, what, &r);
-    if (k == 0 && s->ops[c->op].kind == OP_TEST) return sum;
-    r.of[dim] = overlap(within->of[dim], count_iterations(s, plan, loop, split, c->at[dim], c->at[dim] + 1));
-    first = loop + 2;
-  }
-  return sum + count_one(s, plan, op, first, c->op, what, &r);
+  for (int k = 0; k < n; k++) sum += count_one(s, plan, op, parts[k].first, parts[k].end, what, &parts[k].blocks);
+  return sum;
 }
 
 Wide place_count(const Schedule *s, const Plan *plan, const Cursor *before, int op, const PlaceBlocks *within) {

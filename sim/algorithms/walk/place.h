@@ -3,7 +3,7 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_WALK_PLACE_H
 #define TILEWALK_SIM_ALGORITHMS_WALK_PLACE_H
 
-#include "sim/algorithms/schedule.h"
+#include "sim/algorithms/walk/count.h"
 
 /* The number of events before the cursor. */
 Wide place_step(const Schedule *schedule, const Plan *plan, const Cursor *cursor);
@@ -13,10 +13,6 @@ void place_traffic(const Schedule *schedule, const Plan *plan, uint64_t step, Tr
 
 /* How often operation `op` happens before the cursor (NULL: in the whole run) for blocks within these ranges of row
  * blocks, column blocks and splits; of an OP_TEST, the tiles that it skips. place_count_bytes: the bytes moved. */
-typedef struct {
-  Span of[DIM_COUNT];
-} PlaceBlocks;
-PlaceBlocks place_all_blocks(const Plan *plan);
 Wide place_count(const Schedule *schedule, const Plan *plan, const Cursor *before, int op, const PlaceBlocks *within);
 Wide place_count_bytes(const Schedule *schedule, const Plan *plan, const Cursor *before, int op);
 

@@ -1,8 +1,6 @@
 /* Finding a place: down the loops, past all that is over before it. */
 #include "sim/algorithms/walk/place.h"
 
-#include "sim/algorithms/walk/count.h"
-
 /* The line through the last two counts: where it meets what is wanted. */
 typedef struct {
   double x0, y0, x1, y1;
@@ -16,7 +14,7 @@ static int64_t between(int64_t low, int64_t high, const Secant *l, double wanted
 }
 
 /* The iterations of a loop that are over after *left, of all that the loop counts, and what is left of these. */
-static int64_t find_iteration(const Schedule *s, const Plan *plan, int loop, const Cursor *c, CountRanges *r,
+static int64_t find_iteration(const Schedule *s, const Plan *plan, int loop, const Cursor *c, PlaceBlocks *r,
                               const CountForm *form, Wide all, Wide *left) {
   const ProgramOp *op = &s->ops[loop];
   const int64_t split = c->split > 0 ? c->split : 0;
@@ -41,7 +39,7 @@ static int64_t find_iteration(const Schedule *s, const Plan *plan, int loop, con
 
 /* Moves the cursor to the last place before which no more than `wanted` is counted; the rest of it is returned. */
 static Wide descend(const Schedule *s, const Plan *plan, Cursor *c, CountWhat what, Wide wanted) {
-  CountRanges r = count_all(plan);
+  PlaceBlocks r = place_all_blocks(plan);
   CountForm form;
   Wide left = wanted;
   *c = (Cursor){0};
