@@ -30,8 +30,7 @@ void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32
   bool contiguous = mask == ~0u, broadcast = mask == ~0u, far = false, whole_sectors = true;
   (void)run;
   *p = (Shape){.mask = mask, .low = (uint32_t)(first & 31)};
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     address[l] = lane_address(r, base, l);
     const uint64_t d = r->wide ? address[l] - first : (uint32_t)address[l] - (uint32_t)first;
     const int64_t delta = r->wide ? (int64_t)d : (int32_t)(uint32_t)d;
@@ -76,8 +75,7 @@ void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask) {
 void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
                   int32_t bytes, PtxTraffic kind, bool allocate) {
   uint64_t address[LANES];
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     address[l] =
         (i->wide || i->op == O_CP_ASYNC ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
   }
@@ -98,8 +96,7 @@ void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char
   uint64_t address[LANES] = {0};
   const bool wide = i->wide || i->op == O_CP_ASYNC;
   PtxSeen seen = {.pc = pc, .warp = w->index, .bytes = bytes, .block = b->index, .mask = mask, .store = store};
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     address[l] = (wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
   }
   const uint64_t first = address[__builtin_ctz(mask)];
@@ -249,8 +246,7 @@ static uint32_t local_sectors(const uint64_t address[LANES], uint32_t mask, int3
   uint64_t physical[LANES];
   uint32_t sum = 0;
   for (int32_t at = 0; at < bytes; at += 4) {
-    for (uint32_t m = mask; m; m &= m - 1) {
-      const int l = __builtin_ctz(m);
+    FOR_LANES (l, mask) {
       physical[l] = (address[l] + (uint64_t)at) / 4 * 128 + 4 * (uint64_t)l;
     }
     sum += site_sectors(physical, mask, 4);
@@ -297,8 +293,7 @@ static void watch(Run *run, const Block *b, const Warp *w, int32_t pc, const Req
   a.memory = space == SPACE_SHARED  ? (const unsigned char *)run->arena + b->shared
              : space == SPACE_LOCAL ? (const unsigned char *)run->arena + w->local
                                     : NULL;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     a.address[l] = address[l];
     if (r->kind != PTX_STORE || r->ins->op != O_ST) continue;
     const Ins *i = r->ins;
@@ -318,8 +313,7 @@ bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
   int32_t space = r->space, first_space = -1;
   if (in_one_buffer(run, r, where)) return true;
   where->split = true, where->mask = mask;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     const uint64_t as_given = lane_address(r, base, l);
     address[l] = as_given;
     where->lane[l] = lane_host(run, b, w, r, l, &address[l], &space);
@@ -345,8 +339,7 @@ bool access_locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
 
 void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask) {
   const Ins *i = &run->code[pc];
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     const uint64_t a = (i->wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)i->imm;
     if (run->watch - a >= (uint64_t)(i->bytes * i->vec)) continue;
     run->result->watch_pc = pc;

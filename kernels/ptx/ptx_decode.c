@@ -21,6 +21,12 @@ bool has_part(const Decoder *d, const char *name) {
   return false;
 }
 
+int32_t which_part(const Decoder *d, const char *names) {
+  int32_t found = -1;
+  for (int32_t i = 1; i < d->n_parts && found < 0; i++) found = word_index(d->parts[i], names);
+  return found;
+}
+
 Type part_type(const Decoder *d) { return d->n_parts > 1 ? type_of(d->parts[d->n_parts - 1]) : T_NONE; }
 
 Kind kind_of(Type type) {
@@ -97,7 +103,7 @@ static int32_t find_op(const Decoder *d, const char *name, int32_t n) {
   return -1;
 }
 
-static bool arithmetic(Decoder *d) {
+bool decode_arithmetic(Decoder *d) {
   static const char *const silent[] = {"rn", "ftz", "approx", "full", "lo", "sat"};
   char name[64];
   int32_t n = 0;
@@ -252,14 +258,12 @@ static bool instruction(Decoder *d, Word w) {
   d->opcode = w;
   split_opcode(d);
   d->first_of = d->k->n_code;
-  static bool (*const groups[])(Decoder *, bool *) = {decode_move, decode_memory, decode_compare, decode_convert,
-                                                      decode_flow, decode_warp,   decode_matrix,  decode_async};
-  bool known = false;
-  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-    if (!groups[g](d, &known)) return false;
-    if (known) return ptx_reader_expect(&d->r, ';');
-  }
-  return arithmetic(d) && ptx_reader_expect(&d->r, ';');
+  static const DecodeRow *const files[] = {DECODE_MOVES, DECODE_MEMORY, DECODE_CONVERSIONS, DECODE_FLOW, DECODE_HOPPER};
+  bool (*decode)(Decoder *) = decode_arithmetic;
+  for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+    for (const DecodeRow *row = files[f]; row->mnemonic; row++)
+      if (is(d, row->mnemonic)) decode = row->decode;
+  return decode(d) && ptx_reader_expect(&d->r, ';');
 }
 
 /* A name and ':' at the cursor. */

@@ -42,6 +42,8 @@ typedef struct {
   bool guard_not;
 } Decoder;
 
+#define ATOM_NAMES "add min max and or xor exch cas inc dec" /* ATOM_ADD, ... */
+
 /* What an operand of type 'h' 16, 'w' 32, 'l' 64 bits or 'p' is. */
 typedef char Kind;
 Kind kind_of(Type type);
@@ -50,7 +52,8 @@ int32_t kind_bits(Kind kind);
 bool decode_refuse(Decoder *d, const char *why); /* the opcode */
 static inline bool is(const Decoder *d, const char *mnemonic) { return word_is(d->parts[0], mnemonic); }
 bool has_part(const Decoder *d, const char *name);
-Type part_type(const Decoder *d); /* of the last part */
+int32_t which_part(const Decoder *d, const char *names); /* of these, apart by blanks, a part is; -1: none */
+Type part_type(const Decoder *d);                        /* of the last part */
 
 Ins decode_ins(const Decoder *d, int32_t op);
 bool decode_push(Decoder *d, Ins i);
@@ -68,6 +71,11 @@ bool decode_destination(Decoder *d, Kind kind, int32_t *place);
 bool decode_destination_wider(Decoder *d, Kind *kind, int32_t *place);
 bool decode_predicate(Decoder *d, int32_t *place, bool *negated); /* a source; negated NULL: '!' is refused */
 bool decode_comma(Decoder *d);
+int32_t decode_commas_ahead(Decoder *d, char end); /* before this, or ';' */
+/* All of `form`, and pushes the instruction. "dw/,aw,!b": members of Ins (d, a, b, c), each with its kind; d is
+ * written. | is "|p", a predicate that is written too (ext), / one that may be left out; !a a predicate that may be
+ * negated (is_signed); # a number (imm); ~b or ~t (target) the mask of lanes of .sync, else all. */
+bool decode_operands(Decoder *d, Ins i, const char *form);
 bool decode_number(Decoder *d, int64_t *value); /* an immediate */
 bool decode_braces(Decoder *d, Kind kind, bool is_source, int32_t n_min, int32_t n_max, int32_t *places, int32_t *n);
 
@@ -85,16 +93,15 @@ Symbol *decode_find(Decoder *d, Word name);
 Symbol *decode_place_shared(Decoder *d, Word name, int64_t bytes, int64_t align, bool dynamic);
 bool decode_symbol_place(Decoder *d, const Symbol *s, int64_t offset, Kind kind, int32_t *place);
 
-/* The groups of instructions: each takes what it knows (*known) and reads its operands. */
-bool decode_flow(Decoder *d, bool *known);
-bool decode_move(Decoder *d, bool *known);
-bool decode_compare(Decoder *d, bool *known);
-bool decode_convert(Decoder *d, bool *known);
-bool decode_memory(Decoder *d, bool *known);
-bool decode_warp(Decoder *d, bool *known);
-bool decode_matrix(Decoder *d, bool *known);
-bool decode_async(Decoder *d, bool *known);
-bool decode_hopper(Decoder *d, bool *known);
+/* Mnemonics of a file, and what reads their parts and operands; NULL ends them. */
+typedef struct {
+  const char *mnemonic;
+  bool (*decode)(Decoder *d);
+} DecodeRow;
+extern const DecodeRow DECODE_FLOW[], DECODE_MOVES[], DECODE_CONVERSIONS[], DECODE_MEMORY[], DECODE_HOPPER[];
+
+bool decode_async(Decoder *d); /* cp.async of Hopper */
+bool decode_arithmetic(Decoder *d);
 
 bool decode_body(Decoder *d, const Function *f); /* at "{" */
 

@@ -62,20 +62,16 @@ static bool convert_integers(Decoder *d, Type to, Type from, Kind has, Kind want
          step(d, is_signed_type(to_bytes <= from_bytes ? to : from) ? O_EXT_S32 : O_EXT_U32, 'l', &at, true, place, 0);
 }
 
-static bool float_from(Decoder *d, Type from, Kind has, int32_t *at, bool saturated) { /* half, bfloat: as float */
-  (void)saturated;
-  if (from == T_F16) return step(d, O_F32_F16, 'w', at, false, 0, 0);
-  if (from == T_BF16) return step(d, O_F32_BF16, 'w', at, false, 0, 0);
-  (void)has;
-  return true;
+static bool float_from(Decoder *d, Type from, int32_t *at) { /* half, bfloat: as float */
+  return (from != T_F16 && from != T_BF16) || step(d, from == T_F16 ? O_F32_F16 : O_F32_BF16, 'w', at, false, 0, 0);
 }
 
-static bool convert_to_integer(Decoder *d, Type to, Type from, Kind has, Kind wanted, int32_t a, int32_t place) {
+static bool convert_to_integer(Decoder *d, Type to, Type from, Kind wanted, int32_t a, int32_t place) {
   int32_t at = a;
-  if (!float_from(d, from, has, &at, false)) return false;
+  if (!float_from(d, from, &at)) return false;
   const bool is_double = from == T_F64;
   const int32_t base = is_double ? O_RNI_F64 : O_RNI_F32;
-  int32_t way = has_part(d, "rni") ? 0 : has_part(d, "rzi") ? 1 : has_part(d, "rmi") ? 2 : has_part(d, "rpi") ? 3 : -1;
+  const int32_t way = which_part(d, "rni rzi rmi rpi");
   if (way < 0) return decode_refuse(d, "has no rounding to an integer");
   if (way != 1 && !step(d, base + way, is_double ? 'l' : 'w', &at, false, 0, 0)) return false;
   const bool wide = ptx_type_bytes[to] == 8;
@@ -120,16 +116,12 @@ static bool convert_from_integer(Decoder *d, Type to, Type from, Kind has, int32
   return to == T_F32 || float_to(d, to, &at, place);
 }
 
-static bool convert_floats(Decoder *d, Type to, Type from, Kind has, int32_t a, int32_t place) {
+static bool convert_floats(Decoder *d, Type to, Type from, int32_t a, int32_t place) {
   int32_t at = a;
-  const int32_t way = has_part(d, "rni")   ? 0
-                      : has_part(d, "rzi") ? 1
-                      : has_part(d, "rmi") ? 2
-                      : has_part(d, "rpi") ? 3
-                                           : -1;
+  const int32_t way = which_part(d, "rni rzi rmi rpi");
   const bool saturated = has_part(d, "sat");
   if (from == T_F64 && to == T_F64) return step(d, way < 0 ? O_MOV64 : O_RNI_F64 + way, 'l', &at, true, place, 0);
-  if (!float_from(d, from, has, &at, false)) return false;
+  if (!float_from(d, from, &at)) return false;
   if (from == T_F64 && !step(d, O_F32_F64, 'w', &at, to == T_F32 && !saturated, place, 0)) return false;
   if (from == T_F64 && to == T_F32 && !saturated) return true;
   if (way >= 0 && !step(d, O_RNI_F32 + way, 'w', &at, to == T_F32 && !saturated, place, 0)) return false;
@@ -150,20 +142,18 @@ static bool convert_pairs(Decoder *d, Type to, Type from) {
                       : to == T_BF16X2 ? (rz ? O_BF16X2_F32_RZ : O_BF16X2_F32)
                       : to == T_E4M3X2 ? O_E4M3X2_F32
                                        : O_E5M2X2_F32);
-    if (!decode_destination(d, small ? 'h' : 'w', &i.d) || !decode_comma(d) || !decode_source(d, 'w', &i.a) ||
-        !decode_comma(d) || !decode_source(d, 'w', &i.b))
-      return false;
     if (small && relu) return decode_refuse(d, "is not modelled");
-    if (!decode_push(d, i)) return false;
+    if (!decode_operands(d, i, small ? "dh,aw,bw" : "dw,aw,bw")) return false;
+    i.d = d->k->code[d->k->n_code - 1].d;
     return !relu || decode_unary(d, O_RELU_F16X2, i.d, i.d, 0);
   }
   if (to == T_F16X2 && (from == T_E4M3X2 || from == T_E5M2X2)) {
     i.op = from == T_E4M3X2 ? O_F16X2_E4M3X2 : O_F16X2_E5M2X2;
-    return decode_destination(d, 'w', &i.d) && decode_comma(d) && decode_source(d, 'h', &i.a) && decode_push(d, i);
+    return decode_operands(d, i, "dw,ah");
   }
   if (small && from == T_F16X2) {
     i.op = to == T_E4M3X2 ? O_E4M3X2_F16X2 : O_E5M2X2_F16X2;
-    return decode_destination(d, 'h', &i.d) && decode_comma(d) && decode_source(d, 'w', &i.a) && decode_push(d, i);
+    return decode_operands(d, i, "dh,aw");
   }
   return decode_refuse(d, "is not modelled");
 }
@@ -172,11 +162,7 @@ static bool cvt(Decoder *d) {
   Type from = part_type(d), to = d->n_parts > 2 ? type_of(d->parts[d->n_parts - 2]) : T_NONE;
   if (!from || !to) return decode_refuse(d, "names no two types");
   if (to == T_F16X2 || to == T_BF16X2 || to == T_E4M3X2 || to == T_E5M2X2) return convert_pairs(d, to, from);
-  if (to == T_TF32 && from == T_F32) {
-    int32_t tf32, f;
-    return decode_destination(d, 'w', &tf32) && decode_comma(d) && decode_source(d, 'w', &f) &&
-           decode_unary(d, O_TF32_F32, tf32, f, 0);
-  }
+  if (to == T_TF32 && from == T_F32) return decode_operands(d, decode_ins(d, O_TF32_F32), "dw,aw");
   Kind wanted = kind_of(to), has = kind_of(from);
   int32_t place, a;
   if (from == T_PRED || to == T_PRED || !ptx_type_bytes[from] || !ptx_type_bytes[to] || from >= T_E4M3 ||
@@ -187,13 +173,10 @@ static bool cvt(Decoder *d) {
   if (is_float_type(to) && wanted != kind_of(to)) return decode_refuse(d, "writes a register of another width");
   if (is_float_type(from) && has != kind_of(from)) return decode_refuse(d, "reads a register of another width");
   if (is_float_type(from))
-    return is_float_type(to) ? convert_floats(d, to, from, has, a, place)
-                             : convert_to_integer(d, to, from, has, wanted, a, place);
+    return is_float_type(to) ? convert_floats(d, to, from, a, place)
+                             : convert_to_integer(d, to, from, wanted, a, place);
   if (is_float_type(to)) return convert_from_integer(d, to, from, has, a, place);
   return convert_integers(d, to, from, has, wanted, a, place, has_part(d, "sat"));
 }
 
-bool decode_convert(Decoder *d, bool *known) {
-  *known = is(d, "cvt");
-  return !*known || cvt(d);
-}
+const DecodeRow DECODE_CONVERSIONS[] = {{"cvt", cvt}, {NULL, NULL}};

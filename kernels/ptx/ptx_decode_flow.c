@@ -4,24 +4,9 @@
 
 #include "kernels/ptx/ptx_decode.h"
 
-static bool note(Decoder *d, int32_t **list, int32_t *n, int32_t *capacity, int32_t value) {
-  if (*n == *capacity) {
-    const int32_t more = 2 * *capacity + 16;
-    int32_t *grown = realloc(*list, (size_t)more * sizeof *grown);
-    if (!grown) return ptx_reader_no_memory(&d->r);
-    *list = grown, *capacity = more;
-  }
-  (*list)[(*n)++] = value;
-  return true;
-}
-
 static bool fix_later(Decoder *d, Word label) {
-  if (d->n_fixes == d->fixes_capacity) {
-    const int32_t more = 2 * d->fixes_capacity + 64;
-    Fix *grown = realloc(d->fixes, (size_t)more * sizeof *grown);
-    if (!grown) return ptx_reader_no_memory(&d->r);
-    d->fixes = grown, d->fixes_capacity = more;
-  }
+  if (!decode_grow(d, &d->fixes, d->n_fixes, &d->fixes_capacity, sizeof *d->fixes, PTX_MAX_INSTRUCTIONS, "branches"))
+    return false;
   d->fixes[d->n_fixes++] = (Fix){d->k->n_code, d->scope, label, d->r.c.line};
   return true;
 }
@@ -36,8 +21,11 @@ static bool branch(Decoder *d) {
 
 static bool leave(Decoder *d) { /* ret, exit */
   if (is(d, "exit") || d->depth == 0) return decode_push(d, decode_ins(d, O_EXIT));
-  return note(d, &d->returns, &d->n_returns, &d->returns_capacity, d->k->n_code) &&
-         decode_push(d, decode_ins(d, O_BRA));
+  if (!decode_grow(d, &d->returns, d->n_returns, &d->returns_capacity, sizeof *d->returns, PTX_MAX_INSTRUCTIONS,
+                   "branches"))
+    return false;
+  d->returns[d->n_returns++] = d->k->n_code;
+  return decode_push(d, decode_ins(d, O_BRA));
 }
 
 enum { MAX_ARGUMENTS = 64 };
@@ -140,12 +128,7 @@ static bool call(Decoder *d) {
   return expand(d, &d->r.module->functions[s->value], &results, &arguments);
 }
 
-bool decode_flow(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "bra") || is(d, "brx")) return branch(d);
-  if (is(d, "ret") || is(d, "exit")) return leave(d);
-  if (is(d, "call")) return call(d);
-  if (is(d, "trap") || is(d, "brkpt")) return decode_push(d, decode_ins(d, O_TRAP));
-  *known = false;
-  return true;
-}
+static bool trap(Decoder *d) { return decode_push(d, decode_ins(d, O_TRAP)); }
+
+const DecodeRow DECODE_FLOW[] = {{"bra", branch}, {"brx", branch}, {"ret", leave},  {"exit", leave},
+                                 {"call", call},  {"trap", trap},  {"brkpt", trap}, {NULL, NULL}};

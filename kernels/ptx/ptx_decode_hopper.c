@@ -6,7 +6,7 @@
 
 static bool mbarrier_address(Decoder *d, Ins *i) { /* [address]; the space is generic where none is named */
   Address a;
-  const bool shared = has_part(d, "shared") || has_part(d, "shared::cta") || has_part(d, "shared::cluster");
+  const bool shared = which_part(d, "shared shared::cta shared::cluster") >= 0;
   if (!decode_address(d, &a)) return false;
   i->space = shared ? SPACE_SHARED : SPACE_GENERIC;
   i->a = a.place, i->wide = a.wide, i->imm = a.offset;
@@ -60,8 +60,7 @@ static bool mbarrier_test(Decoder *d) { /* test_wait, try_wait [.parity] p, [a],
 static bool mbarrier(Decoder *d) {
   if (has_part(d, "init") || has_part(d, "inval")) return mbarrier_init(d);
   if (has_part(d, "test_wait") || has_part(d, "try_wait")) return mbarrier_test(d);
-  if (has_part(d, "arrive") || has_part(d, "arrive_drop") || has_part(d, "expect_tx") || has_part(d, "complete_tx"))
-    return mbarrier_arrive(d);
+  if (which_part(d, "arrive arrive_drop expect_tx complete_tx") >= 0) return mbarrier_arrive(d);
   return decode_refuse(d, "is not modelled");
 }
 
@@ -90,11 +89,10 @@ static bool tensor_address(Decoder *d, int32_t rank, int32_t *map, int32_t *coor
 }
 
 static bool bulk_reduction(Decoder *d, Ins *i, bool tensor) {
-  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
+  const int32_t op = which_part(d, ATOM_NAMES);
   i->bytes = BULK_NO_REDUCTION;
   if (!has_part(d, "reduce")) return true;
-  for (int32_t k = 0; k < 10; k++)
-    if (k != ATOM_EXCH && k != ATOM_CAS && has_part(d, ops[k])) i->bytes = (uint8_t)k;
+  if (op >= 0 && op != ATOM_EXCH && op != ATOM_CAS) i->bytes = (uint8_t)op;
   i->type = (uint8_t)(tensor ? T_NONE : part_type(d)); /* a tensor's is its map's */
   if (i->bytes == BULK_NO_REDUCTION || (!tensor && (!i->type || ptx_type_bytes[i->type] < 2)))
     return decode_refuse(d, "is not modelled: its operation and type");
@@ -103,17 +101,14 @@ static bool bulk_reduction(Decoder *d, Ins *i, bool tensor) {
 
 /* cp[.reduce].async.bulk[.tensor.Nd].TO.FROM.COMPLETION */
 static bool bulk_copy(Decoder *d) {
-  static const char *const ranks[] = {"1d", "2d", "3d", "4d", "5d"};
-  static const char *const refused[] = {"im2col",  "im2col_no_offs", "im2col::w",      "im2col::w::128",
-                                        "cp_mask", "tile::gather4",  "tile::scatter4", "ignore_oob"};
   Ins i = decode_ins(d, O_BULK);
   int32_t list[BULK_OPERANDS], n_spaces = 0, spaces[2] = {0};
   const bool tensor = has_part(d, "tensor"), grouped = has_part(d, "bulk_group");
   for (int32_t k = 0; k < BULK_OPERANDS; k++) list[k] = -1;
-  for (int32_t k = 0; k < 5; k++)
-    if (has_part(d, ranks[k])) i.vec = (uint8_t)(k + 1);
-  for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
-    if (has_part(d, refused[k])) return decode_refuse(d, "is not modelled");
+  i.vec = (uint8_t)(which_part(d, "1d 2d 3d 4d 5d") + 1);
+  if (which_part(d, "im2col im2col_no_offs im2col::w im2col::w::128 cp_mask tile::gather4 tile::scatter4 ignore_oob") >=
+      0)
+    return decode_refuse(d, "is not modelled");
   for (int32_t p = 1; p < d->n_parts; p++) {
     const bool global = word_is(d->parts[p], "global"),
                shared = word_is(d->parts[p], "shared::cta") || word_is(d->parts[p], "shared::cluster");
@@ -207,8 +202,7 @@ static bool wgmma(Decoder *d) {
   Ins i = decode_ins(d, O_WGMMA_SYNC);
   i.mode = has_part(d, "fence") ? WGMMA_FENCE : has_part(d, "commit_group") ? WGMMA_COMMIT : WGMMA_WAIT;
   if (i.mode == WGMMA_WAIT && !has_part(d, "wait_group")) return decode_refuse(d, "is not modelled");
-  if (i.mode == WGMMA_WAIT && !decode_number(d, &i.imm)) return false;
-  return decode_push(d, i);
+  return decode_operands(d, i, i.mode == WGMMA_WAIT ? "#" : "");
 }
 
 /* ---- clusters ---- */
@@ -218,19 +212,12 @@ static bool mapa(Decoder *d) { /* mapa[.shared::cluster].u32|.u64 d, a, rank: a'
   const Kind kind = kind_of(part_type(d));
   if (kind != 'w' && kind != 'l') return decode_refuse(d, "is not modelled");
   i.wide = kind == 'l';
-  return decode_destination(d, kind, &i.d) && decode_comma(d) && decode_source(d, kind, &i.a) && decode_comma(d) &&
-         decode_source(d, 'w', &i.b) && decode_push(d, i);
+  return decode_operands(d, i, i.wide ? "dl,al,bw" : "dw,aw,bw");
 }
 
-bool decode_hopper(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "mbarrier")) return mbarrier(d);
-  if (is(d, "wgmma")) return wgmma(d);
-  if (is(d, "mapa")) return mapa(d);
-  if (is(d, "cp") && has_part(d, "async")) {
-    if (has_part(d, "mbarrier")) return copies_arrive(d);
-    return has_part(d, "prefetch") ? skip_operands(d) : bulk_copy(d);
-  }
-  *known = false;
-  return true;
+bool decode_async(Decoder *d) {
+  if (has_part(d, "mbarrier")) return copies_arrive(d);
+  return has_part(d, "prefetch") ? skip_operands(d) : bulk_copy(d);
 }
+
+const DecodeRow DECODE_HOPPER[] = {{"mbarrier", mbarrier}, {"wgmma", wgmma}, {"mapa", mapa}, {NULL, NULL}};

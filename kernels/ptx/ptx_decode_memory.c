@@ -3,18 +3,13 @@
 
 #include "kernels/ptx/ptx_decode.h"
 
-static bool among(Word w, const char *const *names) {
-  for (; *names; names++)
-    if (word_is(w, *names)) return true;
-  return false;
-}
-
 /* Suffixes of ld, st, atom and red that change nothing here; cache hints. */
 static bool is_silent(Word w) {
-  static const char *const silent[] = {
-      "weak",    "cta",     "cluster", "gpu",     "sys",     "nc",       "ca",   "cs", "lu", "wb",    "wt",
-      "unified", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio", "cg", "cv", "noftz", NULL};
-  return among(w, silent) || (w.n > 4 && w.at[0] == 'L' && (w.at[1] == '1' || w.at[1] == '2') && w.at[2] == ':');
+  return word_index(
+             w,
+             "weak cta cluster gpu sys nc ca cs lu wb wt unified relaxed acquire release acq_rel volatile mmio cg cv "
+             "noftz") >= 0 ||
+         (w.n > 4 && w.at[0] == 'L' && (w.at[1] == '1' || w.at[1] == '2') && w.at[2] == ':');
 }
 
 static int32_t space_of(Word w) {
@@ -31,9 +26,9 @@ static int32_t space_of(Word w) {
   return -1;
 }
 
-static bool new_site(Decoder *d, Ins *i) {
-  i->site = d->k->n_sites++;
-  return true;
+static bool push_at_site(Decoder *d, Ins i) {
+  i.site = d->k->n_sites++;
+  return decode_push(d, i);
 }
 
 /* The parts between the mnemonic and the type: space, vector, cache hints. */
@@ -51,11 +46,8 @@ static bool access_parts(Decoder *d, Ins *i) {
       i->vec = (uint8_t)(w.at[1] - '0');
     else if (!is_silent(w))
       return ptx_reader_refuses(&d->r, w, "is a suffix that is not modelled");
-    if (word_is(w, "volatile") || word_is(w, "acquire") || word_is(w, "relaxed") || word_is(w, "mmio"))
-      i->mode |= MODE_VOLATILE;
-    if (word_is(w, "cg") || word_is(w, "cv") || word_is(w, "volatile") || word_is(w, "acquire") ||
-        word_is(w, "relaxed"))
-      i->mode |= MODE_PAST_L1;
+    if (word_index(w, "volatile acquire relaxed mmio") >= 0) i->mode |= MODE_VOLATILE;
+    if (word_index(w, "cg cv volatile acquire relaxed") >= 0) i->mode |= MODE_PAST_L1;
   }
   if (i->vec * i->bytes > 32) return decode_refuse(d, "moves more than 32 bytes a thread");
   return true;
@@ -121,7 +113,7 @@ static bool load(Decoder *d) {
   }
   if (i.bytes < d->k->granule_bytes && (i.space == SPACE_SHARED || i.space == SPACE_GENERIC))
     d->k->granule_bytes = i.bytes;
-  return new_site(d, &i) && decode_push(d, i);
+  return push_at_site(d, i);
 }
 
 static bool store(Decoder *d) {
@@ -137,27 +129,23 @@ static bool store(Decoder *d) {
   }
   if (i.space == SPACE_CONST) return decode_refuse(d, "writes constant memory");
   if (i.bytes < d->k->granule_bytes && i.space != SPACE_LOCAL) d->k->granule_bytes = i.bytes;
-  return new_site(d, &i) && decode_push(d, i);
+  return push_at_site(d, i);
 }
 
 static bool atomic(Decoder *d) {
-  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
   Ins i = decode_ins(d, O_ATOM);
   Address a;
   const Type type = part_type(d);
-  int32_t op = -1;
+  const int32_t op = which_part(d, ATOM_NAMES);
+  if (has_part(d, "async")) return decode_refuse(d, "is not modelled");
   i.type = (uint8_t)type, i.bytes = ptx_type_bytes[type], i.vec = 1;
   for (int32_t p = 1; p < d->n_parts - 1; p++) {
     const Word w = d->parts[p];
     const int32_t space = space_of(w);
-    if (space >= 0) {
+    if (space >= 0)
       i.space = (uint8_t)space;
-      continue;
-    }
-    bool known = is_silent(w);
-    for (int32_t k = 0; k < 10; k++)
-      if (word_is(w, ops[k])) op = k, known = true;
-    if (!known) return ptx_reader_refuses(&d->r, w, "is a suffix that is not modelled");
+    else if (!is_silent(w) && word_index(w, ATOM_NAMES) < 0)
+      return ptx_reader_refuses(&d->r, w, "is a suffix that is not modelled");
   }
   const bool is_float =
       type == T_F32 || type == T_F64 || type == T_F16 || type == T_BF16 || type == T_F16X2 || type == T_BF16X2;
@@ -177,25 +165,12 @@ static bool atomic(Decoder *d) {
   if (op == ATOM_CAS && (!decode_comma(d) || !decode_source(d, kind, &i.c))) return false;
   if (!cache_policy(d)) return false;
   use_address(&i, &a);
-  return new_site(d, &i) && decode_push(d, i);
+  return push_at_site(d, i);
 }
 
 static bool prefetch(Decoder *d) {
   Address a;
   return decode_address(d, &a) && decode_push(d, decode_ins(d, O_NOP));
-}
-
-bool decode_memory(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "ld") || is(d, "ldu")) return load(d);
-  if (is(d, "st")) return store(d);
-  if (is(d, "atom") || is(d, "red")) {
-    if (has_part(d, "async")) return decode_refuse(d, "is not modelled");
-    return atomic(d);
-  }
-  if (is(d, "prefetch") || is(d, "prefetchu") || is(d, "applypriority")) return prefetch(d);
-  *known = false;
-  return true;
 }
 
 /* ---- what a warp or block does together ---- */
@@ -206,10 +181,7 @@ static bool barrier(Decoder *d) { /* bar, barrier: .sync, .arrive, .red, .warp.s
     if (!wait && !has_part(d, "arrive")) return decode_refuse(d, "is not modelled");
     return decode_push(d, decode_ins(d, wait ? O_CLUSTER_WAIT : O_CLUSTER_ARRIVE));
   }
-  if (has_part(d, "warp")) {
-    Ins i = decode_ins(d, O_BAR_WARP);
-    return decode_source(d, 'w', &i.a) && decode_push(d, i);
-  }
+  if (has_part(d, "warp")) return decode_operands(d, decode_ins(d, O_BAR_WARP), "aw");
   const bool red = has_part(d, "red");
   Ins i = decode_ins(d, red ? O_BAR_RED : has_part(d, "arrive") ? O_BAR_ARRIVE : O_BAR_SYNC);
   if (!red && !has_part(d, "sync") && i.op != O_BAR_ARRIVE) return decode_refuse(d, "is not modelled");
@@ -222,10 +194,8 @@ static bool barrier(Decoder *d) { /* bar, barrier: .sync, .arrive, .red, .warp.s
   if (!decode_source(d, 'w', &i.a)) return false;
   if (!red) return (!cursor_take(&d->r.c, ',') || decode_source(d, 'w', &i.b)) && decode_push(d, i);
   if (!decode_comma(d)) return false;
-  Cursor ahead = d->r.c; /* [, threads], predicate */
-  int32_t commas = 0;
-  while (cursor_peek(&ahead) && *ahead.at != ';') commas += *ahead.at++ == ',';
-  if (commas && (!decode_source(d, 'w', &i.b) || !decode_comma(d))) return false;
+  if (decode_commas_ahead(d, ';') && /* [, threads], predicate */ (!decode_source(d, 'w', &i.b) || !decode_comma(d)))
+    return false;
   bool negated;
   if (!decode_predicate(d, &i.c, &negated)) return false;
   i.is_signed = negated;
@@ -234,27 +204,17 @@ static bool barrier(Decoder *d) { /* bar, barrier: .sync, .arrive, .red, .warp.s
 
 static bool shuffle(Decoder *d) { /* shfl.sync.MODE.b32 d[|p], a, b, c, membermask */
   Ins i = decode_ins(d, O_SHFL);
-  i.mode = has_part(d, "up") ? 0 : has_part(d, "down") ? 1 : has_part(d, "bfly") ? 2 : has_part(d, "idx") ? 3 : 9;
-  if (i.mode == 9 || part_type(d) != T_B32) return decode_refuse(d, "is not modelled");
-  if (!decode_destination(d, 'w', &i.d)) return false;
-  if (cursor_take(&d->r.c, '|') && !decode_destination(d, 'p', &i.ext)) return false;
-  if (!decode_comma(d) || !decode_source(d, 'w', &i.a) || !decode_comma(d) || !decode_source(d, 'w', &i.b) ||
-      !decode_comma(d) || !decode_source(d, 'w', &i.c))
-    return false;
-  if (has_part(d, "sync")) return decode_comma(d) && decode_source(d, 'w', &i.target) && decode_push(d, i);
-  return decode_constant(d, SLOT_CONSTANT, 'w', 0xffffffffu, 0, false, &i.target) && decode_push(d, i);
+  const int32_t mode = which_part(d, "up down bfly idx");
+  i.mode = (uint8_t)mode;
+  if (mode < 0 || part_type(d) != T_B32) return decode_refuse(d, "is not modelled");
+  return decode_operands(d, i, "dw/,aw,bw,cw~t");
 }
 
 static bool vote(Decoder *d) { /* vote.sync.{all,any,uni}.pred p, a, mask; vote.sync.ballot.b32 d, a, mask */
   Ins i = decode_ins(d, O_VOTE);
-  bool negated;
-  i.mode = has_part(d, "all") ? 0 : has_part(d, "any") ? 1 : has_part(d, "uni") ? 2 : has_part(d, "ballot") ? 3 : 9;
-  if (i.mode == 9) return decode_refuse(d, "is not modelled");
-  if (!decode_destination(d, i.mode == 3 ? 'w' : 'p', &i.d) || !decode_comma(d) || !decode_predicate(d, &i.a, &negated))
-    return false;
-  i.is_signed = negated;
-  if (has_part(d, "sync")) return decode_comma(d) && decode_source(d, 'w', &i.b) && decode_push(d, i);
-  return decode_constant(d, SLOT_CONSTANT, 'w', 0xffffffffu, 0, false, &i.b) && decode_push(d, i);
+  const int32_t mode = which_part(d, "all any uni ballot");
+  i.mode = (uint8_t)mode;
+  return mode < 0 ? decode_refuse(d, "is not modelled") : decode_operands(d, i, mode == 3 ? "dw,!a~b" : "dp,!a~b");
 }
 
 static bool match(Decoder *d) { /* match.{any,all}.sync.bN d[|p], a, mask */
@@ -263,75 +223,53 @@ static bool match(Decoder *d) { /* match.{any,all}.sync.bN d[|p], a, mask */
   i.mode = has_part(d, "all");
   i.wide = type == T_B64;
   if (type != T_B32 && type != T_B64) return decode_refuse(d, "is not modelled");
-  if (!decode_destination(d, 'w', &i.d)) return false;
-  if (cursor_take(&d->r.c, '|') && !decode_destination(d, 'p', &i.ext)) return false;
-  return decode_comma(d) && decode_source(d, i.wide ? 'l' : 'w', &i.a) && decode_comma(d) &&
-         decode_source(d, 'w', &i.b) && decode_push(d, i);
+  return decode_operands(d, i, i.wide ? "dw/,al,bw" : "dw/,aw,bw");
 }
 
 static bool redux(Decoder *d) {
-  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor"};
   Ins i = decode_ins(d, O_REDUX);
-  int32_t op = -1;
-  for (int32_t k = 0; k < 6; k++)
-    if (has_part(d, ops[k])) op = k;
+  const int32_t op = which_part(d, "add min max and or xor");
   i.type = (uint8_t)part_type(d), i.mode = (uint8_t)op;
   if (op < 0 || (i.type != T_U32 && i.type != T_S32 && i.type != T_B32)) return decode_refuse(d, "is not modelled");
-  return decode_destination(d, 'w', &i.d) && decode_comma(d) && decode_source(d, 'w', &i.a) && decode_comma(d) &&
-         decode_source(d, 'w', &i.b) && decode_push(d, i);
+  return decode_operands(d, i, "dw,aw,bw");
 }
 
-static bool elect(Decoder *d) { /* elect.sync d|p, mask */
-  Ins i = decode_ins(d, O_ELECT);
-  if (!decode_destination(d, 'w', &i.d) || !ptx_reader_expect(&d->r, '|') || !decode_destination(d, 'p', &i.ext))
-    return false;
-  return decode_comma(d) && decode_source(d, 'w', &i.a) && decode_push(d, i);
-}
+static bool elect(Decoder *d) {
+  return decode_operands(d, decode_ins(d, O_ELECT), "dw|,aw");
+} /* elect.sync d|p, mask */
+static bool activemask(Decoder *d) { return decode_operands(d, decode_ins(d, O_ACTIVEMASK), "dw"); }
 
 static bool to_semicolon(Decoder *d) { /* operands that change nothing here */
   while (cursor_peek(&d->r.c) && *d->r.c.at != ';' && *d->r.c.at != '}') d->r.c.at++;
   return decode_push(d, decode_ins(d, O_NOP));
 }
 
-bool decode_warp(Decoder *d, bool *known) {
-  static const char *const silent[] = {"membar", "fence", "griddepcontrol", "nanosleep", "pmevent", "discard", NULL};
-  *known = true;
-  if (is(d, "bar") || is(d, "barrier")) return barrier(d);
-  if (is(d, "shfl")) return shuffle(d);
-  if (is(d, "vote")) return vote(d);
-  if (is(d, "match")) return match(d);
-  if (is(d, "redux")) return redux(d);
-  if (is(d, "elect")) return elect(d);
-  if (is(d, "activemask")) {
-    Ins i = decode_ins(d, O_ACTIVEMASK);
-    return decode_destination(d, 'w', &i.d) && decode_push(d, i);
-  }
-  if (is(d, "fence") &&
-      ((has_part(d, "proxy") && has_part(d, "async")) || has_part(d, "mbarrier_init") || has_part(d, "async::generic")))
+static bool fence(Decoder *d) { /* fence, membar */
+  const bool is_fence = is(d, "fence");
+  if (is_fence &&
+      ((has_part(d, "proxy") && has_part(d, "async")) || which_part(d, "mbarrier_init async::generic") >= 0))
     return decode_push(d, decode_ins(d, O_FENCE_PROXY));
-  if (is(d, "setmaxnreg")) {
-    Ins i = decode_ins(d, O_SETMAXNREG);
-    if (!decode_number(d, &i.imm)) return false;
-    if (i.imm < 24 || i.imm > 256 || i.imm % 8) return decode_refuse(d, "takes 24 to 256 registers, a multiple of 8");
-    return decode_push(d, i);
-  }
-  const bool grid =
-      is(d, "membar") ? !has_part(d, "cta") : is(d, "fence") && (has_part(d, "gpu") || has_part(d, "sys"));
-  if (grid) return decode_push(d, decode_ins(d, O_FENCE_GRID));
-  if (among(d->parts[0], silent)) return to_semicolon(d);
-  if (is(d, "createpolicy")) {
-    Ins i = decode_ins(d, O_MOV64);
-    if (!decode_destination(d, 'l', &i.d) || !decode_constant(d, SLOT_CONSTANT, 'l', 0, 0, false, &i.a)) return false;
-    while (cursor_peek(&d->r.c) && *d->r.c.at != ';' && *d->r.c.at != '}') d->r.c.at++;
-    return decode_push(d, i);
-  }
-  *known = false;
-  return true;
+  const bool grid = is_fence ? which_part(d, "gpu sys") >= 0 : !has_part(d, "cta");
+  return grid ? decode_push(d, decode_ins(d, O_FENCE_GRID)) : to_semicolon(d);
+}
+
+static bool setmaxnreg(Decoder *d) {
+  Ins i = decode_ins(d, O_SETMAXNREG);
+  if (!decode_number(d, &i.imm)) return false;
+  if (i.imm < 24 || i.imm > 256 || i.imm % 8) return decode_refuse(d, "takes 24 to 256 registers, a multiple of 8");
+  return decode_push(d, i);
+}
+
+static bool createpolicy(Decoder *d) {
+  Ins i = decode_ins(d, O_MOV64);
+  if (!decode_constant(d, SLOT_CONSTANT, 'l', 0, 0, false, &i.a)) return false;
+  return decode_operands(d, i, "dl") && to_semicolon(d);
 }
 
 /* ---- matrices ---- */
 
-static bool matrix_move(Decoder *d, bool is_load) { /* ldmatrix, stmatrix .sync.aligned.m8n8.xN[.trans].shared.b16 */
+static bool matrix_move(Decoder *d) { /* ldmatrix, stmatrix .sync.aligned.m8n8.xN[.trans].shared.b16 */
+  const bool is_load = is(d, "ldmatrix");
   Ins i = decode_ins(d, is_load ? O_LDMATRIX : O_STMATRIX);
   Address a;
   int32_t places[4], n;
@@ -345,7 +283,7 @@ static bool matrix_move(Decoder *d, bool is_load) { /* ldmatrix, stmatrix .sync.
   if (!decode_braces(d, 'w', !is_load, i.vec, i.vec, places, &n)) return false;
   if (is_load && (!decode_comma(d) || !decode_address(d, &a))) return false;
   use_address(&i, &a);
-  return decode_list(d, n, places, &i.ext) && new_site(d, &i) && decode_push(d, i);
+  return decode_list(d, n, places, &i.ext) && push_at_site(d, i);
 }
 
 /* Registers of the fragments of one mma: how many of D, A, B (C as D), and their kind. */
@@ -398,19 +336,7 @@ static bool mma(Decoder *d) { /* mma.sync.aligned.SHAPE.row.col.D.A.B.C d, a, b,
   return decode_list(d, 2 * n_d + f->n_a + f->n_b, places, &i.ext) && decode_push(d, i);
 }
 
-static bool movmatrix(Decoder *d) {
-  Ins i = decode_ins(d, O_MOVMATRIX);
-  return decode_destination(d, 'w', &i.d) && decode_comma(d) && decode_source(d, 'w', &i.a) && decode_push(d, i);
-}
-
-bool decode_matrix(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "ldmatrix") || is(d, "stmatrix")) return matrix_move(d, is(d, "ldmatrix"));
-  if (is(d, "mma")) return mma(d);
-  if (is(d, "movmatrix")) return movmatrix(d);
-  *known = false;
-  return true;
-}
+static bool movmatrix(Decoder *d) { return decode_operands(d, decode_ins(d, O_MOVMATRIX), "dw,aw"); }
 
 /* ---- cp.async ---- */
 
@@ -433,14 +359,12 @@ static bool async_copy(Decoder *d) { /* cp.async.{ca,cg}.shared.global [d], [a],
     d->r.c.at++;
     if (!decode_source(d, 'w', &i.c)) return false;
   } else if (has_part(d, "L2::cache_hint")) {
-    Cursor ahead = d->r.c;
-    int32_t commas = 0, policy;
-    while (cursor_peek(&ahead) && *ahead.at != ';') commas += *ahead.at++ == ',';
-    if (commas == 2 && (!decode_comma(d) || !decode_source(d, 'w', &i.c))) return false;
+    int32_t policy;
+    if (decode_commas_ahead(d, ';') == 2 && (!decode_comma(d) || !decode_source(d, 'w', &i.c))) return false;
     if (!decode_comma(d) || !decode_source(d, 'l', &policy)) return false;
   }
   i.ext = d->k->n_sites++; /* the shared side's */
-  return new_site(d, &i) && decode_push(d, i);
+  return push_at_site(d, i);
 }
 
 static bool async_group(Decoder *d) { /* cp.async.commit_group, .wait_group N, .wait_all; of bulk copies as well */
@@ -449,11 +373,38 @@ static bool async_group(Decoder *d) { /* cp.async.commit_group, .wait_group N, .
   return (!has_part(d, "wait_group") || decode_number(d, &i.imm)) && decode_push(d, i);
 }
 
-bool decode_async(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "cp") && has_part(d, "async")) {
-    if (has_part(d, "commit_group") || has_part(d, "wait_group") || has_part(d, "wait_all")) return async_group(d);
-    if (!has_part(d, "bulk") && !has_part(d, "mbarrier")) return async_copy(d);
-  }
-  return decode_hopper(d, known);
+static bool cp(Decoder *d) {
+  if (which_part(d, "commit_group wait_group wait_all") >= 0) return async_group(d);
+  return which_part(d, "bulk mbarrier") >= 0 ? decode_async(d) : async_copy(d);
 }
+
+const DecodeRow DECODE_MEMORY[] = {{"ld", load},
+                                   {"ldu", load},
+                                   {"st", store},
+                                   {"atom", atomic},
+                                   {"red", atomic},
+                                   {"prefetch", prefetch},
+                                   {"prefetchu", prefetch},
+                                   {"applypriority", prefetch},
+                                   {"bar", barrier},
+                                   {"barrier", barrier},
+                                   {"shfl", shuffle},
+                                   {"vote", vote},
+                                   {"match", match},
+                                   {"redux", redux},
+                                   {"elect", elect},
+                                   {"activemask", activemask},
+                                   {"fence", fence},
+                                   {"membar", fence},
+                                   {"setmaxnreg", setmaxnreg},
+                                   {"griddepcontrol", to_semicolon},
+                                   {"nanosleep", to_semicolon},
+                                   {"pmevent", to_semicolon},
+                                   {"discard", to_semicolon},
+                                   {"createpolicy", createpolicy},
+                                   {"ldmatrix", matrix_move},
+                                   {"stmatrix", matrix_move},
+                                   {"mma", mma},
+                                   {"movmatrix", movmatrix},
+                                   {"cp", cp},
+                                   {NULL, NULL}};

@@ -272,7 +272,51 @@ bool decode_destination(Decoder *d, Kind kind, int32_t *place) {
   return has == kind || wrong_width(d, cursor_word(&before), has, kind);
 }
 
+int32_t decode_commas_ahead(Decoder *d, char end) {
+  Cursor ahead = d->r.c;
+  int32_t commas = 0;
+  while (cursor_peek(&ahead) && *ahead.at != end && *ahead.at != ';') commas += *ahead.at++ == ',';
+  return commas;
+}
+
 bool decode_comma(Decoder *d) { return ptx_reader_expect(&d->r, ','); }
+
+bool decode_operands(Decoder *d, Ins i, const char *form) {
+  for (; *form; form++) {
+    if (*form == ',') {
+      if (!decode_comma(d)) return false;
+    } else if (*form == '/' || *form == '|') {
+      if (*form == '|' ? !ptx_reader_expect(&d->r, '|') : !cursor_take(&d->r.c, '|')) {
+        if (*form == '|') return false;
+        continue;
+      }
+      if (!decode_destination(d, 'p', &i.ext)) return false;
+    } else if (*form == '~' && !has_part(d, "sync")) {
+      if (!decode_constant(d, SLOT_CONSTANT, 'w', 0xffffffffu, 0, false, *++form == 'b' ? &i.b : &i.target))
+        return false;
+    } else if (*form == '~') {
+      if (!decode_comma(d) || !decode_source(d, 'w', *++form == 'b' ? &i.b : &i.target)) return false;
+    } else if (*form == '#') {
+      if (!decode_number(d, &i.imm)) return false;
+    } else {
+      bool negated = false;
+      const bool may_not = *form == '!';
+      form += may_not;
+      int32_t *const place = *form == 'd'   ? &i.d
+                             : *form == 'a' ? &i.a
+                             : *form == 'b' ? &i.b
+                             : *form == 'c' ? &i.c
+                                            : &i.target;
+      if (may_not        ? !decode_predicate(d, place, &negated)
+          : *form == 'd' ? !decode_destination(d, form[1], place)
+                         : !decode_source(d, form[1], place))
+        return false;
+      i.is_signed |= negated;
+      form += !may_not;
+    }
+  }
+  return decode_push(d, i);
+}
 
 bool decode_number(Decoder *d, int64_t *value) {
   uint64_t v = 0;

@@ -21,9 +21,7 @@ static bool push_binary(Decoder *d, int32_t op, int32_t to, int32_t a, int32_t b
 static bool move_pack(Decoder *d, Kind whole) {
   int32_t to, parts[4], n;
   if (!decode_destination(d, whole, &to) || !decode_comma(d)) return false;
-  Cursor ahead = d->r.c;
-  int32_t commas = 0;
-  while (cursor_peek(&ahead) && *ahead.at != '}' && *ahead.at != ';') commas += *ahead.at++ == ',';
+  const int32_t commas = decode_commas_ahead(d, '}');
   const int32_t bits = kind_bits(whole) / (commas + 1);
   if (bits == 32 || bits == 16) {
     if (!decode_braces(d, bits == 32 ? 'w' : 'h', true, commas + 1, 4, parts, &n)) return false;
@@ -49,9 +47,7 @@ static bool move_pack(Decoder *d, Kind whole) {
 /* mov.b64 {a, b}, d; '_' leaves a part out */
 static bool move_unpack(Decoder *d, Kind whole) {
   int32_t from, parts[4], n;
-  Cursor ahead = d->r.c;
-  int32_t commas = 0;
-  while (cursor_peek(&ahead) && *ahead.at != '}' && *ahead.at != ';') commas += *ahead.at++ == ',';
+  const int32_t commas = decode_commas_ahead(d, '}');
   const int32_t bits = kind_bits(whole) / (commas + 1);
   if ((bits != 32 && bits != 16 && bits != 8) || commas > 3)
     return decode_refuse(d, "is not modelled with so many registers in braces");
@@ -105,34 +101,25 @@ static bool isspacep(Decoder *d) {
             : word_is(space, "local") ? SPACE_LOCAL
             : word_is(space, "const") ? SPACE_CONST
                                       : SPACE_PARAM;
-  return decode_destination(d, 'p', &i.d) && decode_comma(d) && decode_source(d, 'l', &i.a) && decode_push(d, i);
+  return decode_operands(d, i, "dp,al");
 }
 
-bool decode_move(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "cvta")) return cvta(d);
-  if (is(d, "isspacep")) return isspacep(d);
-  if (is(d, "mov")) {
-    const Type type = part_type(d);
-    const Kind kind = kind_of(type);
-    if (!type || type == T_B128) return decode_refuse(d, "is not modelled");
-    if (cursor_peek(&d->r.c) == '{') return move_unpack(d, kind);
-    Cursor ahead = d->r.c;
-    cursor_word(&ahead);
-    if (cursor_take(&ahead, ',')) {
-      if (cursor_peek(&ahead) == '{') return move_pack(d, kind);
-      const Word w = cursor_word(&ahead);
-      if (w.n >= 6 && (!memcmp(w.at, "%clock", 6) || !memcmp(w.at, "%globa", 6))) {
-        Ins i = decode_ins(d, O_CLOCK);
-        i.mode = kind == 'l';
-        if (!decode_destination(d, kind, &i.d) || !decode_comma(d)) return false;
-        cursor_word(&d->r.c);
-        return kind == 'h' ? decode_refuse(d, "takes 32 or 64 bits here") : decode_push(d, i);
-      }
-    }
-  }
-  *known = false;
-  return true;
+static bool mov(Decoder *d) {
+  const Type type = part_type(d);
+  const Kind kind = kind_of(type);
+  if (!type || type == T_B128) return decode_refuse(d, "is not modelled");
+  if (cursor_peek(&d->r.c) == '{') return move_unpack(d, kind);
+  Cursor ahead = d->r.c;
+  cursor_word(&ahead);
+  if (!cursor_take(&ahead, ',')) return decode_arithmetic(d);
+  if (cursor_peek(&ahead) == '{') return move_pack(d, kind);
+  const Word w = cursor_word(&ahead);
+  if (w.n < 6 || (memcmp(w.at, "%clock", 6) && memcmp(w.at, "%globa", 6))) return decode_arithmetic(d);
+  Ins i = decode_ins(d, O_CLOCK);
+  i.mode = kind == 'l';
+  if (!decode_destination(d, kind, &i.d) || !decode_comma(d)) return false;
+  cursor_word(&d->r.c);
+  return kind == 'h' ? decode_refuse(d, "takes 32 or 64 bits here") : decode_push(d, i);
 }
 
 /* ---- setp, set ---- */
@@ -253,10 +240,5 @@ static bool set(Decoder *d) { /* set.CMP[.BOOL].TO.FROM: all ones or 1.0 */
   return decode_push(d, s);
 }
 
-bool decode_compare(Decoder *d, bool *known) {
-  *known = true;
-  if (is(d, "setp")) return setp(d);
-  if (is(d, "set")) return set(d);
-  *known = false;
-  return true;
-}
+const DecodeRow DECODE_MOVES[] = {{"cvta", cvta}, {"isspacep", isspacep}, {"mov", mov},
+                                  {"setp", setp}, {"set", set},           {NULL, NULL}};

@@ -84,31 +84,26 @@ bool launch_bind(Run *run) {
   for (int32_t k = 0; k < l->n_arguments; k++) {
     const PtxArgument *a = &l->arguments[k];
     const char *name = a->name ? a->name : "an argument";
+    const uint64_t begins = at;
     if (a->n_bytes < 0 || (a->kind == PTX_BUFFER && a->n_bytes > (int64_t)1 << 40))
       return run_refuses(run, STATUS_BAD_REQUEST, "%s has no size of a buffer", name);
     if (a->kind == PTX_BUFFER) {
       run->buffers[run->n_buffers++] = (Buffer){at, (uint64_t)a->n_bytes, a->bytes, k, a->read_only && !run->shadow};
-      if (!a->hidden) {
-        if (p >= f->entry.n_parameters)
-          return run_refuses(run, STATUS_BAD_REQUEST, "%s is one argument too many: the entry has %d parameters", name,
-                             f->entry.n_parameters);
-        const PtxParameter *to = &m->parameters[f->first_parameter + p++].p;
-        if (to->size_bytes != 8)
-          return run_refuses(run, STATUS_BAD_REQUEST, "%s is a buffer; its parameter has %d bytes, a pointer 8", name,
-                             to->size_bytes);
-        memcpy(run->parameters + to->offset_bytes, &at, 8);
-      }
       at += (((uint64_t)a->n_bytes >> BUFFER_ALIGN_SHIFT) + 2) << BUFFER_ALIGN_SHIFT;
-      continue;
+      if (a->hidden) continue;
     }
     if (p >= f->entry.n_parameters)
       return run_refuses(run, STATUS_BAD_REQUEST, "%s is one argument too many: the entry has %d parameters", name,
                          f->entry.n_parameters);
     const PtxParameter *to = &m->parameters[f->first_parameter + p++].p;
-    if (to->size_bytes != a->n_bytes)
+    if (a->kind == PTX_BUFFER && to->size_bytes != 8)
+      return run_refuses(run, STATUS_BAD_REQUEST, "%s is a buffer; its parameter has %d bytes, a pointer 8", name,
+                         to->size_bytes);
+    if (a->kind != PTX_BUFFER && to->size_bytes != a->n_bytes)
       return run_refuses(run, STATUS_BAD_REQUEST, "%s has %lld bytes; its parameter has %d", name,
                          (long long)a->n_bytes, to->size_bytes);
-    memcpy(run->parameters + to->offset_bytes, a->bytes, (size_t)a->n_bytes);
+    memcpy(run->parameters + to->offset_bytes, a->kind == PTX_BUFFER ? (const void *)&begins : a->bytes,
+           (size_t)to->size_bytes);
   }
   if (p < f->entry.n_parameters)
     return run_refuses(run, STATUS_BAD_REQUEST, "%d arguments; the entry has %d parameters", p, f->entry.n_parameters);

@@ -53,6 +53,15 @@ bool cursor_take(Cursor *c, char symbol) {
 
 bool word_is(Word w, const char *text) { return strncmp(w.at, text, (size_t)w.n) == 0 && text[w.n] == 0; }
 
+int32_t word_index(Word w, const char *names) {
+  for (int32_t n = 0; *names; n++) {
+    const int32_t length = (int32_t)strcspn(names, " ");
+    if (length == w.n && !memcmp(names, w.at, (size_t)length)) return n;
+    names += length + (names[length] == ' ');
+  }
+  return -1;
+}
+
 static int digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

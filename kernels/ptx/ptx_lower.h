@@ -15,6 +15,12 @@ typedef struct {
 void ins_operands(const PtxKernel *k, const Ins *i, Operands *o);
 void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o); /* of ptx_step_hopper.c's instructions */
 
+/* pc of each basic block, and of the end; block of each pc. To be freed, also where false: no memory. */
+typedef struct {
+  int32_t n, *first, *block_of;
+} Blocks;
+bool blocks_find(const PtxKernel *k, Blocks *blocks);
+
 bool kernel_order(PtxKernel *k); /* ptx_order.c; false: no memory */
 
 #endif

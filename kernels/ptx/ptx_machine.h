@@ -9,6 +9,10 @@
 #include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_shadow.h"
 
+/* Each lane l of a mask, from the lowest. `break` would not end it. */
+#define FOR_LANES(l, mask)                                                                                             \
+  for (uint32_t l##_left = (mask); l##_left; l##_left &= l##_left - 1)                                                 \
+    for (int l = __builtin_ctz(l##_left), l##_once = 1; l##_once; l##_once = 0)
 enum { LANES = 32, WORD_BYTES = 128, LONG_BYTES = 256, ALL_LANES = -1 };
 
 /* Address windows of the generic space. Global memory begins far above: a kernel never sees a host's pointer. */
@@ -76,6 +80,7 @@ Word cursor_word(Cursor *c); /* the next word (n = 0: none): a name, an opcode w
 bool cursor_take(Cursor *c, char symbol); /* the next character, where it is this one */
 char cursor_peek(Cursor *c);              /* the next character that is no blank; 0 at the end */
 bool word_is(Word w, const char *text);
+int32_t word_index(Word w, const char *names); /* among names apart by blanks; -1: none of them */
 /* A number: 12, -3, 0x1F, 0b1, 077, 1.5, 0f3F800000, 0d.... `is_float`: what it is for, when written with a point. */
 typedef enum { NUMBER_NONE, NUMBER_INTEGER, NUMBER_F32, NUMBER_F64 } NumberKind;
 NumberKind word_number(Word w, uint64_t *value);

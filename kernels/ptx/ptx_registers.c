@@ -34,8 +34,7 @@ static int32_t id_of(const PtxKernel *k, int32_t place) {
 typedef struct {
   const PtxKernel *k;
   int32_t n_ids, words; /* 64-bit words of a set */
-  int32_t n_blocks;
-  int32_t *first, *block_of;    /* pc of each block; block of each pc */
+  Blocks blocks;
   uint64_t *reads, *kills, *in; /* sets by block */
 } Liveness;
 
@@ -45,33 +44,10 @@ static void put(uint64_t *set, int32_t id) { set[id >> 6] |= (uint64_t)1 << (id 
 /* x xor x is 0, whatever x is. */
 static bool is_zero(const Ins *i) { return i->op == O_XOR_PRED && i->a == i->b; }
 
-static bool find_blocks(Liveness *l) {
-  const PtxKernel *k = l->k;
-  uint8_t *leader = calloc((size_t)k->n_code + 1, 1);
-  if (!leader) return false;
-  leader[0] = 1;
-  for (int32_t pc = 0; pc < k->n_code; pc++) {
-    const Ins *i = &k->code[pc];
-    if (i->op == O_BRA && i->target >= 0 && i->target < k->n_code) leader[i->target] = 1;
-    for (int32_t t = 0; i->op == O_BRX && t < i->imm; t++)
-      if (k->lists[i->ext + t] < k->n_code) leader[k->lists[i->ext + t]] = 1;
-    if (i->op == O_BRA || i->op == O_BRX || i->op == O_EXIT || i->op == O_TRAP) leader[pc + 1] = 1;
-  }
-  l->first = malloc(((size_t)k->n_code + 1) * sizeof *l->first);
-  l->block_of = malloc(((size_t)k->n_code + 1) * sizeof *l->block_of);
-  for (int32_t pc = 0; l->first && l->block_of && pc < k->n_code; pc++) {
-    if (leader[pc]) l->first[l->n_blocks++] = pc;
-    l->block_of[pc] = l->n_blocks - 1;
-  }
-  free(leader);
-  if (l->first) l->first[l->n_blocks] = k->n_code;
-  return l->first && l->block_of;
-}
-
 static void summarise(Liveness *l, int32_t b) {
   uint64_t *reads = l->reads + (int64_t)b * l->words, *kills = l->kills + (int64_t)b * l->words;
   Operands o;
-  for (int32_t pc = l->first[b]; pc < l->first[b + 1]; pc++) {
+  for (int32_t pc = l->blocks.first[b]; pc < l->blocks.first[b + 1]; pc++) {
     const Ins *i = &l->k->code[pc];
     ins_operands(l->k, i, &o);
     for (int32_t r = 0; r < o.n_reads && !is_zero(i); r++) {
@@ -85,7 +61,8 @@ static void summarise(Liveness *l, int32_t b) {
 /* What is alive before block `to` is alive behind this one; true: something was new. */
 static bool flow(Liveness *l, int32_t b, int32_t to_pc) {
   if (to_pc < 0 || to_pc >= l->k->n_code) return false;
-  const uint64_t *from = l->in + (int64_t)l->block_of[to_pc] * l->words, *kills = l->kills + (int64_t)b * l->words;
+  const uint64_t *from = l->in + (int64_t)l->blocks.block_of[to_pc] * l->words,
+                 *kills = l->kills + (int64_t)b * l->words;
   uint64_t *in = l->in + (int64_t)b * l->words, fresh = 0;
   for (int32_t w = 0; w < l->words; w++) {
     const uint64_t more = from[w] & ~kills[w] & ~in[w];
@@ -95,7 +72,7 @@ static bool flow(Liveness *l, int32_t b, int32_t to_pc) {
 }
 
 static bool flow_on(Liveness *l, int32_t b) {
-  const int32_t last = l->first[b + 1] - 1;
+  const int32_t last = l->blocks.first[b + 1] - 1;
   const Ins *i = &l->k->code[last];
   bool fresh = false;
   if (i->op == O_BRA) fresh |= flow(l, b, i->target);
@@ -106,28 +83,28 @@ static bool flow_on(Liveness *l, int32_t b) {
 }
 
 static bool find_alive(Liveness *l) {
-  if (!find_blocks(l)) return false;
-  const int64_t n = (int64_t)l->n_blocks * l->words;
+  if (!blocks_find(l->k, &l->blocks)) return false;
+  const int64_t n = (int64_t)l->blocks.n * l->words;
   if (n * 64 > MAX_BITS) {
-    l->n_blocks = 0; /* too large to tell */
+    l->blocks.n = 0; /* too large to tell */
     return true;
   }
   l->reads = calloc((size_t)n + 1, sizeof *l->reads);
   l->kills = calloc((size_t)n + 1, sizeof *l->kills);
   l->in = malloc(((size_t)n + 1) * sizeof *l->in);
   if (!l->reads || !l->kills || !l->in) return false;
-  for (int32_t b = 0; b < l->n_blocks; b++) summarise(l, b);
+  for (int32_t b = 0; b < l->blocks.n; b++) summarise(l, b);
   memcpy(l->in, l->reads, (size_t)n * sizeof *l->in);
   for (bool fresh = true; fresh;) {
     fresh = false;
-    for (int32_t b = l->n_blocks - 1; b >= 0; b--) fresh |= flow_on(l, b);
+    for (int32_t b = l->blocks.n - 1; b >= 0; b--) fresh |= flow_on(l, b);
   }
   return true;
 }
 
 static void free_liveness(Liveness *l) {
-  free(l->first);
-  free(l->block_of);
+  free(l->blocks.first);
+  free(l->blocks.block_of);
   free(l->reads);
   free(l->kills);
   free(l->in);
@@ -181,9 +158,9 @@ bool ptx_registers_new(const PtxKernel *k, PtxRegisters **registers) {
   *registers = NULL;
   PtxRegisters *r = calloc(1, sizeof *r);
   bool ok = r && (r->index = malloc((size_t)l.n_ids * sizeof *r->index)) && find_alive(&l);
-  for (int32_t id = 0; ok && id < l.n_ids; id++) r->index[id] = l.n_blocks && is_in(l.in, id) ? 0 : -1;
+  for (int32_t id = 0; ok && id < l.n_ids; id++) r->index[id] = l.blocks.n && is_in(l.in, id) ? 0 : -1;
   for (int32_t s = 0; ok && s < k->n_slots; s++) r->index[id_of(k, k->slots[s].offset)] = -1; /* constants */
-  for (int32_t pc = 0; ok && l.n_blocks && pc < k->n_code; pc++)
+  for (int32_t pc = 0; ok && l.blocks.n && pc < k->n_code; pc++)
     if (k->code[pc].op == O_SHFL) r->index[id_of(k, k->code[pc].d)] = 0;
   if (ok) watch_results(r, k);
   for (int32_t id = 0; ok && id < l.n_ids; id++)
@@ -223,8 +200,7 @@ void ptx_registers_begin(PtxRegisters *r, int64_t warp) {
 /* Lanes whose shuffle takes from a lane that is not there. */
 static uint32_t lost(Run *run, const Warp *w, const Ins *i, uint32_t m) {
   uint32_t lanes = 0;
-  for (uint32_t k = i->op == O_SHFL ? m : 0; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, i->op == O_SHFL ? m : 0) {
     const int32_t source = shuffle_source(i, run->arena + w->file, l);
     if (source >= 0 && !(m >> source & 1)) lanes |= 1u << l;
   }
@@ -243,8 +219,8 @@ static void say(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t la
     snprintf(what, sizeof what, "%s; it was read first at line %d", WITHOUT_VALUE, shadow_line(s, from));
   else
     snprintf(what, sizeof what, WITHOUT_VALUE);
-  snprintf(fault->message, sizeof fault->message, "line %d: %s of %s uses %s", shadow_line(s, pc),
-           shadow_thread(s, 32 * w->index + __builtin_ctz(lanes)).text, shadow_block_name(s, b->index).text, what);
+  shadow_says(s, fault, "%s of %s uses %s", shadow_thread(s, 32 * w->index + __builtin_ctz(lanes)).text,
+              shadow_block_name(s, b->index).text, what);
 }
 
 void ptx_registers_check(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t mask, uint32_t m) {

@@ -3,6 +3,7 @@
  * are ordered by fences and what is posted behind them (ShadowSet). */
 #include "kernels/ptx/ptx_shadow_private.h"
 
+#include <stdarg.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,15 @@ ShadowName shadow_block_name(const PtxShadow *s, int64_t block) {
   else
     snprintf(name.text, sizeof name.text, "block %" PRId64, block);
   return name;
+}
+
+void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...) {
+  va_list arguments;
+  if (!fault) return;
+  const int n = snprintf(fault->message, sizeof fault->message, "line %d: ", shadow_line(s, fault->pc));
+  va_start(arguments, format);
+  vsnprintf(fault->message + n, sizeof fault->message - (size_t)n, format, arguments);
+  va_end(arguments);
 }
 
 PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc, int32_t about) {
@@ -308,11 +318,9 @@ void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
 
 void ptx_shadow_outside_mask(PtxShadow *s, int64_t block, int32_t warp, int lane, int32_t pc) {
   PtxFault *fault = shadow_fault(s, "outside its mask", pc, -1, 0);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %.40s of %.48s runs this %.40s, and its mask leaves it out", shadow_line(s, pc),
-             shadow_thread(s, 32 * warp + lane).text, shadow_block_name(s, block).text,
-             ptx_instruction(s->kernel, pc).text);
+  shadow_says(s, fault, "%.40s of %.48s runs this %.40s, and its mask leaves it out",
+              shadow_thread(s, 32 * warp + lane).text, shadow_block_name(s, block).text,
+              ptx_instruction(s->kernel, pc).text);
 }
 
 /* --- orders --- */
@@ -343,10 +351,8 @@ static int first_bit(uint32_t mask) { return __builtin_ctz(mask); }
 
 static void ended_without(PtxShadow *s, int32_t pc, int32_t thread) {
   PtxFault *fault = shadow_fault(s, "barrier", pc, -1, 0);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s ended without this barrier, at which others of its warp wait", shadow_line(s, pc),
-             shadow_thread(s, thread).text);
+  shadow_says(s, fault, "%s ended without this barrier, at which others of its warp wait",
+              shadow_thread(s, thread).text);
 }
 
 void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask) {
@@ -358,11 +364,9 @@ void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int3
     b->first[id].pc = pc, b->first[id].thread = thread;
   } else if (id == 0 && shadow_line(s, b->first[id].pc) != shadow_line(s, pc)) {
     PtxFault *fault = shadow_fault(s, "barrier", pc, b->first[id].pc, 0);
-    if (fault)
-      snprintf(fault->message, sizeof fault->message,
-               "line %d: threads of one block meet at different barriers: %s here, %s at line %d", shadow_line(s, pc),
-               shadow_thread(s, thread).text, shadow_thread(s, b->first[id].thread).text,
-               shadow_line(s, b->first[id].pc));
+    shadow_says(s, fault, "threads of one block meet at different barriers: %s here, %s at line %d",
+                shadow_thread(s, thread).text, shadow_thread(s, b->first[id].thread).text,
+                shadow_line(s, b->first[id].pc));
   }
   b->first[id].waiting[warp] |= mask;
   if (id == 0 && b->exited[warp]) ended_without(s, pc, 32 * warp + first_bit(b->exited[warp]));

@@ -102,19 +102,16 @@ void shadow_ends(PtxShadow *s, ShadowBlock *b, int32_t warp, uint32_t mask) {
     const ShadowCopy *c = &b->copies[k];
     if (!c->reads || c->thread / 32 != warp || !(mask >> c->thread % 32 & 1)) continue;
     PtxFault *fault = shadow_fault(s, "in flight", c->pc, -1, 0);
-    if (fault)
-      snprintf(fault->message, sizeof fault->message, "line %d: %s ends while this %s still reads shared memory (%s)",
-               shadow_line(s, c->pc), shadow_thread(s, c->thread).text, c->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy",
-               c->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
+    shadow_says(s, fault, "%s ends while this %s still reads shared memory (%s)", shadow_thread(s, c->thread).text,
+                c->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy",
+                c->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
   }
   if (b->n_exited < s->n_threads || b->registers_pc < 0) return;
   int32_t sum = 0;
   for (int32_t w = 0; w < s->n_warps; w++) sum += 32 * b->registers[w];
   PtxFault *fault = sum > SHADOW_REGISTERS ? shadow_fault(s, "barrier", b->registers_pc, -1, 0) : NULL;
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: setmaxnreg waits for registers that nobody gives: the block's warps ask for %d of %d",
-             shadow_line(s, b->registers_pc), sum, SHADOW_REGISTERS);
+  shadow_says(s, fault, "setmaxnreg waits for registers that nobody gives: the block's warps ask for %d of %d", sum,
+              SHADOW_REGISTERS);
 }
 
 /* --- mbarriers --- */
@@ -128,11 +125,10 @@ static void made_unseen(PtxShadow *s, const ShadowBlock *b, const ShadowSignal *
   if (!unordered && !unfenced) return;
   PtxFault *fault = shadow_fault(s, unordered ? "race" : "fence", pc, m->pc1 - 1, 0);
   if (!fault) return;
-  snprintf(fault->message, sizeof fault->message,
-           "line %d: %s %s the mbarrier at byte %llu, which %s made at line %d with %s", shadow_line(s, pc),
-           shadow_thread(s, thread).text, by_copy ? "starts a copy that counts at" : "uses",
-           (unsigned long long)signal->offset, shadow_thread(s, m->thread).text, shadow_line(s, m->pc1 - 1),
-           unordered ? "no barrier between" : "no fence.mbarrier_init since");
+  shadow_says(s, fault, "%s %s the mbarrier at byte %llu, which %s made at line %d with %s",
+              shadow_thread(s, thread).text, by_copy ? "starts a copy that counts at" : "uses",
+              (unsigned long long)signal->offset, shadow_thread(s, m->thread).text, shadow_line(s, m->pc1 - 1),
+              unordered ? "no barrier between" : "no fence.mbarrier_init since");
 }
 
 static void waited(ShadowBlock *b, const ShadowSignal *signal, int32_t warp) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/ptx/ptx_machine.h"
 #include "kernels/ptx/ptx_shadow_private.h"
 
 /* The access at hand, of one lane. */
@@ -95,10 +96,8 @@ static void read_only(const Touch *t) {
   PtxFault *fault = shadow_fault(t->s, "out of bounds", t->a->pc, -1, -2 - about(t));
   char where[90];
   place(t, where, sizeof where);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message, "line %d: %s of %s %s %s, which is const",
-             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text,
-             shadow_block_name(t->s, t->a->block).text, verb(t), where);
+  shadow_says(t->s, fault, "%s of %s %s %s, which is const", shadow_thread(t->s, t->thread).text,
+              shadow_block_name(t->s, t->a->block).text, verb(t), where);
 }
 
 /* --- order --- */
@@ -123,25 +122,22 @@ static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order
   char where[90];
   if (!fault) return;
   place(t, where, sizeof where);
-  const int32_t line = shadow_line(s, t->a->pc), other_line = shadow_line(s, other);
+  const int32_t other_line = shadow_line(s, other);
   const char *did = m->sync == SYNC_ATOMIC ? "updated" : it_wrote ? "wrote" : "read";
   if (order == OTHER_BLOCK)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %.40s %s %s, which %.40s of %.40s %s at line %d; blocks are in no order", line,
-             shadow_block_name(s, t->a->block).text, verb(t), where, shadow_thread(s, m->thread).text,
-             shadow_block_name(s, shadow_block_of(s, m->agent)).text, did, other_line);
+    shadow_says(s, fault, "%.40s %s %s, which %.40s of %.40s %s at line %d; blocks are in no order",
+                shadow_block_name(s, t->a->block).text, verb(t), where, shadow_thread(s, m->thread).text,
+                shadow_block_name(s, shadow_block_of(s, m->agent)).text, did, other_line);
   else if (order == LOCKSTEP && other == t->a->pc && it_wrote)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s and %s of one warp store different values to %s at once", line,
-             shadow_thread(s, m->thread).text, shadow_thread(s, t->thread).text, where);
+    shadow_says(s, fault, "%s and %s of one warp store different values to %s at once",
+                shadow_thread(s, m->thread).text, shadow_thread(s, t->thread).text, where);
   else if (order == LOCKSTEP)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s %s %s, which %s of the same warp %s at line %d with no __syncwarp between", line,
-             shadow_thread(s, t->thread).text, verb(t), where,
-             m->thread == t->thread ? "another lane" : shadow_thread(s, m->thread).text, did, other_line);
+    shadow_says(s, fault, "%s %s %s, which %s of the same warp %s at line %d with no __syncwarp between",
+                shadow_thread(s, t->thread).text, verb(t), where,
+                m->thread == t->thread ? "another lane" : shadow_thread(s, m->thread).text, did, other_line);
   else
-    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s, which %s %s at line %d with no barrier between",
-             line, shadow_thread(s, t->thread).text, verb(t), where, shadow_thread(s, m->thread).text, did, other_line);
+    shadow_says(s, fault, "%s %s %s, which %s %s at line %d with no barrier between", shadow_thread(s, t->thread).text,
+                verb(t), where, shadow_thread(s, m->thread).text, did, other_line);
 }
 
 static inline void check_order(const Touch *t, const ShadowMark *m, bool it_wrote) {
@@ -166,11 +162,9 @@ static void in_flight(const Touch *t, const ShadowMark *writer) {
   PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, writer->pc1 - 1, about(t));
   char where[90];
   place(t, where, sizeof where);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s before the copy of line %d has arrived (%s)",
-             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text, verb(t), where,
-             shadow_line(t->s, writer->pc1 - 1),
-             strstr(shadow_text(t->s, writer->pc1 - 1), ".bulk") ? "a wait at its mbarrier" : "cp.async.wait_group");
+  shadow_says(t->s, fault, "%s %s %s before the copy of line %d has arrived (%s)", shadow_thread(t->s, t->thread).text,
+              verb(t), where, shadow_line(t->s, writer->pc1 - 1),
+              strstr(shadow_text(t->s, writer->pc1 - 1), ".bulk") ? "a wait at its mbarrier" : "cp.async.wait_group");
 }
 
 static void still_read(const Touch *t, int64_t cell) {
@@ -179,11 +173,9 @@ static void still_read(const Touch *t, int64_t cell) {
   PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, reader->pc, about(t));
   char where[90];
   place(t, where, sizeof where);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s, which the %s of line %d may still read (%s)",
-             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text, verb(t), where,
-             reader->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy", shadow_line(t->s, reader->pc),
-             reader->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
+  shadow_says(t->s, fault, "%s %s %s, which the %s of line %d may still read (%s)", shadow_thread(t->s, t->thread).text,
+              verb(t), where, reader->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy", shadow_line(t->s, reader->pc),
+              reader->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
 }
 
 /* What threads stored is seen by copies and wgmma behind a fence: the writer's, or the one who starts them. */
@@ -194,21 +186,17 @@ static void check_fence(const Touch *t, const ShadowCell *cell) {
   PtxFault *fault = shadow_fault(t->s, "fence", t->a->pc, w->pc1 - 1, about(t));
   char where[90];
   place(t, where, sizeof where);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s reads %s, which %s wrote at line %d with no fence.proxy.async since",
-             shadow_line(t->s, t->a->pc), t->a->async == PTX_ASYNC_WGMMA ? "wgmma" : "a bulk copy", where,
-             shadow_thread(t->s, w->thread).text, shadow_line(t->s, w->pc1 - 1));
+  shadow_says(t->s, fault, "%s reads %s, which %s wrote at line %d with no fence.proxy.async since",
+              t->a->async == PTX_ASYNC_WGMMA ? "wgmma" : "a bulk copy", where, shadow_thread(t->s, w->thread).text,
+              shadow_line(t->s, w->pc1 - 1));
 }
 
 static void uninitialised(const Touch *t) {
   PtxFault *fault = shadow_fault(t->s, "uninitialised", t->a->pc, -1, about(t));
   char where[90];
   place(t, where, sizeof where);
-  if (fault)
-    snprintf(fault->message, sizeof fault->message, "line %d: %s of %s %s %s, which nobody wrote",
-             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text,
-             shadow_block_name(t->s, t->a->block).text, verb(t), where);
+  shadow_says(t->s, fault, "%s of %s %s %s, which nobody wrote", shadow_thread(t->s, t->thread).text,
+              shadow_block_name(t->s, t->a->block).text, verb(t), where);
 }
 
 static void touch_read(const Touch *t, ShadowCell *cell) {
@@ -328,8 +316,7 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
   if (!is_global) t.b->now++;
-  for (uint32_t m = a->mask; m; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  FOR_LANES (lane, a->mask) {
     const uint64_t address = a->address[lane];
     if (is_global && (!region || address - region->address + (uint64_t)a->bytes > (uint64_t)region->n_bytes ||
                       address < region->address))

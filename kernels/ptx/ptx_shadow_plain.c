@@ -5,6 +5,7 @@
  *                                                                    look, as ptx_shadow_access would */
 #include <string.h>
 
+#include "kernels/ptx/ptx_machine.h"
 #include "kernels/ptx/ptx_shadow_private.h"
 
 /* The access at hand. */
@@ -54,8 +55,7 @@ static inline __attribute__((always_inline)) bool load(const Plain *p, uint32_t 
   if (one_place) lanes &= 0u - lanes;
   ShadowMark now = p->now;
   const ShadowCell *last = NULL;
-  for (uint32_t m = lanes; m; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  FOR_LANES (lane, lanes) {
     ShadowCell *cell = cells_of(p, lane, n);
     if (cell == last) { /* of the lane before, which may come */
       for (int32_t c = 0; c < n; c++)
@@ -76,8 +76,7 @@ static inline __attribute__((always_inline)) bool load(const Plain *p, uint32_t 
 static inline __attribute__((always_inline)) bool store(const Plain *p, uint32_t lanes, bool global, bool single) {
   const int32_t n = single ? 1 : p->a->bytes >> p->shift;
   ShadowMark now = p->now;
-  for (uint32_t m = lanes; m; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
+  FOR_LANES (lane, lanes) {
     ShadowCell *cell = cells_of(p, lane, n);
     now.thread = (uint16_t)(32 * p->a->warp + lane);
     for (int32_t c = 0; c < n; c++, cell++) {

@@ -168,6 +168,8 @@ int32_t shadow_line(const PtxShadow *s, int32_t pc);
 /* Notes a fault once for each kind and pair of lines; returns it when it is new, so that its sentence can be written.
  */
 PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc, int32_t about);
+/* "line N: ...", where there is a fault. */
+__attribute__((format(printf, 3, 4))) void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...);
 
 /* What a warp releases at an address of shared memory. */
 void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);

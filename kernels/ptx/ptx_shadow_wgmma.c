@@ -61,18 +61,14 @@ static bool ran(const Flow *f, int32_t pc) { /* what is part of the instruction 
 static void report(Flow *f, int32_t pc, int32_t r, const char *does, const char *why) {
   PtxShadow *s = f->s;
   PtxFault *fault = ran(f, pc) ? shadow_fault(s, "in flight", pc, f->last[r], 0) : NULL;
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s a register of the wgmma of line %d %s (wgmma.wait_group)", shadow_line(s, pc), does,
-             shadow_line(s, f->last[r]), why);
+  shadow_says(s, fault, "%s a register of the wgmma of line %d %s (wgmma.wait_group)", does, shadow_line(s, f->last[r]),
+              why);
 }
 
 static void unfenced(Flow *f, int32_t pc) {
   PtxShadow *s = f->s;
   PtxFault *fault = ran(f, pc) ? shadow_fault(s, "fence", pc, -1, 0) : NULL;
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: wgmma takes registers that were touched with no wgmma.fence since", shadow_line(s, pc));
+  shadow_says(s, fault, "wgmma takes registers that were touched with no wgmma.fence since");
 }
 
 static void multiply(Flow *f, int32_t pc, const Ins *i) {

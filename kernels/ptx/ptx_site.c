@@ -34,8 +34,7 @@ uint32_t site_sectors(const uint64_t address[LANES], uint32_t mask, int32_t byte
   const uint64_t first = address[__builtin_ctz(mask)] >> 5;
   uint64_t low = 0, high = 0; /* sectors first - 64 ... first + 63 */
   bool near = true;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     for (uint64_t s = address[l] >> 5; s <= (address[l] + (uint64_t)bytes - 1) >> 5; s++) {
       const uint64_t forth = s - first, back = first - s;
       if (forth < 64)
@@ -51,8 +50,7 @@ uint32_t site_sectors(const uint64_t address[LANES], uint32_t mask, int32_t byte
   uint32_t at;
   memset(set.used, 0, sizeof set.used);
   set.n = 0;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     for (uint64_t s = address[l] >> 5; s <= (address[l] + (uint64_t)bytes - 1) >> 5; s++) set_add(&set, s, &at);
   }
   return set.n;
@@ -81,8 +79,7 @@ uint32_t site_atomic_sectors(const uint64_t address[LANES], uint32_t mask) {
 static uint32_t group_cost(const uint64_t address[LANES], uint32_t mask, int32_t bytes) {
   uint64_t words[32][64];
   uint32_t n[32] = {0}, most = 0;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     for (uint64_t w = address[l] >> 2; w <= (address[l] + (uint64_t)bytes - 1) >> 2; w++) {
       const uint32_t bank = (uint32_t)w & 31;
       uint32_t k = 0;
@@ -97,8 +94,7 @@ static uint32_t group_cost(const uint64_t address[LANES], uint32_t mask, int32_t
 
 /* Each active lane of the mask has the address of its neighbour at distance `step`. */
 static bool paired(const uint64_t address[LANES], uint32_t mask, int step) {
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     if ((mask >> (l ^ step) & 1) && address[l] != address[l ^ step]) return false;
   }
   return true;

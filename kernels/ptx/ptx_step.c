@@ -77,8 +77,7 @@ int32_t shuffle_source(const Ins *i, const char *R, int l) {
 static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
   uint32_t from[LANES], found = 0, to[LANES];
   memcpy(from, R + i->a, sizeof from);
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     const int32_t j = shuffle_source(i, R, l);
     if (j >= 0) found |= 1u << l;
     to[l] = from[j < 0 ? l : j];
@@ -100,13 +99,11 @@ static void vote(const Ins *i, char *R, uint32_t *P, uint32_t m) {
 static void match(const Ins *i, char *R, uint32_t *P, uint32_t m) {
   uint64_t v[LANES];
   bool all = true;
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     v[l] = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
     all &= v[l] == v[__builtin_ctz(m)];
   }
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     uint32_t same = 0;
     for (uint32_t q = m; q; q &= q - 1)
       if (v[__builtin_ctz(q)] == v[l]) same |= 1u << __builtin_ctz(q);
@@ -226,16 +223,14 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const bool is_global = access_is_global(i, where.first);
   const uint32_t allowed = where.split ? where.mask : m;
   if (!where.split) c->requests++;
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     address[l] = (i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l)) + (uint64_t)i->imm;
   }
   if (!where.split) {
     c->wavefronts += where.shape->wavefronts, c->conflicts += where.shape->wavefronts - where.shape->groups;
   }
   if (is_global) c->sectors += site_atomic_sectors(address, m);
-  for (uint32_t k = added_at_once(i, R, &where) ? 0 : allowed; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, added_at_once(i, R, &where) ? 0 : allowed) {
     char *p = where.split ? where.lane[l] : where.host + where.shape->offset[l];
     const uint64_t old = get(p, i->bytes);
     const uint64_t value = atomic_combine(i->type, i->mode & 15, old, operand(R, i->b, i->bytes, l),
@@ -260,8 +255,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
   uint32_t reading = 0, size[LANES], most = 0;
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     size[l] = i->c < 0 ? i->bytes : word(R, i->c, l);
     if (size[l] > i->bytes) size[l] = i->bytes;
     if (size[l]) reading |= 1u << l;
@@ -277,8 +271,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
   PtxCounts *c = &run->result->counts[pc];
   if (reading && !from.split) c->requests++, c->sectors += from.shape->sectors;
   const uint32_t allowed = !reading ? 0 : from.split ? from.mask : reading;
-  for (uint32_t k = to.split ? to.mask : m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, to.split ? to.mask : m) {
     char *p = to.split ? to.lane[l] : to.host + to.shape->offset[l];
     if (allowed >> l & 1)
       memcpy(p, from.split ? from.lane[l] : from.host + from.shape->offset[l], size[l]);
@@ -322,8 +315,7 @@ static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
 static StepResult load_parameters(Run *run, Warp *w, int32_t pc, uint32_t m) {
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     uint64_t at = ((const uint64_t *)(R + i->a))[l] + (uint64_t)i->imm;
     if (at - PARAM_WINDOW < WINDOW_BYTES) at -= PARAM_WINDOW;
     if (at >= (uint64_t)run->parameter_bytes || at + (uint64_t)(i->bytes * i->vec) > (uint64_t)run->parameter_bytes) {
@@ -367,8 +359,7 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
 
 static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
   run->clock += 16; /* not time: a count that grows */
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     if (i->mode)
       ((uint64_t *)(R + i->d))[l] = run->clock;
     else
@@ -378,8 +369,7 @@ static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
 
 static uint32_t in_space(const Ins *i, const char *R, uint32_t m) {
   uint32_t found = 0;
-  for (uint32_t k = m; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, m) {
     const uint64_t a = ((const uint64_t *)(R + i->a))[l];
     const int32_t space = a - SHARED_WINDOW < WINDOW_BYTES  ? SPACE_SHARED
                           : a - LOCAL_WINDOW < WINDOW_BYTES ? SPACE_LOCAL

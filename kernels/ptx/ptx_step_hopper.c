@@ -140,8 +140,7 @@ static bool arrive(Meeting *at, const Ins *i, char *R, int l) {
 static StepResult mbarrier_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
-  for (uint32_t k = mask; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, mask) {
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
     if (i->mode & ARRIVE_COUNT) tell(&at, PTX_MBARRIER_ARRIVAL, b, l);
@@ -153,8 +152,7 @@ static StepResult mbarrier_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint3
 static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   const Ins *i = &run->code[pc];
   const char *R = run->arena + w->file;
-  for (uint32_t k = mask; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, mask) {
     const uint32_t n = i->b < 0 ? 1 : word(R, i->b, l);
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), true)) return ERROR;
@@ -174,8 +172,7 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   const char *R = run->arena + w->file;
   uint32_t *p = (uint32_t *)(run->arena + w->file + run->kernel->file_bytes) + i->d;
   uint32_t ended = 0;
-  for (uint32_t k = mask; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, mask) {
     Meeting at;
     Mbarrier before = {0};
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
@@ -263,8 +260,7 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
   const uint32_t n = (uint32_t)(run->cluster[0] * run->cluster[1] * run->cluster[2]);
-  for (uint32_t k = mask; k; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, mask) {
     const uint32_t rank = word(R, i->b, l);
     const uint64_t a = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
     const uint64_t mapped = (a & ~((uint64_t)0xff << RANK_SHIFT)) | (uint64_t)(rank + 1) << RANK_SHIFT;

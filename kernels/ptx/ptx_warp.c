@@ -59,8 +59,7 @@ static inline uint64_t extended(const char *p, int bytes, bool is_signed) {
 
 static inline void load_words(char *R, const int32_t *list, int vec, const Where *where, uint32_t mask) {
   if (where->split) {
-    for (uint32_t m = mask; m; m &= m - 1) {
-      const int l = __builtin_ctz(m);
+    FOR_LANES (l, mask) {
       for (int e = 0; e < vec; e++) ((uint32_t *)(R + list[e]))[l] = ((const uint32_t *)where->lane[l])[e];
     }
     return;
@@ -88,8 +87,7 @@ static inline void load_words(char *R, const int32_t *list, int vec, const Where
       d0[l] = p[0], d1[l] = p[1], d2[l] = p[2], d3[l] = p[3];
     }
   } else {
-    for (uint32_t m = mask; m; m &= m - 1) {
-      const int l = __builtin_ctz(m);
+    FOR_LANES (l, mask) {
       const uint32_t *p = (const uint32_t *)(host + offset[l]);
       for (int e = 0; e < vec; e++) ((uint32_t *)(R + list[e]))[l] = p[e];
     }
@@ -98,8 +96,7 @@ static inline void load_words(char *R, const int32_t *list, int vec, const Where
 
 static void load_lanes(char *R, const Ins *i, const int32_t *list, const Where *where, uint32_t mask) {
   const bool sign = i->is_signed;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     const char *p = lane_at(where, l);
     for (int e = 0; e < i->vec; e++) {
       const uint64_t v = extended(p + e * i->bytes, i->bytes, sign);
