@@ -274,7 +274,6 @@ typedef struct {
   char title[PROGRAM_TITLE_BYTES];     /* as shown in headings */
   char summary[PROGRAM_SUMMARY_BYTES]; /* one line */
   char source[PROGRAM_TITLE_BYTES];    /* the paper it follows */
-  const char *path;                    /* of the user's file that it was read from; NULL: it is shipped */
   bool is_default, is_compared;        /* `default`: taken where none is named, alone or side by side */
   int n_passes;                        /* outermost loops: passes over the data */
   bool skips;                          /* leaves masked tiles out (else it computes and masks them) */
@@ -304,6 +303,8 @@ typedef struct {
   ProgramNode nodes[PROGRAM_NODES_MAX];
   ProgramLine lines[PROGRAM_LINES_MAX];
   char text[PROGRAM_TEXT_BYTES];
+  /* Last, as no other member's size depends on the machine (sim/algorithms/compile). */
+  const char *path; /* of the user's file that it was read from; NULL: it is shipped */
 } Program;
 
 /* ---- Looking at it ---------------------------------------------------------------------------------------- */
