@@ -137,13 +137,17 @@ static bool same_name(const Symbol *s, int32_t scope, Word w) {
   return s->scope == scope && s->name.n == w.n && memcmp(s->name.at, w.at, (size_t)w.n) == 0;
 }
 
+/* The place in the table of a name, or where it would be put. */
+static int32_t *slot_of(const Symbols *s, int32_t scope, Word name) {
+  uint32_t h = name_hash(scope, name);
+  for (int32_t at; (at = s->table[h & (uint32_t)s->mask]) != 0; h++)
+    if (same_name(&s->symbols[at - 1], scope, name)) break;
+  return &s->table[h & (uint32_t)s->mask];
+}
+
 Symbol *symbols_find(const Symbols *s, int32_t scope, Word name) {
-  if (!s->n) return NULL;
-  for (uint32_t h = name_hash(scope, name);; h++) {
-    const int32_t at = s->table[h & (uint32_t)s->mask];
-    if (!at) return NULL;
-    if (same_name(&s->symbols[at - 1], scope, name)) return &s->symbols[at - 1];
-  }
+  const int32_t at = s->n ? *slot_of(s, scope, name) : 0;
+  return at ? &s->symbols[at - 1] : NULL;
 }
 
 static bool symbols_grow(Symbols *s) {
@@ -157,22 +161,14 @@ static bool symbols_grow(Symbols *s) {
   }
   free(s->table);
   s->table = table, s->capacity = capacity, s->mask = 2 * capacity - 1;
-  for (int32_t i = 0; i < s->n; i++) { /* a later name hides an earlier one: it is found first */
-    uint32_t h = name_hash(s->symbols[i].scope, s->symbols[i].name);
-    while (s->table[h & (uint32_t)s->mask] &&
-           !same_name(&s->symbols[s->table[h & (uint32_t)s->mask] - 1], s->symbols[i].scope, s->symbols[i].name))
-      h++;
-    s->table[h & (uint32_t)s->mask] = i + 1;
-  }
+  for (int32_t i = 0; i < s->n; i++) /* a later name hides an earlier one: it is found first */
+    *slot_of(s, s->symbols[i].scope, s->symbols[i].name) = i + 1;
   return true;
 }
 
 Symbol *symbols_add(Symbols *s, int32_t scope, Word name, SymbolKind kind) {
   if (s->n == s->capacity && !symbols_grow(s)) return NULL;
-  uint32_t h = name_hash(scope, name);
-  while (s->table[h & (uint32_t)s->mask] && !same_name(&s->symbols[s->table[h & (uint32_t)s->mask] - 1], scope, name))
-    h++;
-  s->table[h & (uint32_t)s->mask] = s->n + 1;
+  *slot_of(s, scope, name) = s->n + 1;
   Symbol *symbol = &s->symbols[s->n++];
   *symbol = (Symbol){.name = name, .scope = scope, .kind = kind, .value = -1};
   return symbol;

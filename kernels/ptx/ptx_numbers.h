@@ -67,28 +67,18 @@ static inline float e4m3_float(uint32_t x) {
 }
 static inline float e5m2_float(uint32_t x) { return half_float(x << 8); }
 
-static inline uint32_t float_e4m3(float f) { /* .satfinite */
-  const uint32_t sign = float_bits(f) >> 24 & 0x80;
-  const float a = fabsf(f);
+/* To fp8 with `drop` bits of a float's fraction left out, .satfinite: least is the least normal, of denormals there are
+ * `steps` in 1. */
+static inline uint32_t float_fp8(float f, float most, uint32_t top, float least, float steps, uint32_t bias, int drop) {
+  const uint32_t sign = float_bits(f) >> 24 & 0x80, u = float_bits(fabsf(f));
   if (f != f) return 0x7f | sign;
-  if (a >= 448) return 0x7e | sign;
-  if (a < 0x1p-6f)
-    return (uint32_t)rintf(a * 512) | sign; /* denormals: steps of 2^-9; 8 of them are the first normal */
-  const uint32_t u = float_bits(a);
-  const uint32_t m = (u - (120u << 23) + 0x7ffff + (u >> 20 & 1)) >> 20;
-  return (m > 0x7e ? 0x7e : m) | sign;
+  if (fabsf(f) >= most) return top | sign;
+  if (fabsf(f) < least) return (uint32_t)rintf(fabsf(f) * steps) | sign; /* those that round up are the first normal */
+  const uint32_t m = (u - (bias << 23) + (1u << (drop - 1)) - 1 + (u >> drop & 1)) >> drop;
+  return (m > top ? top : m) | sign;
 }
-
-static inline uint32_t float_e5m2(float f) { /* .satfinite */
-  const uint32_t sign = float_bits(f) >> 24 & 0x80;
-  const float a = fabsf(f);
-  if (f != f) return 0x7f | sign;
-  if (a >= 57344) return 0x7b | sign;
-  if (a < 0x1p-14f) return (uint32_t)rintf(a * 65536) | sign;
-  const uint32_t u = float_bits(a);
-  const uint32_t m = (u - (112u << 23) + 0xfffff + (u >> 21 & 1)) >> 21;
-  return (m > 0x7b ? 0x7b : m) | sign;
-}
+static inline uint32_t float_e4m3(float f) { return float_fp8(f, 448, 0x7e, 0x1p-6f, 512, 120, 20); }
+static inline uint32_t float_e5m2(float f) { return float_fp8(f, 57344, 0x7b, 0x1p-14f, 65536, 112, 21); }
 
 /* 2^x: Cephes exp2f's polynomial on [-1/2, 1/2], without branches. */
 static inline float ex2(float x) {

@@ -286,17 +286,18 @@ pick:
   }
       PTX_PREDICATE_OPS(X)
 #undef X
+#define LOCATE(KIND)                                                                                                   \
+  Where where;                                                                                                         \
+  const Request r = {                                                                                                  \
+      i->wide, i->space, i->bytes * i->vec, (uint32_t)(i->bytes * i->vec - 1), i->imm, i->site, KIND, i->counted, i};  \
+  if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;                                                               \
+  if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;                                       \
+  if (i->counted && !where.split)                                                                                      \
+    counts[pc].requests++, counts[pc].sectors += where.shape->sectors,                                                 \
+        counts[pc].wavefronts += where.shape->wavefronts,                                                              \
+        counts[pc].conflicts += where.shape->wavefronts - where.shape->groups;
     case O_LD: {
-      Where where;
-      const Request r = {i->wide, i->space, i->bytes * i->vec, (uint32_t)(i->bytes * i->vec - 1),
-                         i->imm,  i->site,  PTX_LOAD,          i->counted,
-                         i};
-      if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;
-      if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;
-      if (i->counted && !where.split)
-        counts[pc].requests++, counts[pc].sectors += where.shape->sectors,
-            counts[pc].wavefronts += where.shape->wavefronts,
-            counts[pc].conflicts += where.shape->wavefronts - where.shape->groups;
+      LOCATE(PTX_LOAD)
       const uint32_t allowed = where.split ? where.mask : m;
       if (i->bytes == 4 && !(i->mode & MODE_LONG))
         load_words(R, lists + i->ext, i->vec, &where, allowed);
@@ -314,16 +315,7 @@ pick:
       continue;
     }
     case O_ST: {
-      Where where;
-      const Request r = {i->wide, i->space, i->bytes * i->vec, (uint32_t)(i->bytes * i->vec - 1),
-                         i->imm,  i->site,  PTX_STORE,         i->counted,
-                         i};
-      if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;
-      if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;
-      if (i->counted && !where.split)
-        counts[pc].requests++, counts[pc].sectors += where.shape->sectors,
-            counts[pc].wavefronts += where.shape->wavefronts,
-            counts[pc].conflicts += where.shape->wavefronts - where.shape->groups;
+      LOCATE(PTX_STORE)
       store_lanes(R, i, lists + i->ext, &where, where.split ? where.mask : m);
       if (run->watch) access_watch(run, block, w, pc, R + i->a, m);
       if (run->is_seen) access_tell(run, block, w, pc, R + i->a, m, i->imm, i->bytes * i->vec, true);

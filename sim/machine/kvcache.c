@@ -157,13 +157,7 @@ int64_t kvcache_bytes_per_layer(const KvCache *c) {
   return kvcache_group_bytes(c, &base);
 }
 
-Wide kvcache_bytes_per_token(const KvCache *c) {
-  KvGroup groups[KVCACHE_GROUPS_MAX];
-  const int n = kvcache_groups(c, groups);
-  Wide sum = 0;
-  for (int g = 0; g < n; g++) sum += wide(groups[g].layers) * wide(kvcache_group_bytes(c, &groups[g]));
-  return sum;
-}
+Wide kvcache_bytes_per_token(const KvCache *c) { return kvcache_most_bytes(c, 1); } /* no window is empty */
 
 /* Of the first kind of layers that have a window. */
 static int64_t held_by_window(const KvGroup *groups, int n, int64_t tokens) {

@@ -50,6 +50,11 @@ static int64_t mma_registers(const Shape *s, int64_t B_r, int64_t B_c, int64_t w
   return B_r / warps * (B_c + s->d_v) / WARP + OVERHEAD_REGISTERS;
 }
 
+static void find_shared(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int64_t element_bytes) {
+  c->shared_bytes = element_bytes * (B_r * s->d + B_c * (s->d + s->d_v));
+  if (c->registers_per_thread > REGISTERS_MOST) c->misfit = "S and O need more than 255 registers a thread: they spill";
+}
+
 static void shape_mma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int64_t element_bytes) {
   int64_t warps = B_r / MMA_ROWS;
   const bool halves = warps > 4 && warps % 2 == 0; /* 32 rows each: K and V are read half as often */
@@ -59,16 +64,14 @@ static void shape_mma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int
   c->instruction = "mma.sync";
   c->threads = WARP * warps;
   c->registers_per_thread = mma_registers(s, B_r, B_c, warps);
-  c->shared_bytes = element_bytes * (B_r * s->d + B_c * (s->d + s->d_v));
-  if (c->registers_per_thread > REGISTERS_MOST) c->misfit = "S and O need more than 255 registers a thread: they spill";
+  find_shared(c, s, B_r, B_c, element_bytes);
 }
 
 static void shape_fma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int64_t element_bytes) {
   c->instruction = "FMA";
   c->threads = B_r < 2 * WARP ? 2 * WARP : B_r > 256 ? 256 : B_r;
   c->registers_per_thread = (B_r * (B_c + s->d_v) + c->threads - 1) / c->threads + OVERHEAD_REGISTERS;
-  c->shared_bytes = element_bytes * (B_r * s->d + B_c * (s->d + s->d_v));
-  if (c->registers_per_thread > REGISTERS_MOST) c->misfit = "S and O need more than 255 registers a thread: they spill";
+  find_shared(c, s, B_r, B_c, element_bytes);
 }
 
 static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

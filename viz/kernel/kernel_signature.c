@@ -91,17 +91,20 @@ static bool take_list(const char *t, size_t n, size_t i, Signature *to) {
   return false;
 }
 
-bool signature_find(const char *text, size_t length, const char *name, Signature *signature) {
+/* Behind the next __global__ that is no comment's; length: none. */
+static size_t behind_global(const char *text, size_t length, size_t i) {
   static const char GLOBAL[] = "__global__";
+  for (size_t after; i + sizeof GLOBAL<length; i = after> i ? after : i + 1) {
+    after = past_comment(text, length, i);
+    if (after <= i && memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) == 0) return i + sizeof GLOBAL - 1;
+  }
+  return length;
+}
+
+bool signature_find(const char *text, size_t length, const char *name, Signature *signature) {
   const size_t n = strlen(name);
-  for (size_t i = 0; i + sizeof GLOBAL < length; i++) {
-    const size_t after = past_comment(text, length, i);
-    if (after > i) {
-      i = after - 1;
-      continue;
-    }
-    if (memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) != 0) continue;
-    for (i += sizeof GLOBAL - 1; i + n < length && text[i] != '{' && text[i] != ';'; i++)
+  for (size_t i = 0; (i = behind_global(text, length, i)) < length;) {
+    for (; i + n < length && text[i] != '{' && text[i] != ';'; i++)
       if (memcmp(text + i, name, n) == 0 && !is_word(text[i - 1]) && !is_word(text[i + n])) {
         size_t open = i + n;
         while (open < length && ascii_is_space(text[open])) open++;
@@ -118,15 +121,8 @@ static size_t word_begin(const char *text, size_t end) {
 }
 
 bool signature_first(const char *text, size_t length, char *name, size_t size) {
-  static const char GLOBAL[] = "__global__";
-  for (size_t i = 0; i + sizeof GLOBAL < length; i++) {
-    const size_t after = past_comment(text, length, i);
-    if (after > i) {
-      i = after - 1;
-      continue;
-    }
-    if (memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) != 0) continue;
-    for (i += sizeof GLOBAL - 1; i < length && text[i] != '{' && text[i] != ';'; i++) {
+  for (size_t i = 0; (i = behind_global(text, length, i)) < length;) {
+    for (; i < length && text[i] != '{' && text[i] != ';'; i++) {
       if (text[i] != '(') continue;
       size_t end = i;
       while (end > 0 && ascii_is_space(text[end - 1])) end--;
