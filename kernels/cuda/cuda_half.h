@@ -75,52 +75,38 @@ TW_BOTH __half2 make_half2(__half a, __half b) { return __half2(a, b); }
 TW_BOTH __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 
 /* --- conversions --- */
-TW_BOTH __half __float2half(float x) { return __half(x); }
-TW_BOTH __half __float2half_rn(float x) { return __half(x); }
+#define TW_CONVERSIONS(N, ONE, TWO, CVT)                                                                               \
+  TW_BOTH ONE __float2##N(float x) { return ONE(x); }                                                                  \
+  TW_BOTH ONE __float2##N##_rn(float x) { return ONE(x); }                                                             \
+  TW_BOTH float __##N##2float(ONE x) { return (float)x; }                                                              \
+  TW_BOTH ONE __ushort_as_##N(unsigned short x) { return tw_##ONE(x); }                                                \
+  TW_BOTH unsigned short __##N##_as_ushort(ONE x) { return x.bits; }                                                   \
+  TW_BOTH TWO __halves2##N##2(ONE a, ONE b) { return TWO(a, b); }                                                      \
+  TW_BOTH TWO __##N##2##N##2(ONE a) { return TWO(a, a); }                                                              \
+  TW_BOTH TWO __float2##N##2_rn(float x) { return TWO(ONE(x), ONE(x)); }                                               \
+  TW_BOTH TWO __lows2##N##2(TWO a, TWO b) { return TWO(a.x, b.x); }                                                    \
+  TW_BOTH TWO __highs2##N##2(TWO a, TWO b) { return TWO(a.y, b.y); }                                                   \
+  TW_BOTH TWO __low2##N##2(TWO a) { return TWO(a.x, a.x); }                                                            \
+  TW_BOTH TWO __high2##N##2(TWO a) { return TWO(a.y, a.y); }                                                           \
+  TW_BOTH ONE __low2##N(TWO a) { return a.x; }                                                                         \
+  TW_BOTH ONE __high2##N(TWO a) { return a.y; }                                                                        \
+  TW_BOTH float __low2float(TWO a) { return (float)a.x; }                                                              \
+  TW_BOTH float __high2float(TWO a) { return (float)a.y; }                                                             \
+  TW_BOTH float2 __##N##22float2(TWO a) { return float2((float)a.x, (float)a.y); }                                     \
+  TW_DEVICE TWO __floats2##N##2_rn(float a, float b) {                                                                 \
+    unsigned d;                                                                                                        \
+    asm("cvt.rn." CVT ".f32 %0, %1, %2;" : "=r"(d) : "f"(b), "f"(a));                                                  \
+    return tw_##TWO(d);                                                                                                \
+  }                                                                                                                    \
+  TW_DEVICE TWO __float22##N##2_rn(float2 a) { return __floats2##N##2_rn(a.x, a.y); }
+TW_CONVERSIONS(half, __half, __half2, "f16x2")
+TW_CONVERSIONS(bfloat16, __nv_bfloat16, __nv_bfloat162, "bf16x2")
 TW_BOTH __half __double2half(double x) { return __half(x); }
-TW_BOTH float __half2float(__half x) { return (float)x; }
 TW_BOTH __half __int2half_rn(int x) { return __half(x); }
 TW_BOTH int __half2int_rn(__half x) { return (int)(float)x; }
-TW_BOTH __half __ushort_as_half(unsigned short x) { return tw___half(x); }
-TW_BOTH unsigned short __half_as_ushort(__half x) { return x.bits; }
 TW_BOTH __half __short_as_half(short x) { return tw___half((unsigned short)x); }
 TW_BOTH short __half_as_short(__half x) { return (short)x.bits; }
-TW_BOTH __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
-TW_BOTH __half2 __half2half2(__half a) { return __half2(a, a); }
-TW_BOTH __half2 __float2half2_rn(float x) { return __half2(__half(x), __half(x)); }
-TW_BOTH __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
-TW_BOTH __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
-TW_BOTH __half2 __low2half2(__half2 a) { return __half2(a.x, a.x); }
-TW_BOTH __half2 __high2half2(__half2 a) { return __half2(a.y, a.y); }
 TW_BOTH __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
-TW_BOTH __half __low2half(__half2 a) { return a.x; }
-TW_BOTH __half __high2half(__half2 a) { return a.y; }
-TW_BOTH float __low2float(__half2 a) { return (float)a.x; }
-TW_BOTH float __high2float(__half2 a) { return (float)a.y; }
-TW_BOTH float2 __half22float2(__half2 a) { return float2((float)a.x, (float)a.y); }
-TW_DEVICE __half2 __floats2half2_rn(float a, float b) {
-  unsigned d;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(b), "f"(a));
-  return tw___half2(d);
-}
-TW_DEVICE __half2 __float22half2_rn(float2 a) { return __floats2half2_rn(a.x, a.y); }
-TW_BOTH __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
-TW_BOTH __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
-TW_BOTH float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
-TW_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
-TW_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162(a, a); }
-TW_BOTH __nv_bfloat162 __float2bfloat162_rn(float x) { return __nv_bfloat162(__nv_bfloat16(x), __nv_bfloat16(x)); }
-TW_BOTH float2 __bfloat1622float2(__nv_bfloat162 a) { return float2((float)a.x, (float)a.y); }
-TW_BOTH unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.bits; }
-TW_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return tw___nv_bfloat16(x); }
-TW_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
-TW_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
-TW_DEVICE __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
-  unsigned d;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(b), "f"(a));
-  return tw___nv_bfloat162(d);
-}
-TW_DEVICE __nv_bfloat162 __float22bfloat162_rn(float2 a) { return __floats2bfloat162_rn(a.x, a.y); }
 
 /* --- fp16 arithmetic: one instruction each; bf16 in fp32 and rounded, but fma --- */
 #define TW_HALF_OP2(NAME, OP)                                                                                          \

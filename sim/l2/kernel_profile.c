@@ -32,6 +32,9 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define TEXT_AT(prefix, tile, key, member, help)       TEXT(prefix #key, tile.member, help)
 #define NUMBER(at, member, max, help)                  CALL(COUNT_AT, UNPACK at, member, member, max, help)
 
+#define TIMED_AT(prefix, tile, member, max, help) COUNT(prefix "time_" #member, tile.law.member, max, help)
+#define TIMED(at, member, max, help)              CALL(TIMED_AT, UNPACK at, member, max, help)
+
 #define TILE(at)                                                                                                       \
   NUMBER(at, block_q, 65536, "rows of Q in a tile (B_r)"),                                                             \
       NUMBER(at, block_k, 65536, "rows of K and V in a tile (B_c)"), NUMBER(at, threads, 65536, "threads of a CTA"),   \
@@ -50,25 +53,25 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
              "by which a step varies besides where all SMs are at work, one standard deviation"),                      \
       NUMBER(at, split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"),                     \
       NUMBER(at, clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's"),                  \
-      NUMBER(at, time_start_ns, 1000000, "launch and latency of each kernel"),                                         \
-      NUMBER(at, time_tile_ns, 1000000, "from the end of one tile to the next on an SM full of CTAs"),                 \
-      NUMBER(at, time_alone_ns, 1000000, "a tile of a CTA that has an SM to itself"),                                  \
-      NUMBER(at, time_block_permille, 100000, "of a tile, what a CTA takes before and after its tiles"),               \
-      NUMBER(at, time_mask_permille, 100000, "of a tile, what a mask takes a row block besides"),                      \
-      NUMBER(at, time_ragged_permille, 1000,                                                                           \
-             "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),           \
-      NUMBER(at, time_power_permille, 1000, "by which a long launch takes longer, because the clock falls"),           \
-      NUMBER(at, time_softmax_tile_ns, 1000000, "of three kernels, a tile of the softmax"),                            \
-      NUMBER(at, time_row_ns, 1000000, "and a row of it besides"),                                                     \
-      NUMBER(at, time_varlen_permille, 100000,                                                                         \
-             "what a row block under a mask takes besides where sequences lie behind one another"),                    \
-      NUMBER(at, time_window_permille, 100000, "what a row block under a window takes besides, of a tile"),            \
-      NUMBER(at, time_window_tile_permille, 10000, "by which a tile takes longer under a window"),                     \
-      NUMBER(at, time_mask_tile_permille, 10000, "by which a tile takes longer under a mask"),                         \
-      NUMBER(at, time_partial_permille, 100000, "by which a tile that the mask crosses takes longer besides"),         \
-      NUMBER(at, time_idle_ns, 1000000, "a CTA without work"),                                                         \
-      NUMBER(at, time_others_permille, 100000,                                                                         \
-             "what the kernels before and after take, of their bytes over HBM's bandwidth"),                           \
+      TIMED(at, start_ns, 1000000, "launch and latency of each kernel"),                                               \
+      TIMED(at, tile_ns, 1000000, "from the end of one tile to the next on an SM full of CTAs"),                       \
+      TIMED(at, alone_ns, 1000000, "a tile of a CTA that has an SM to itself"),                                        \
+      TIMED(at, block_permille, 100000, "of a tile, what a CTA takes before and after its tiles"),                     \
+      TIMED(at, mask_permille, 100000, "of a tile, what a mask takes a row block besides"),                            \
+      TIMED(at, ragged_permille, 1000,                                                                                 \
+            "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),            \
+      TIMED(at, power_permille, 1000, "by which a long launch takes longer, because the clock falls"),                 \
+      TIMED(at, softmax_tile_ns, 1000000, "of three kernels, a tile of the softmax"),                                  \
+      TIMED(at, row_ns, 1000000, "and a row of it besides"),                                                           \
+      TIMED(at, varlen_permille, 100000,                                                                               \
+            "what a row block under a mask takes besides where sequences lie behind one another"),                     \
+      TIMED(at, window_permille, 100000, "what a row block under a window takes besides, of a tile"),                  \
+      TIMED(at, window_tile_permille, 10000, "by which a tile takes longer under a window"),                           \
+      TIMED(at, mask_tile_permille, 10000, "by which a tile takes longer under a mask"),                               \
+      TIMED(at, partial_permille, 100000, "by which a tile that the mask crosses takes longer besides"),               \
+      TIMED(at, idle_ns, 1000000, "a CTA without work"),                                                               \
+      TIMED(at, others_permille, 100000,                                                                               \
+            "what the kernels before and after take, of their bytes over HBM's bandwidth"),                            \
       NUMBER(at, group_heads, 65536, "heads whose row blocks are taken in turn"),                                      \
       NUMBER(at, split_block_q, 65536, "B_r of the kernel that splits the keys"),                                      \
       NUMBER(at, split_block_k, 65536, "B_c of the kernel that splits the keys"),                                      \

@@ -74,11 +74,8 @@ typedef struct {
   int64_t split_block_q, split_block_k, split_threads, split_registers,
       split_shared_bytes;                          /* and its tile, as above; 0: it has none for this d */
   int64_t split_time_start_ns, split_time_tile_ns; /* of each of the two kernels, splitting and combining; a tile */
-  int64_t time_start_ns, time_tile_ns, time_alone_ns, time_block_permille, time_mask_permille, time_ragged_permille,
-      time_power_permille, time_softmax_tile_ns, time_row_ns, time_varlen_permille, time_window_permille,
-      time_window_tile_permille, time_mask_tile_permille, time_partial_permille, time_idle_ns,
-      time_others_permille; /* sim/machine/timing.h */
-  int64_t clocks_permille;  /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+  TimeLaw law;                                     /* what the keys time_ say (sim/machine/timing.h) */
+  int64_t clocks_permille;                         /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {

@@ -25,23 +25,8 @@ static const ProfileTile *tile_of(const Profile *p, const Shape *shape) {
 bool profile_has_tile(const Profile *profile, const Shape *shape) { return tile_of(profile, shape) != NULL; }
 
 static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape, bool is_split) {
-  TimeLaw law = {.start_ns = t->time_start_ns,
-                 .tile_ns = t->time_tile_ns,
-                 .alone_ns = t->time_alone_ns,
-                 .block_permille = t->time_block_permille,
-                 .mask_permille = t->time_mask_permille,
-                 .ragged_permille = t->time_ragged_permille,
-                 .power_permille = t->time_power_permille,
-                 .softmax_tile_ns = t->time_softmax_tile_ns,
-                 .row_ns = t->time_row_ns,
-                 .varlen_permille = t->time_varlen_permille,
-                 .window_permille = t->time_window_permille,
-                 .window_tile_permille = t->time_window_tile_permille,
-                 .mask_tile_permille = t->time_mask_tile_permille,
-                 .partial_permille = t->time_partial_permille,
-                 .idle_ns = t->time_idle_ns,
-                 .others_permille = t->time_others_permille,
-                 .tile_area = t->block_q * t->block_k};
+  TimeLaw law = t->law;
+  law.tile_area = t->block_q * t->block_k;
   if (is_split && shape->N_q == 1 && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
   if (is_split && t->split_time_tile_ns) {
     law.tile_ns = t->split_time_tile_ns;
