@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -53,11 +53,13 @@ static void stay_below(const char *const *folders) {
 }
 
 /* In the child: never returns. */
-static void become(const char *const *argv, const ChildLimits *limits, const int out[2], const int err[2]) {
+static void become(const char *const *argv, const ChildLimits *limits, int out, int err) {
   const int null = open("/dev/null", O_RDONLY);
   setpgid(0, 0);
-  if (null < 0 || dup2(null, 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0) _exit(EXIT_NOT_STARTED);
-  close(out[0]), close(err[0]), close(out[1]), close(err[1]), close(null);
+  if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(EXIT_NOT_STARTED);
+  close(out), close(err), close(null);
+  signal(SIGXFSZ, SIG_IGN); /* writing more fails */
+  limit(RLIMIT_FSIZE, limits->out_bytes + 1);
   limit(RLIMIT_CPU, (uint64_t)limits->cpu_seconds);
   limit(RLIMIT_AS, limits->memory_bytes);
   limit(RLIMIT_CORE, 0);
@@ -66,45 +68,14 @@ static void become(const char *const *argv, const ChildLimits *limits, const int
   _exit(EXIT_NOT_STARTED);
 }
 
-typedef struct {
-  int fd;
-  char **text;
-  size_t *n, max, capacity;
-  int *cut;
-} Stream;
-
-/* One read: false at its end. What goes beyond `max` is dropped. */
-static int take(Stream *s) {
-  char dropped[4096];
-  if (*s->n + 1 >= s->capacity && s->capacity < s->max + 1) {
-    const size_t more = s->capacity ? 2 * s->capacity : 65536, capacity = more < s->max + 1 ? more : s->max + 1;
-    char *text = realloc(*s->text, capacity);
-    if (text) *s->text = text, s->capacity = capacity;
-  }
-  const size_t room = s->capacity > *s->n + 1 ? s->capacity - *s->n - 1 : 0;
-  const ssize_t n = room ? read(s->fd, *s->text + *s->n, room) : read(s->fd, dropped, sizeof dropped);
-  if (n < 0) return errno == EINTR;
-  if (room)
-    *s->n += (size_t)n;
-  else if (n > 0 && s->cut)
-    *s->cut = 1;
-  return n > 0;
-}
-
-/* Until both streams end, or the time is over. */
-static void drain(Stream streams[2], double deadline, int *timed_out) {
-  for (int open_streams = 2; open_streams > 0;) {
-    struct pollfd fds[2];
-    for (int k = 0; k < 2; k++) fds[k] = (struct pollfd){.fd = streams[k].fd, .events = POLLIN};
-    const double left = deadline - now_seconds();
-    if (left <= 0) {
-      *timed_out = 1;
-      return;
-    }
-    if (poll(fds, 2, (int)(left * 1000) + 1) < 0 && errno != EINTR) return;
-    for (int k = 0; k < 2; k++)
-      if (streams[k].fd >= 0 && fds[k].revents && !take(&streams[k])) streams[k].fd = -1, open_streams--;
-  }
+/* What was printed, up to `most` bytes; NULL: no memory. */
+static char *printed(FILE *file, size_t most, size_t *n) {
+  const long size = fseek(file, 0, SEEK_END) ? 0 : ftell(file);
+  *n = size < 0 ? 0 : (size_t)size < most ? (size_t)size : most;
+  char *text = malloc(*n + 1);
+  rewind(file);
+  if (text) text[ *n = fread(text, 1, *n, file)] = '\0';
+  return text;
 }
 
 /* Waits for the program's end; whatever is left of it then, or when the time is over, is killed. */
@@ -126,32 +97,26 @@ static int reap(pid_t pid, double deadline, int *timed_out) {
 }
 
 Status child_run(const char *const *argv, const ChildLimits *limits, ChildResult *result, Error *error) {
-  int out[2], err[2], status = 0;
+  FILE *const out = tmpfile(), *const err = out ? tmpfile() : NULL;
+  int status = 0;
   memset(result, 0, sizeof *result);
-  result->out = calloc(1, 1), result->err = calloc(1, 1);
-  if (!result->out || !result->err)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for what '%.100s' prints", argv[0]);
-  if (pipe(out)) return error_set(error, STATUS_BAD_REQUEST, "cannot start '%.100s': %s", argv[0], strerror(errno));
-  if (pipe(err)) {
-    close(out[0]), close(out[1]);
-    return error_set(error, STATUS_BAD_REQUEST, "cannot start '%.100s': %s", argv[0], strerror(errno));
-  }
-  const pid_t pid = fork();
-  if (pid == 0) become(argv, limits, out, err);
-  close(out[1]), close(err[1]);
+  const pid_t pid = err ? fork() : -1;
+  const int reason = errno;
+  if (pid == 0) become(argv, limits, fileno(out), fileno(err));
   if (pid > 0) {
     setpgid(pid, pid); /* as the child does: whichever is first */
-    Stream streams[2] = {
-        {.fd = out[0], .text = &result->out, .n = &result->n_out, .max = limits->out_bytes, .cut = &result->out_cut},
-        {.fd = err[0], .text = &result->err, .n = &result->n_err, .max = limits->err_bytes}};
-    const double deadline = now_seconds() + limits->wall_seconds;
-    drain(streams, deadline, &result->timed_out);
-    status = reap(pid, deadline, &result->timed_out);
+    status = reap(pid, now_seconds() + limits->wall_seconds, &result->timed_out);
+    result->out = printed(out, limits->out_bytes + 1, &result->n_out);
+    result->err = printed(err, limits->err_bytes, &result->n_err);
+    result->out_cut = result->n_out > limits->out_bytes;
   }
-  close(out[0]), close(err[0]);
-  result->out[result->n_out] = '\0', result->err[result->n_err] = '\0';
+  if (out) fclose(out);
+  if (err) fclose(err);
+  if (pid < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot start '%.100s': %s", argv[0], strerror(reason));
+  if (!result->out || !result->err)
+    return error_set(error, STATUS_NO_MEMORY, "no memory for what '%.100s' prints", argv[0]);
   result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (pid < 0 || result->exit_status == EXIT_NOT_STARTED)
+  if (result->exit_status == EXIT_NOT_STARTED)
     return error_set(error, STATUS_BAD_REQUEST, "'%.100s' cannot be started", argv[0]);
   return STATUS_OK;
 }

@@ -11,7 +11,7 @@
 typedef struct {
   int cpu_seconds, wall_seconds;
   uint64_t memory_bytes;
-  size_t out_bytes, err_bytes; /* out, err: more of it is dropped; the program runs on */
+  size_t out_bytes, err_bytes; /* out: writing more fails; err: more of it is dropped */
   /* NULL: it opens what the user may. Else, where Linux has Landlock, it opens files below these folders alone (the
    * list ends in NULL), and writes below the first alone. */
   const char *const *folders;

@@ -382,10 +382,10 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
+  if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   if (child->timed_out || child->exit_status > 128)
     return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after %d s of CPU, %d s in all or 4 GiB",
                      source->path, cpu_seconds, wall_seconds);
-  if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   return STATUS_OK;
 }
 
