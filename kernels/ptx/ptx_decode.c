@@ -55,7 +55,8 @@ Ins decode_ins(const Decoder *d, int32_t op) {
 
 bool decode_push(Decoder *d, Ins i) {
   PtxKernel *k = d->k;
-  if (!decode_grow(d, &k->code, k->n_code, &k->code_capacity, sizeof *k->code, PTX_MAX_INSTRUCTIONS, "instructions"))
+  if (!ptx_reader_grow(&d->r, &k->code, k->n_code, &k->code_capacity, sizeof *k->code, PTX_MAX_INSTRUCTIONS,
+                       "instructions"))
     return false;
   i.micro = k->n_code > d->first_of;
   k->code[k->n_code++] = i;
@@ -66,8 +67,8 @@ bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first) {
   PtxKernel *k = d->k;
   *first = k->n_lists;
   for (int32_t i = 0; i < n; i++) {
-    if (!decode_grow(d, &k->lists, k->n_lists, &k->lists_capacity, sizeof *k->lists, 64 * PTX_MAX_INSTRUCTIONS,
-                     "operands of vectors"))
+    if (!ptx_reader_grow(&d->r, &k->lists, k->n_lists, &k->lists_capacity, sizeof *k->lists, 64 * PTX_MAX_INSTRUCTIONS,
+                         "operands of vectors"))
       return false;
     k->lists[k->n_lists++] = values[i];
   }
@@ -145,7 +146,7 @@ bool decode_arithmetic(Decoder *d) {
 /* ---- statements ---- */
 
 static bool new_scope(Decoder *d, int32_t parent) {
-  if (!decode_grow(d, &d->parents, d->n_scopes, &d->scopes_capacity, sizeof *d->parents, 100000, "scopes"))
+  if (!ptx_reader_grow(&d->r, &d->parents, d->n_scopes, &d->scopes_capacity, sizeof *d->parents, 100000, "scopes"))
     return false;
   d->parents[d->n_scopes] = parent;
   d->scope = d->n_scopes++;
@@ -183,8 +184,8 @@ static bool declare_registers(Decoder *d) {
     }
     s->width = width, s->count = (int32_t)count, s->first = d->n_places;
     for (uint64_t i = 0; i < count; i++) {
-      if (!decode_grow(d, &d->places, d->n_places, &d->places_capacity, sizeof *d->places, 16 * PTX_MAX_REGISTERS,
-                       "registers"))
+      if (!ptx_reader_grow(&d->r, &d->places, d->n_places, &d->places_capacity, sizeof *d->places,
+                           16 * PTX_MAX_REGISTERS, "registers"))
         return false;
       d->places[d->n_places++] = -1;
     }
@@ -234,8 +235,8 @@ static bool location(Decoder *d) {
   }
   if (n[1] == 0) return true; /* made by the compiler: it stays with the line before */
   (void)line;
-  if (!decode_grow(d, &k->locations, k->n_locations, &k->locations_capacity, sizeof *k->locations,
-                   4 * PTX_MAX_INSTRUCTIONS, "places"))
+  if (!ptx_reader_grow(&d->r, &k->locations, k->n_locations, &k->locations_capacity, sizeof *k->locations,
+                       4 * PTX_MAX_INSTRUCTIONS, "places"))
     return false;
   d->loc = k->n_locations;
   k->locations[k->n_locations++] = (Location){(int32_t)n[0], (int32_t)n[1]};
@@ -245,9 +246,9 @@ static bool location(Decoder *d) {
 static bool directive(Decoder *d, Word w) {
   if (word_is(w, ".reg")) return declare_registers(d);
   if (word_is(w, ".shared")) return declare_variable(d, SYM_SHARED);
-  if (word_is(w, ".local") || word_is(w, ".param")) return declare_variable(d, SYM_LOCAL);
+  if (word_index(w, ".local .param") >= 0) return declare_variable(d, SYM_LOCAL);
   if (word_is(w, ".loc")) return location(d);
-  if (word_is(w, ".pragma") || word_is(w, ".callprototype") || word_is(w, ".calltargets")) {
+  if (word_index(w, ".pragma .callprototype .calltargets") >= 0) {
     while (cursor_peek(&d->r.c) && !cursor_take(&d->r.c, ';')) d->r.c.at++;
     return true;
   }
@@ -281,7 +282,7 @@ static bool label(Decoder *d, Word w) {
     s->first = ahead.line;
     while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
     d->r.c = ahead;
-  } else if (word_is(next, ".callprototype") || word_is(next, ".calltargets")) {
+  } else if (word_index(next, ".callprototype .calltargets") >= 0) {
     while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
     d->r.c = ahead;
   }
@@ -418,7 +419,8 @@ static bool decode_kernel(Decoder *d) {
   fill_op_names(d);
   if (!new_scope(d, 0) || !new_scope(d, 0) || !new_scope(d, 1))
     return false; /* 0: the module; 1: shared memory; 2: the body */
-  if (!decode_grow(d, &k->locations, 0, &k->locations_capacity, sizeof *k->locations, PTX_MAX_INSTRUCTIONS, "places"))
+  if (!ptx_reader_grow(&d->r, &k->locations, 0, &k->locations_capacity, sizeof *k->locations, PTX_MAX_INSTRUCTIONS,
+                       "places"))
     return false;
   k->locations[k->n_locations++] = (Location){0, 0};
   d->guard = -1;

@@ -58,7 +58,6 @@ Type part_type(const Decoder *d);                        /* of the last part */
 Ins decode_ins(const Decoder *d, int32_t op);
 bool decode_push(Decoder *d, Ins i);
 bool decode_unary(Decoder *d, int32_t op, int32_t to, int32_t from, int64_t imm); /* pushed */
-bool decode_grow(Decoder *d, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit, const char *what);
 bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first);
 bool decode_temporary(Decoder *d, Kind kind, int32_t *place);
 bool decode_constant(Decoder *d, SlotKind slot, Kind kind, uint64_t value, uint8_t bytes, bool is_signed,

@@ -5,7 +5,8 @@
 #include "kernels/ptx/ptx_decode.h"
 
 static bool fix_later(Decoder *d, Word label) {
-  if (!decode_grow(d, &d->fixes, d->n_fixes, &d->fixes_capacity, sizeof *d->fixes, PTX_MAX_INSTRUCTIONS, "branches"))
+  if (!ptx_reader_grow(&d->r, &d->fixes, d->n_fixes, &d->fixes_capacity, sizeof *d->fixes, PTX_MAX_INSTRUCTIONS,
+                       "branches"))
     return false;
   d->fixes[d->n_fixes++] = (Fix){d->k->n_code, d->scope, label, d->r.c.line};
   return true;
@@ -21,8 +22,8 @@ static bool branch(Decoder *d) {
 
 static bool leave(Decoder *d) { /* ret, exit */
   if (is(d, "exit") || d->depth == 0) return decode_push(d, decode_ins(d, O_EXIT));
-  if (!decode_grow(d, &d->returns, d->n_returns, &d->returns_capacity, sizeof *d->returns, PTX_MAX_INSTRUCTIONS,
-                   "branches"))
+  if (!ptx_reader_grow(&d->r, &d->returns, d->n_returns, &d->returns_capacity, sizeof *d->returns, PTX_MAX_INSTRUCTIONS,
+                       "branches"))
     return false;
   d->returns[d->n_returns++] = d->k->n_code;
   return decode_push(d, decode_ins(d, O_BRA));

@@ -58,8 +58,8 @@ static bool mbarrier_test(Decoder *d) { /* test_wait, try_wait [.parity] p, [a],
 }
 
 static bool mbarrier(Decoder *d) {
-  if (has_part(d, "init") || has_part(d, "inval")) return mbarrier_init(d);
-  if (has_part(d, "test_wait") || has_part(d, "try_wait")) return mbarrier_test(d);
+  if (which_part(d, "init inval") >= 0) return mbarrier_init(d);
+  if (which_part(d, "test_wait try_wait") >= 0) return mbarrier_test(d);
   if (which_part(d, "arrive arrive_drop expect_tx complete_tx") >= 0) return mbarrier_arrive(d);
   return decode_refuse(d, "is not modelled");
 }
@@ -111,7 +111,7 @@ static bool bulk_copy(Decoder *d) {
     return decode_refuse(d, "is not modelled");
   for (int32_t p = 1; p < d->n_parts; p++) {
     const bool global = word_is(d->parts[p], "global"),
-               shared = word_is(d->parts[p], "shared::cta") || word_is(d->parts[p], "shared::cluster");
+               shared = word_index(d->parts[p], "shared::cta shared::cluster") >= 0;
     if ((global || shared) && n_spaces < 2) spaces[n_spaces++] = global;
   }
   if (n_spaces != 2 || tensor != (i.vec > 0) || (spaces[0] && spaces[1]) || grouped != (spaces[0] == 1))

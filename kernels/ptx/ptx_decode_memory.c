@@ -42,7 +42,7 @@ static bool access_parts(Decoder *d, Ins *i) {
     const int32_t space = space_of(w);
     if (space >= 0)
       i->space = (uint8_t)space;
-    else if (word_is(w, "v2") || word_is(w, "v4") || word_is(w, "v8"))
+    else if (word_index(w, "v2 v4 v8") >= 0)
       i->vec = (uint8_t)(w.at[1] - '0');
     else if (!is_silent(w))
       return ptx_reader_refuses(&d->r, w, "is a suffix that is not modelled");
@@ -328,7 +328,7 @@ static bool mma(Decoder *d) { /* mma.sync.aligned.SHAPE.row.col.D.A.B.C d, a, b,
   int32_t places[16], n;
   i.type = (uint8_t)t_a, i.mode = (uint8_t)t_b, i.bytes = (uint8_t)t_d, i.vec = f->k, i.space = f->n_a;
   i.target = has_part(d, "satfinite");
-  i.imm = has_part(d, "m8n8k16") || has_part(d, "m8n8k4") ? 8 : 16;
+  i.imm = which_part(d, "m8n8k16 m8n8k4") >= 0 ? 8 : 16;
   if (!decode_braces(d, wide, false, n_d, n_d, places, &n)) return false;
   if (!comma_fragment(d, wide, f->n_a, places + n_d) || !comma_fragment(d, wide, f->n_b, places + n_d + f->n_a))
     return false;

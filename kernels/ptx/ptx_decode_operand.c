@@ -4,19 +4,6 @@
 
 #include "kernels/ptx/ptx_decode.h"
 
-/* ---- growth ---- */
-
-bool decode_grow(Decoder *d, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit, const char *what) {
-  void **p = array;
-  if (n < *capacity) return true;
-  if (n >= limit) return ptx_reader_fails(&d->r, "more than %d %s", limit, what);
-  const int32_t more = 2 * *capacity + 64;
-  void *grown = realloc(*p, (size_t)more * size);
-  if (!grown) return ptx_reader_no_memory(&d->r);
-  *p = grown, *capacity = more;
-  return true;
-}
-
 /* ---- places in the file ---- */
 
 bool decode_temporary(Decoder *d, Kind kind, int32_t *place) {
@@ -62,7 +49,8 @@ bool decode_constant(Decoder *d, SlotKind kind, Kind width, uint64_t value, uint
       return true;
     }
   }
-  if (!decode_grow(d, &k->slots, k->n_slots, &k->slots_capacity, sizeof *k->slots, PTX_MAX_REGISTERS, "constants"))
+  if (!ptx_reader_grow(&d->r, &k->slots, k->n_slots, &k->slots_capacity, sizeof *k->slots, PTX_MAX_REGISTERS,
+                       "constants"))
     return false;
   if (!decode_temporary(d, width, place)) return false;
   k->slots[k->n_slots++] = (Slot){kind, bits, bytes, is_signed, *place, value};

@@ -75,11 +75,11 @@ static bool move_unpack(Decoder *d, Kind whole) {
 
 static bool cvta(Decoder *d) {
   uint64_t window = 0;
-  if (has_part(d, "shared") || has_part(d, "shared::cta") || has_part(d, "shared::cluster"))
+  if (which_part(d, "shared shared::cta shared::cluster") >= 0)
     window = SHARED_WINDOW;
   else if (has_part(d, "local"))
     window = LOCAL_WINDOW;
-  else if (has_part(d, "param") || has_part(d, "param::entry"))
+  else if (which_part(d, "param param::entry") >= 0)
     window = PARAM_WINDOW;
   else if (!has_part(d, "global") && !has_part(d, "const"))
     return decode_refuse(d, "names no state space that is known");
@@ -95,12 +95,11 @@ static bool cvta(Decoder *d) {
 static bool isspacep(Decoder *d) {
   Ins i = decode_ins(d, O_ISSPACEP);
   const Word space = d->parts[d->n_parts - 1];
-  i.space = word_is(space, "global") ? SPACE_GLOBAL
-            : word_is(space, "shared") || word_is(space, "shared::cta") || word_is(space, "shared::cluster")
-                ? SPACE_SHARED
-            : word_is(space, "local") ? SPACE_LOCAL
-            : word_is(space, "const") ? SPACE_CONST
-                                      : SPACE_PARAM;
+  i.space = word_is(space, "global")                                       ? SPACE_GLOBAL
+            : word_index(space, "shared shared::cta shared::cluster") >= 0 ? SPACE_SHARED
+            : word_is(space, "local")                                      ? SPACE_LOCAL
+            : word_is(space, "const")                                      ? SPACE_CONST
+                                                                           : SPACE_PARAM;
   return decode_operands(d, i, "dp,al");
 }
 

@@ -60,12 +60,11 @@ bool ptx_reader_variable(Reader *r, Variable *v) {
       v->align = (int64_t)n;
     } else if (word_is(w, ".ptr")) {
       v->is_pointer = true;
-    } else if (word_is(w, ".global") || word_is(w, ".shared") || word_is(w, ".const") || word_is(w, ".local") ||
-               word_is(w, ".param")) {
+    } else if (word_index(w, ".global .shared .const .local .param") >= 0) {
       continue; /* of a pointer */
     } else if (word_is(w, ".attribute")) {
       while (cursor_peek(&r->c) && !cursor_take(&r->c, ')')) r->c.at++;
-    } else if (word_is(w, ".v2") || word_is(w, ".v4")) {
+    } else if (word_index(w, ".v2 .v4") >= 0) {
       v->vector = w.at[2] - '0';
     } else if (w.n > 1 && w.at[0] == '.') {
       v->type = type_of((Word){w.at + 1, w.n - 1});
@@ -203,12 +202,9 @@ static bool entry_parameters(Reader *r, Function *f) {
     offset = aligned(offset, v.align);
     if (offset + v.bytes > PTX_MAX_PARAMETER_BYTES)
       return ptx_reader_refuses(r, v.name, "brings the parameters above 4096 bytes");
-    if (m->n_parameters == m->parameters_capacity) {
-      const int32_t capacity = 2 * m->parameters_capacity + 16;
-      Parameter *p = realloc(m->parameters, (size_t)capacity * sizeof *p);
-      if (!p) return ptx_reader_no_memory(r);
-      m->parameters = p, m->parameters_capacity = capacity;
-    }
+    if (!ptx_reader_grow(r, &m->parameters, m->n_parameters, &m->parameters_capacity, sizeof *m->parameters,
+                         PTX_MAX_INSTRUCTIONS, "parameters"))
+      return false;
     m->parameters[m->n_parameters++] = (Parameter){v.name,
                                                    {.numbers = type_class(v.type),
                                                     .width_bytes = ptx_type_bytes[v.type],
@@ -239,13 +235,12 @@ static bool function_directives(Reader *r, Function *f) {
   while (cursor_peek(&r->c) == '.') {
     const Word w = cursor_word(&r->c);
     int32_t n[3];
-    if (word_is(w, ".noreturn") || word_is(w, ".explicitcluster") || word_is(w, ".blocksareclusters")) continue;
+    if (word_index(w, ".noreturn .explicitcluster .blocksareclusters") >= 0) continue;
     if (word_is(w, ".pragma")) {
       while (cursor_peek(&r->c) && !cursor_take(&r->c, ';')) r->c.at++;
       continue;
     }
-    if (!word_is(w, ".maxntid") && !word_is(w, ".reqntid") && !word_is(w, ".minnctapersm") && !word_is(w, ".maxnreg") &&
-        !word_is(w, ".maxnctapersm") && !word_is(w, ".reqnctapercluster") && !word_is(w, ".maxclusterrank"))
+    if (word_index(w, ".maxntid .reqntid .minnctapersm .maxnreg .maxnctapersm .reqnctapercluster .maxclusterrank") < 0)
       return ptx_reader_refuses(r, w, "is no directive of an entry that is known");
     if (!directive_numbers(r, n)) return false;
     if (word_is(w, ".reqntid")) memcpy(f->entry.required_block, n, sizeof n);
@@ -314,12 +309,8 @@ static bool source_file(Reader *r) { /* .file 1 "path" [, time, size] */
   while (r->c.at < r->c.end && *r->c.at != '"' && *r->c.at != '\n') r->c.at++;
   const size_t n = (size_t)(r->c.at - at);
   if (!ptx_reader_expect(r, '"')) return false;
-  if (m->n_files == m->files_capacity) {
-    const int32_t capacity = 2 * m->files_capacity + 8;
-    SourceFile *files = realloc(m->files, (size_t)capacity * sizeof *files);
-    if (!files) return ptx_reader_no_memory(r);
-    m->files = files, m->files_capacity = capacity;
-  }
+  if (!ptx_reader_grow(r, &m->files, m->n_files, &m->files_capacity, sizeof *m->files, PTX_MAX_INSTRUCTIONS, "files"))
+    return false;
   SourceFile *file = &m->files[m->n_files++];
   *file = (SourceFile){.number = (int32_t)number};
   const size_t cut = n < sizeof file->name ? 0 : n - (sizeof file->name - 1); /* the end of a long path tells most */
@@ -344,12 +335,12 @@ static bool top_level(Reader *r) {
   bool is_extern = false;
   for (;;) {
     const Word w = cursor_word(&r->c);
-    if (word_is(w, ".visible") || word_is(w, ".weak") || word_is(w, ".common")) continue;
+    if (word_index(w, ".visible .weak .common") >= 0) continue;
     if (word_is(w, ".extern")) {
       is_extern = true;
-    } else if (word_is(w, ".entry") || word_is(w, ".func")) {
+    } else if (word_index(w, ".entry .func") >= 0) {
       return function(r, word_is(w, ".entry"));
-    } else if (word_is(w, ".global") || word_is(w, ".const")) {
+    } else if (word_index(w, ".global .const") >= 0) {
       return module_variable(r, word_is(w, ".const"));
     } else if (word_is(w, ".shared")) {
       return shared_variable(r, is_extern);
@@ -366,7 +357,7 @@ static bool top_level(Reader *r) {
     } else if (word_is(w, ".section")) { /* of debuggers */
       while (cursor_peek(&r->c) && *r->c.at != '{') r->c.at++;
       return ptx_reader_expect(r, '{') && skip_body(r);
-    } else if (word_is(w, ".pragma") || word_is(w, ".alias")) {
+    } else if (word_index(w, ".pragma .alias") >= 0) {
       while (cursor_peek(&r->c) && !cursor_take(&r->c, ';')) r->c.at++;
       return true;
     } else {

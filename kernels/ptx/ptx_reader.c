@@ -1,6 +1,7 @@
 /* Mistakes with their place, and the names of types. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/ptx/ptx_reader.h"
@@ -30,6 +31,18 @@ bool ptx_reader_refuses(Reader *r, Word w, const char *why) {
 bool ptx_reader_no_memory(Reader *r) {
   if (!r->status) r->status = error_set(r->error, STATUS_NO_MEMORY, "%s: no memory", r->module->name);
   return false;
+}
+
+bool ptx_reader_grow(Reader *r, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit,
+                     const char *what) {
+  void **p = array;
+  if (n < *capacity) return true;
+  if (n >= limit) return ptx_reader_fails(r, "more than %d %s", limit, what);
+  const int32_t more = 2 * *capacity + 64;
+  void *grown = realloc(*p, (size_t)more * size);
+  if (!grown) return ptx_reader_no_memory(r);
+  *p = grown, *capacity = more;
+  return true;
 }
 
 bool ptx_reader_expect(Reader *r, char symbol) {

@@ -24,6 +24,9 @@ bool ptx_reader_fails(Reader *r, const char *format, ...) __attribute__((format(
 bool ptx_reader_refuses(Reader *r, Word word, const char *why); /* "file:12: 'word' why" */
 bool ptx_reader_no_memory(Reader *r);
 
+/* Room for one more than n elements of *array; `what` they are, of which there are at most `limit`. */
+bool ptx_reader_grow(Reader *r, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit,
+                     const char *what);
 bool ptx_reader_expect(Reader *r, char symbol);
 bool ptx_reader_type(Reader *r, Type *type);
 bool ptx_reader_extent(Reader *r, int64_t *n);
