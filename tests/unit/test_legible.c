@@ -204,6 +204,11 @@ TEST(test_words_of_piles) {
         free_page(page);
       }
     }
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 5, &now);
+    Page *page = write_page(SCENE_WALK, &now, &(SceneView){0}, &theme_light, 600, 960); /* "on chip" beside "dK, dV" */
+    ask(page, STATES[c], 12, 600, 960);
+    free_page(page);
     stage_free(&stage);
   }
   assert_int_equal(n_found, 0);

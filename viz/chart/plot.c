@@ -17,15 +17,12 @@ typedef struct {
   bool rule;     /* a reference line of the notes passes */
 } Cell;
 
-enum { MARGIN = 2, PLANE_MIN = 12 };
-
 typedef struct {
   const Chart *chart;
   const TextStyle *style;
   Scale x, y;
   int rows, columns;
   int label_columns; /* room for tick labels */
-  int name_columns;  /* room for names at the right; 0: they stand below */
   Cell *cells;
 } Plot;
 
@@ -149,29 +146,6 @@ static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
   fputs(text_role_end(style, role), out);
 }
 
-/* The row on which each name stands at the right: that of the last point, moved down, then up,
- * until all differ. -1: the series has no point that is seen. */
-static void name_rows(const Plot *plot, int *rows) {
-  const Chart *chart = plot->chart;
-  bool taken[PLOT_ROWS_MAX] = {false};
-  for (int s = 0; s < chart->n_series; s++) {
-    rows[s] = -1;
-    for (size_t i = chart->series[s].n; i-- > 0 && rows[s] < 0;) {
-      ChartPoint point = chart->points[chart->series[s].first + i];
-      if (!chart_shows(chart, point)) continue;
-      int wish = dot_y(plot, point.y) / 4;
-      wish = wish < 0 ? 0 : wish >= plot->rows ? plot->rows - 1 : wish;
-      for (int away = 0; away < plot->rows && rows[s] < 0; away++) {
-        if (wish + away < plot->rows && !taken[wish + away])
-          rows[s] = wish + away;
-        else if (wish >= away && !taken[wish - away])
-          rows[s] = wish - away;
-      }
-      if (rows[s] >= 0) taken[rows[s]] = true;
-    }
-  }
-}
-
 static void put_name(const Plot *plot, FILE *out, int series) {
   const TextStyle *style = plot->style;
   TextRole role = role_of(plot->chart, series);
@@ -183,8 +157,8 @@ static void put_name(const Plot *plot, FILE *out, int series) {
   fputs(text_role_end(style, role), out);
 }
 
-/* One line of the plane: tick label, axis, cells up to the last that is not empty, name. */
-static void put_row(const Plot *plot, FILE *out, int row, const Ticks *ticks, const int *names) {
+/* One line of the plane: tick label, axis, cells up to the last that is not empty. */
+static void put_row(const Plot *plot, FILE *out, int row, const Ticks *ticks) {
   const char *label = "";
   Number number;
   for (int i = 0; i < ticks->n; i++)
@@ -196,19 +170,13 @@ static void put_row(const Plot *plot, FILE *out, int row, const Ticks *ticks, co
   fputs(label, out);
   const char *axis = plot->style->utf8 ? (*label ? " \xe2\x94\xa4" : " \xe2\x94\x82") : (*label ? " +" : " |");
   fputs(axis, out);
-  int name = -1, used = plot->columns;
-  for (int s = 0; s < plot->chart->n_series; s++)
-    if (plot->name_columns > 0 && names[s] == row) name = s;
-  while (name < 0 && used > 0) {
+  int used = plot->columns;
+  while (used > 0) {
     const Cell *cell = cell_at(plot, used - 1, row);
     if (cell->dots || cell->marker >= 0 || cell->rule) break;
     used--;
   }
   for (int column = 0; column < used; column++) put_cell(plot, out, cell_at(plot, column, row));
-  if (name >= 0) {
-    text_repeat(out, " ", MARGIN);
-    put_name(plot, out, name);
-  }
   fputc('\n', out);
 }
 
@@ -257,12 +225,12 @@ static void put_x_axis(const Plot *plot, FILE *out) {
   text_paragraph(out, style, ROLE_DIM, middle > 0 ? middle : 0, title);
 }
 
-/* The key, when names do not stand at the right, and what the notes say. */
+/* The key, and what the notes say. */
 static void put_below(const Plot *plot, FILE *out) {
   const Chart *chart = plot->chart;
   const TextStyle *style = plot->style;
   int column = 0;
-  for (int s = 0; plot->name_columns == 0 && s < chart->n_series; s++) {
+  for (int s = 0; s < chart->n_series; s++) {
     int columns = text_columns(style, chart_text(chart, chart->series[s].name)) + 2;
     if (column > 0 && column + 3 + columns > style->width) {
       fputc('\n', out);
@@ -286,36 +254,15 @@ static void put_below(const Plot *plot, FILE *out) {
   }
 }
 
-/* Names stand at the right when they are short and few enough, else below. */
-static void choose_columns(Plot *plot, const Ticks *ticks) {
-  for (int i = 0; i < ticks->n; i++) {
-    int columns = (int)strlen(value_tick_text(plot->y.kind, ticks->values[i]).text);
-    if (columns > plot->label_columns) plot->label_columns = columns;
-  }
-  for (int s = 0; s < plot->chart->n_series; s++) {
-    int columns = text_columns(plot->style, chart_text(plot->chart, plot->chart->series[s].name)) + 2;
-    if (columns > plot->name_columns) plot->name_columns = columns;
-  }
-  if (plot->name_columns > plot->style->width / 4 || plot->chart->n_series > plot->rows) plot->name_columns = 0;
-  plot->columns = plot->style->width - plot->label_columns - 2;
-  if (plot->name_columns > 0) plot->columns -= plot->name_columns + MARGIN;
-  if (plot->columns >= PLANE_MIN) return;
-  plot->name_columns = 0;
-  plot->columns = plot->style->width - plot->label_columns - 2;
-  if (plot->columns < 4) plot->columns = 4;
-}
-
 static void put_plot(const Plot *plot, FILE *out, const Ticks *ticks) {
   const Chart *chart = plot->chart;
   for (int s = 0; s < chart->n_series; s++) put_series(plot, s);
   for (int s = 0; s < chart->n_series; s++) put_markers(plot, s);
   put_notes(plot);
-  int names[CHART_SERIES_MAX];
-  name_rows(plot, names);
   if (chart->title) text_paragraph(out, plot->style, ROLE_HEADING, 0, chart_text(chart, chart->title));
   if (chart->subtitle) text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->subtitle));
   if (chart->y_title) text_paragraph(out, plot->style, ROLE_DIM, 0, chart_text(chart, chart->y_title));
-  for (int row = 0; row < plot->rows; row++) put_row(plot, out, row, ticks, names);
+  for (int row = 0; row < plot->rows; row++) put_row(plot, out, row, ticks);
   put_x_axis(plot, out);
   put_below(plot, out);
 }
@@ -329,7 +276,12 @@ Status plot_print(const Chart *chart, FILE *out, const TextStyle *style, int row
   plot.x = chart_x_scale(chart, 0.01);
   plot.y = chart_y_scale(chart, 0.02);
   Ticks ticks = ticks_on(&plot.y, rows / 2 < 9 ? rows / 2 : 9);
-  choose_columns(&plot, &ticks);
+  for (int i = 0; i < ticks.n; i++) {
+    const int columns = (int)strlen(value_tick_text(plot.y.kind, ticks.values[i]).text);
+    if (columns > plot.label_columns) plot.label_columns = columns;
+  }
+  plot.columns = style->width - plot.label_columns - 2;
+  if (plot.columns < 4) plot.columns = 4;
   size_t n_cells = (size_t)plot.rows * (size_t)plot.columns;
   plot.cells = malloc(n_cells * sizeof(Cell));
   if (!plot.cells) return error_set(error, STATUS_NO_MEMORY, "out of memory while a chart was printed");

@@ -1,14 +1,15 @@
 /* Prints a chart (chart.h) in the terminal.
  *
  *     traffic (bytes)
- *     16 GiB +                     ..*  * standard
+ *     16 GiB +                     ..*
  *      1 GiB +          ..*....
  *     64 MiB +*....
  *            +--+--------+----------+
  *              1K       8K         64K
+ *     * standard
  *
  * Lines are made of braille dots, two across and four down to a character; points are markers, one
- * shape per series, repeated beside the series' name at its end. Without Unicode lines are dots and
+ * shape per series, repeated beside its name. Without Unicode lines are dots and
  * markers letters and signs. Colour only repeats what the markers say. */
 #ifndef TILEWALK_VIZ_CHART_PLOT_H
 #define TILEWALK_VIZ_CHART_PLOT_H

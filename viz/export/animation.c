@@ -1,13 +1,8 @@
-#define _XOPEN_SOURCE 700 /* mkdtemp, lstat */
 #include "viz/export/animation.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "sim/base/ascii.h"
 #include "viz/export/animation_parts.h"
@@ -66,13 +61,10 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
 
 /* ---- A frame --------------------------------------------------------------------------------------------- */
 
-static Status refuse_interrupted(uint64_t frame, uint64_t n_frames, Error *error) {
-  return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
-                   frame, n_frames);
-}
-
 Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, Error *error) {
-  if (a->go_on && !a->go_on(frame, a->n_frames, a->data)) return refuse_interrupted(frame, a->n_frames, error);
+  if (a->go_on && !a->go_on(frame, a->n_frames, a->data))
+    return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
+                     frame, a->n_frames);
   cairo_t *cr = cairo_create(surface);
   a->draw(cr, a->width, a->height, frame, a->data);
   const cairo_status_t drawn = cairo_status(cr);
@@ -104,98 +96,20 @@ static void draw_png(cairo_t *cr, double width, double height, const void *data)
   f->animation->draw(cr, width, height, f->frame, f->animation->data);
 }
 
-/* A sequence is drawn into a hidden folder beside its place, and then moved there file by file. What stood there before
- * goes into the same folder until all files are moved, so that a failure half-way puts it back. */
-typedef struct {
-  const char *path; /* with its %04d */
-  char folder[FILE_WRITE_PATH_BYTES];
-} Sequence;
-
-static Status begin_sequence(Sequence *q, const char *path, Error *error) {
-  const char *slash = strrchr(path, '/');
-  const int length = slash ? (int)(slash - path) + 1 : 0;
-  q->path = path;
-  const int n = snprintf(q->folder, sizeof q->folder, "%.*s.tilewalk-frames-XXXXXX", length, path);
-  errno = ENAMETOOLONG;
-  if (n > 0 && (size_t)n < sizeof q->folder && mkdtemp(q->folder)) return STATUS_OK;
-  q->folder[0] = '\0';
-  return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: %s", path,
-                   errno == ENOENT ? "there is no such folder" : strerror(errno));
-}
-
-/* Where a frame goes in the end, where it is until then, and where what it replaces is until then. */
-static Status frame_places(const Sequence *q, uint64_t frame, char *place, char *drawn, char *old, Error *error) {
-  if (frame_path(q->path, frame, place, FILE_WRITE_PATH_BYTES, error)) return error->status;
-  const int n =
-      snprintf(drawn, FILE_WRITE_PATH_BYTES, "%.*s/%" PRIu64 ".png", FILE_WRITE_PATH_BYTES - 64, q->folder, frame);
-  const int m = snprintf(old, FILE_WRITE_PATH_BYTES, "%.*s/old-%" PRIu64, FILE_WRITE_PATH_BYTES - 64, q->folder, frame);
-  if (n > 0 && n < FILE_WRITE_PATH_BYTES && m > 0 && m < FILE_WRITE_PATH_BYTES) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the name %.160s is too long", q->path);
-}
-
-static Status draw_sequence(const Sequence *q, const Animation *a, Error *error) {
-  char place[FILE_WRITE_PATH_BYTES], drawn[FILE_WRITE_PATH_BYTES], old[FILE_WRITE_PATH_BYTES];
+/* Each is whole, or not there. */
+static Status save_sequence(const char *path, const Animation *a, Error *error) {
+  char place[FILE_WRITE_PATH_BYTES];
   Status status = STATUS_OK;
   for (uint64_t n = 0; n < a->n_frames && !status; n++) {
     const PngFrame frame = {a, n};
-    if (a->go_on && !a->go_on(n, a->n_frames, a->data)) return refuse_interrupted(n, a->n_frames, error);
-    status = frame_places(q, n, place, drawn, old, error);
+    if (a->go_on && !a->go_on(n, a->n_frames, a->data))
+      return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames, which are kept",
+                       n, a->n_frames);
+    status = frame_path(path, n, place, sizeof place, error);
     if (!status)
       status =
-          surface_save(drawn, a->width, a->height, draw_png, &frame, &(SurfaceMetadata){a->title, a->state}, error);
+          surface_save(place, a->width, a->height, draw_png, &frame, &(SurfaceMetadata){a->title, a->state}, error);
   }
-  return status;
-}
-
-/* Moves one frame to its place, and what is there out of it. */
-static Status move_frame(const Sequence *q, uint64_t frame, Error *error) {
-  char place[FILE_WRITE_PATH_BYTES], drawn[FILE_WRITE_PATH_BYTES], old[FILE_WRITE_PATH_BYTES];
-  struct stat there;
-  if (frame_places(q, frame, place, drawn, old, error)) return error->status;
-  const bool is_there = lstat(place, &there) == 0;
-  if (is_there && S_ISDIR(there.st_mode))
-    return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: it is a folder", place);
-  if (is_there && rename(place, old) != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot replace %.160s: %s", place, strerror(errno));
-  if (rename(drawn, place) == 0) return STATUS_OK;
-  const int reason = errno;
-  if (is_there) rename(old, place);
-  return error_set(error, STATUS_BAD_REQUEST, "cannot write %.160s: %s", place, strerror(reason));
-}
-
-/* Takes the first n frames back, and puts what was there in their place. */
-static void move_back(const Sequence *q, uint64_t n) {
-  char place[FILE_WRITE_PATH_BYTES], drawn[FILE_WRITE_PATH_BYTES], old[FILE_WRITE_PATH_BYTES];
-  while (n-- > 0) {
-    if (frame_places(q, n, place, drawn, old, NULL)) continue;
-    unlink(place);
-    rename(old, place); /* fails where nothing was there */
-  }
-}
-
-static void end_sequence(const Sequence *q, uint64_t n_frames) {
-  char place[FILE_WRITE_PATH_BYTES], drawn[FILE_WRITE_PATH_BYTES], old[FILE_WRITE_PATH_BYTES];
-  for (uint64_t n = 0; n < n_frames; n++) {
-    if (frame_places(q, n, place, drawn, old, NULL)) continue;
-    unlink(drawn);
-    unlink(old);
-  }
-  rmdir(q->folder);
-}
-
-static Status save_sequence(const char *path, const Animation *a, Error *error) {
-  Sequence *q = calloc(1, sizeof *q);
-  if (!q) return error_set(error, STATUS_NO_MEMORY, "no memory for a series of files");
-  Status status = begin_sequence(q, path, error);
-  if (!status) {
-    status = draw_sequence(q, a, error);
-    uint64_t moved = 0;
-    while (!status && moved < a->n_frames)
-      if (!(status = move_frame(q, moved, error))) moved++;
-    if (status) move_back(q, moved);
-    end_sequence(q, a->n_frames);
-  }
-  free(q);
   return status;
 }
 

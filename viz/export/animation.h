@@ -3,9 +3,8 @@
  *     run.webp    run.gif    run.mp4 (by ffmpeg)    frame-%04d.png
  *
  * Frames are drawn one after the other into one surface, so memory does not grow with their number except by what the
- * encoders keep of the finished file. One file is whole or not there at all, and so is
- * a sequence: it is drawn into a hidden folder beside its place and moved there at the end; what it replaces comes back
- * when the move fails. The same frames give the same bytes. */
+ * encoders keep of the finished file. A file is whole or not there at all;
+ * of a sequence that is stopped the frames so far are kept. The same frames give the same bytes. */
 #ifndef TILEWALK_VIZ_EXPORT_ANIMATION_H
 #define TILEWALK_VIZ_EXPORT_ANIMATION_H
 
