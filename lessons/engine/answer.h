@@ -62,9 +62,9 @@ typedef struct {
 /* Reads "exact", "1%", "0.01". */
 Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *error);
 
-/* What is right: a value in base units, low < high where it may lie between. */
+/* What is right, in base units. */
 typedef struct {
-  double low, high;
+  double value;
   AnswerUnit unit;
   AnswerTolerance tolerance;
 } AnswerKey;

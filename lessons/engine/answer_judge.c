@@ -90,15 +90,16 @@ static bool is_equal(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fab
 
 /* Few things are counted one by one: no rounding, unless the question allows it. */
 static bool is_plain_count(const AnswerKey *key) {
-  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
+  return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->value);
 }
-static bool is_counted(const AnswerKey *key) { return is_plain_count(key) && fabs(key->low) < COUNTED_BELOW; }
+static bool is_counted(const AnswerKey *key) { return is_plain_count(key) && fabs(key->value) < COUNTED_BELOW; }
 
 static bool within_tolerance(const AnswerKey *key, double value) {
   const AnswerTolerance *t = &key->tolerance;
-  const double amount = t->kind == TOLERANCE_OFF ? t->amount * key->unit.factor : 0;
-  const double low = t->kind == TOLERANCE_PART ? key->low - t->amount * fabs(key->low) : key->low - amount;
-  const double high = t->kind == TOLERANCE_PART ? key->high + t->amount * fabs(key->high) : key->high + amount;
+  const double amount = t->kind == TOLERANCE_OFF    ? t->amount * key->unit.factor
+                        : t->kind == TOLERANCE_PART ? t->amount * fabs(key->value)
+                                                    : 0,
+               low = key->value - amount, high = key->value + amount;
   return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
 }
 
@@ -111,13 +112,12 @@ static bool is_rounded(double number, double value, int digits) {
 
 /* In how many digits the number is the value; 0: in none. As many as were typed, or three, where 2.1 is 2.10. */
 static int digits_right(const AnswerKey *key, const Answer *answer, double factor) {
-  const double number = answer->number, low = key->low / factor, high = key->high / factor;
+  const double number = answer->number, value = key->value / factor;
   if (answer->slack == 0) return 0; /* worked out, not rounded */
   for (int n = answer->digits < DIGITS_MOST ? answer->digits : DIGITS_MOST; n >= DIGITS_ENOUGH; n--)
-    if (is_rounded(number, low, n) || is_rounded(number, high, n)) return n;
+    if (is_rounded(number, value, n)) return n;
   for (int n = DIGITS_ENOUGH; n > 0; n--)
-    if ((n <= answer->digits || n == DIGITS_ENOUGH) && (is_rounded(number, low, n) || is_rounded(number, high, n)))
-      return n;
+    if ((n <= answer->digits || n == DIGITS_ENOUGH) && is_rounded(number, value, n)) return n;
   return 0;
 }
 
@@ -145,8 +145,8 @@ Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *v
   const AnswerUnit *unit = *answer->unit.name ? &answer->unit : &key->unit;
   if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name && judge(key, answer, unit->sister) == ANSWER_RIGHT)
     v = ANSWER_OTHER_UNIT;
-  const double middle = 0.5 * (key->low + key->high);
-  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle)) v = ANSWER_NEAR;
+  if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - key->value) <= NEAR_PART * fabs(key->value))
+    v = ANSWER_NEAR;
   *verdict = v;
   return STATUS_OK;
 }
@@ -154,8 +154,7 @@ Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *v
 /* ---- Against known mistakes, and what the explanation prints */
 
 static double distance(const AnswerKey *key, const Answer *answer) {
-  const double value = answer->number * (is_bare_share(key, answer) ? 1 : factor_of(key, answer));
-  return value < key->low ? key->low - value : value > key->high ? value - key->high : 0;
+  return fabs(answer->number * (is_bare_share(key, answer) ? 1 : factor_of(key, answer)) - key->value);
 }
 
 /* The nearest known mistake that this is, within the tolerance or rounded; -1. */
@@ -164,8 +163,8 @@ static int find_mistake(const AnswerKey *key, const AnswerMistakes *mistakes, co
   for (int k = 0; k < mistakes->n; k++) {
     AnswerKey wrong = *key;
     AnswerVerdict verdict, rounded = ANSWER_WRONG;
-    wrong.low = wrong.high = mistakes->value[k];
-    if (!isfinite(wrong.low) || answer_judge(&wrong, answer, &verdict, NULL)) continue;
+    wrong.value = mistakes->value[k];
+    if (!isfinite(wrong.value) || answer_judge(&wrong, answer, &verdict, NULL)) continue;
     if (wrong.tolerance.kind != TOLERANCE_EXACT) {
       wrong.tolerance.kind = TOLERANCE_DIGITS;
       answer_judge(&wrong, answer, &rounded, NULL);
@@ -187,8 +186,7 @@ static bool is_printed(const AnswerKey *key, const Answer *answer, const char *t
     Answer printed;
     if (begins && !answer_parse(p, length, &printed, NULL) && is_equal(printed.number, answer->number) &&
         printed.digits >= DIGITS_SHORT && !is_counted(key) &&
-        (is_rounded(printed.number, key->low / factor, printed.digits) ||
-         is_rounded(printed.number, key->high / factor, printed.digits)))
+        is_rounded(printed.number, key->value / factor, printed.digits))
       return true;
     p += length;
   }

@@ -53,13 +53,12 @@ static bool is_of(Kind kind, const AnswerUnit *unit) {
   }
 }
 
-/* Whether the answer is right for what the right value becomes. The bounds of a range keep their order. */
-static bool is_right_for(AnswerKey key, double low, double high, const Answer *answer) {
+/* Whether the answer is right for what the right value becomes. */
+static bool is_right_for(AnswerKey key, double value, const Answer *answer) {
   AnswerVerdict verdict;
-  if (!isfinite(low) || !isfinite(high) || (low == key.low && high == key.high)) return false;
-  if (key.tolerance.kind == TOLERANCE_OFF && key.low != 0) key.tolerance.amount *= fabs(low / key.low);
-  key.low = fmin(low, high);
-  key.high = fmax(low, high);
+  if (!isfinite(value) || value == key.value) return false;
+  if (key.tolerance.kind == TOLERANCE_OFF && key.value != 0) key.tolerance.amount *= fabs(value / key.value);
+  key.value = value;
   return answer_judge(&key, answer, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
 }
 
@@ -72,8 +71,7 @@ static bool say(char *text, const char *what) {
 }
 
 static bool is_times(const AnswerKey *key, Kind kind, double factor, const Answer *answer) {
-  return is_of(kind, &key->unit) && is_precise(factor, answer) &&
-         is_right_for(*key, factor * key->low, factor * key->high, answer);
+  return is_of(kind, &key->unit) && is_precise(factor, answer) && is_right_for(*key, factor * key->value, answer);
 }
 
 /* Up to `most` steps of a prefix too much or too little. */
@@ -97,12 +95,12 @@ static bool is_prefix(const AnswerKey *key, Kind kind, double step, int most, co
 static bool is_in_base_units(const AnswerKey *key, const Answer *answer) {
   return !*answer->unit.name && key->unit.factor != 1 &&
          (is_of(OF_BYTES, &key->unit) || is_of(OF_SECONDS, &key->unit) || is_of(OF_RATES, &key->unit)) &&
-         is_right_for(*key, key->low * key->unit.factor, key->high * key->unit.factor, answer);
+         is_right_for(*key, key->value * key->unit.factor, answer);
 }
 
 bool answer_slip(const AnswerKey *key, const Answer *answer, char text[ANSWER_NOTE_BYTES]) {
-  const bool is_count = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
-  if (key->low == 0 && key->high == 0) return false;
+  const bool is_count = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->value);
+  if (key->value == 0) return false;
   if (is_in_base_units(key, answer)) {
     static const char *const BASES[] = {"bytes", "seconds", "single FLOPs"};
     const char *base = BASES[is_of(OF_BYTES, &key->unit) ? 0 : is_of(OF_SECONDS, &key->unit) ? 1 : 2];
@@ -117,22 +115,20 @@ bool answer_slip(const AnswerKey *key, const Answer *answer, char text[ANSWER_NO
     if (*s->under && is_times(key, s->kind, 1 / s->factor, answer)) return say(text, s->under);
   }
   if (is_prefix(key, OF_ANY, 1e3, 4, answer, text) || is_prefix(key, OF_ANY, KI, 1, answer, text)) return true;
-  if (is_of(OF_SHARES, &key->unit) && key->low > 0 && key->high < 1 &&
-      is_right_for(*key, 1 - key->low, 1 - key->high, answer))
+  if (is_of(OF_SHARES, &key->unit) && key->value > 0 && key->value < 1 && is_right_for(*key, 1 - key->value, answer))
     return say(text, "That is the share of the others: the two add up to 1.");
-  if (is_of(OF_SHARES, &key->unit) && key->low > 1 && is_right_for(*key, key->low - 1, key->high - 1, answer))
+  if (is_of(OF_SHARES, &key->unit) && key->value > 1 && is_right_for(*key, key->value - 1, answer))
     return say(text, "That is how much more, and not how many times as much.");
   if (key->unit.dimension != ANSWER_BYTES && key->unit.dimension != ANSWER_SECONDS &&
-      is_right_for(*key, key->unit.factor * key->unit.factor / key->low,
-                   key->unit.factor * key->unit.factor / key->high, answer))
+      is_right_for(*key, key->unit.factor * key->unit.factor / key->value, answer))
     return say(text, "That is the other way up: which of the two do you divide by?");
-  if (is_count && is_right_for(*key, key->low + 1, key->high + 1, answer))
+  if (is_count && is_right_for(*key, key->value + 1, answer))
     return say(text, "One too many. Do you count the first or the last one twice?");
-  if (is_count && is_right_for(*key, key->low - 1, key->high - 1, answer))
+  if (is_count && is_right_for(*key, key->value - 1, answer))
     return say(text, "One too few. Do you leave out the first or the last one?");
-  if (is_count && is_right_for(*key, key->low * key->low, key->high * key->high, answer))
+  if (is_count && is_right_for(*key, key->value * key->value, answer))
     return say(text, "You squared it: rows and columns, where one side was asked for.");
-  if (is_count && key->low > 3 && is_right_for(*key, sqrt(key->low), sqrt(key->high), answer))
+  if (is_count && key->value > 3 && is_right_for(*key, sqrt(key->value), answer))
     return say(text, "That is one side. All have rows and columns: multiply the two sides.");
   return false;
 }

@@ -19,7 +19,6 @@ enum {
   BYTES_PER_STEP = 64,    /* bytes whose allocation and filling cost about one instruction */
   TEXT_BYTES = 1 << 16,   /* the longest text, so that no instruction takes long over one */
   TEXT_HEADER_BYTES = 32, /* what Lua puts before a text */
-  CHARS_PER_STEP = 8,     /* characters that a text function goes through in the time of an instruction */
   COSTLY_STEPS = 1000,    /* a charge that looks at the clock first */
 };
 #define MAX_SECONDS 0.5 /* of processor time, behind the budget: for steps that take longer than was expected */
@@ -294,120 +293,30 @@ ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {
 
 /* ---- The state --------------------------------------------------------------------------------------------------- */
 
-/* A function of Lua's own (upvalue 1), charged for what it is given: the length of texts and of lists. */
-static int charged(lua_State *lua) {
-  const int n = lua_gettop(lua);
-  double steps = n;
-  for (int k = 1; k <= n; k++)
-    if (lua_type(lua, k) == LUA_TSTRING || lua_type(lua, k) == LUA_TTABLE)
-      steps += (double)lua_rawlen(lua, k) / (lua_istable(lua, k) ? 1 : CHARS_PER_STEP);
-  sandbox_charge(lua, steps);
-  return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
-}
-
-/* These take no time over a long list. */
-static bool is_quick(const char *name) {
-  static const char *const quick[] = {"next", "ipairs", "pairs", "type", "assert"};
-  for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
-    if (strcmp(name, quick[k]) == 0) return true;
-  return false;
-}
-
-/* Keeps the named functions of the library on top of the stack and pops it; the rest is out of
- * reach. */
+/* Keeps the named functions of the library on top of the stack and pops it; the rest is out of reach. */
 static void keep(lua_State *lua, const char *const *names) {
   lua_newtable(lua);
   for (; *names; names++) {
     lua_getfield(lua, -2, *names);
-    if (lua_iscfunction(lua, -1) && !is_quick(*names)) lua_pushcclosure(lua, charged, 1);
     lua_setfield(lua, -2, *names);
   }
   lua_replace(lua, -2);
 }
 
-/* A value as a text that is the same in every run: of what has only an address the type. */
-static void push_text(lua_State *lua, int index) {
-  switch (lua_type(lua, index)) {
-  case LUA_TNIL:
-  case LUA_TBOOLEAN:
-  case LUA_TNUMBER:
-  case LUA_TSTRING: luaL_tolstring(lua, index, NULL); break;
-  default: lua_pushstring(lua, luaL_typename(lua, index));
-  }
-}
-
-static int base_tostring(lua_State *lua) {
-  luaL_checkany(lua, 1);
-  push_text(lua, 1);
-  return 1;
-}
-
-/* string.format (upvalue 1), which shows no addresses: not by %p, and not by %s of a table. */
-static int text_format(lua_State *lua) {
-  size_t length;
-  const char *format = luaL_checklstring(lua, 1, &length);
-  const int n = lua_gettop(lua);
-  double steps = (double)length;
-  int argument = 1;
-  for (const char *p = format, *end = format + length; p < end; p++) {
-    if (*p != '%') continue;
-    p++;
-    while (p < end && (strchr("-+ #.", *p) || (*p >= '0' && *p <= '9')) && *p) p++;
-    if (p == end || *p == '%') continue;
-    argument++;
-    if (*p == 'p') return sandbox_fail(lua, "format: %%p would show an address, which differs from run to run");
-    if (*p != 's' || argument > n) continue;
-    push_text(lua, argument);
-    steps += (double)lua_rawlen(lua, -1) / CHARS_PER_STEP;
-    lua_replace(lua, argument);
-  }
-  sandbox_charge(lua, steps + n);
-  return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
-}
-
+/* Of texts there is what the language itself does with them: a library function could take forever over one within one
+ * instruction, or show an address. */
 static void open_base(lua_State *lua) {
-  static const char *const base[] = {"assert", "error", "ipairs", "next", "pairs", "select", "tonumber", "type", NULL};
+  static const char *const base[] = {"assert", "error", "ipairs", "next", "pairs", "type", NULL};
   luaL_requiref(lua, LUA_GNAME, luaopen_base, 0);
   keep(lua, base);
-  lua_pushcfunction(lua, base_tostring);
-  lua_setfield(lua, -2, "tostring");
   lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 
-/* Text functions with pattern matching are left out, because a pattern can take forever within one
- * instruction; so is `rep`. Methods of texts are looked up in the same table. */
-static void open_text(lua_State *lua) {
-  static const char *const text[] = {"byte", "char", "len", "lower", "reverse", "sub", "upper", NULL};
-  luaL_requiref(lua, LUA_STRLIBNAME, luaopen_string, 0);
-  lua_getfield(lua, -1, "format");
-  lua_pushcclosure(lua, text_format, 1);
-  lua_insert(lua, -2);
-  keep(lua, text);
-  lua_insert(lua, -2);
-  lua_setfield(lua, -2, "format");
-  lua_pushliteral(lua, "");
-  lua_getmetatable(lua, -1);
-  lua_pushvalue(lua, -3);
-  lua_setfield(lua, -2, "__index");
-  lua_pop(lua, 2);
-  lua_setglobal(lua, LUA_STRLIBNAME);
-}
-
-static void open_lists(lua_State *lua) {
-  static const char *const lists[] = {"concat", "unpack", NULL};
-  luaL_requiref(lua, LUA_TABLIBNAME, luaopen_table, 0);
-  keep(lua, lists);
-  lua_setglobal(lua, LUA_TABLIBNAME);
-}
-
 static void open_maths(lua_State *lua) {
-  static const char *const maths[] = {"abs",  "ceil", "cos", "deg",       "exp",  "floor", "fmod",
-                                      "huge", "log",  "max", "min",       "modf", "pi",    "rad",
-                                      "sin",  "sqrt", "tan", "tointeger", "type", "ult",   NULL};
-  static const char *const plain[] = {"abs", "ceil", "exp", "floor", "huge", "log", "max", "min", "pi", "sqrt", NULL};
+  static const char *const maths[] = {"abs", "ceil", "exp", "floor", "huge", "log", "max", "min", "pi", "sqrt", NULL};
   luaL_requiref(lua, LUA_MATHLIBNAME, luaopen_math, 0);
   keep(lua, maths);
-  for (const char *const *name = plain; *name; name++) {
+  for (const char *const *name = maths; *name; name++) {
     lua_getfield(lua, -1, *name);
     lua_setglobal(lua, *name);
   }
@@ -428,8 +337,6 @@ static void open_units(lua_State *lua) {
 
 static int open_all(lua_State *lua) {
   open_base(lua);
-  open_text(lua);
-  open_lists(lua);
   open_maths(lua);
   open_units(lua);
   lua_pushglobaltable(lua);

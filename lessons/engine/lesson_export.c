@@ -103,8 +103,8 @@ static const char *diagnosis(Export *x, int wrong, Error *error) {
 /* The right one is not as wide as to take in a known wrong one. */
 static void put_numbers(Export *x, int n_wrong, Error *error) {
   const AnswerKey *key = &x->q.key;
-  const double factor = key->unit.factor, middle = 0.5 * (key->low + key->high), half = 0.5 * (key->high - key->low);
-  double right = half > 0 ? half / factor : tolerance_of(key, middle);
+  const double factor = key->unit.factor, middle = key->value;
+  double right = tolerance_of(key, middle);
   for (int k = 0; k < n_wrong; k++)
     if (x->q.wrong[k].is_known) right = fmin(right, 0.45 * fabs(x->q.wrong[k].value - middle) / factor);
   put(x->out, "    <answer fraction=\"100\"><text>%n</text><tolerance>%e</tolerance></answer>\n", middle / factor,

@@ -272,7 +272,7 @@ static bool gives_away(const Lint *l, bool wants_unit, const char *text, char to
   const LessonQuestion *q = &l->q;
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   const bool is_plain = q->key.unit.dimension == ANSWER_PLAIN,
-             is_whole = quantity_is_whole(q->key.low / q->key.unit.factor);
+             is_whole = quantity_is_whole(q->key.value / q->key.unit.factor);
   const char *own = ask->unit.name;
   Found f;
   for (const char *p = text; next_number(&p, text, &f);) {
@@ -388,7 +388,7 @@ static void check_wrong(Lint *l) {
 static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char typed[WORK_TEXT_BYTES]) {
   size_t used = 0;
   if (kind == LESSON_NUMBER)
-    snprintf(typed, WORK_TEXT_BYTES, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor,
+    snprintf(typed, WORK_TEXT_BYTES, "%.17g %s", (k < 0 ? q->key.value : q->wrong[k].value) / q->key.unit.factor,
              q->key.unit.name);
   else if (kind == LESSON_CHOICE)
     snprintf(typed, WORK_TEXT_BYTES, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
@@ -636,7 +636,7 @@ static Status check_sheet_ask(Lint *l, int a, int learner, Error *why) {
   Status status = lesson_run_question(&l->run, a, &l->q, why);
   if (status) return status;
   if (learner > 0)
-    l->answers[a][learner - 1] = is_work ? (double)(lesson_run_stream(l->q.own, "", "") >> 11) : l->q.key.low;
+    l->answers[a][learner - 1] = is_work ? (double)(lesson_run_stream(l->q.own, "", "") >> 11) : l->q.key.value;
   if (is_work) return learner ? STATUS_OK : check_programs(l, a, why);
   if (ask->kind == LESSON_NUMBER && !ask->is_prediction && gives_away(l, true, l->prose, token)) {
     l->n_repeats[a] += learner ? 1 : 1 + REPEATS_MAX;

@@ -167,7 +167,9 @@ static void put_task(Writer *w, const LessonBlock *b) {
   PUT(w, "", fill(w, b->text), .kind = PART_PROSE);
   if (!task->until.offset) return;
   if (!d->is_done) {
-    PUT(w, "", "", .kind = PART_TO_DO, .tone = TONE_ACCENT);
+    PUT(w, "○ To do,",
+        "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.",
+        .kind = PART_TO_DO, .tone = TONE_ACCENT);
     put_hint_button(w);
     put_hints(w, &d->hints, task->n_hints);
     return;

@@ -26,7 +26,7 @@ typedef enum {
   PART_REVEAL,    /* the same after a show, words "The answer: 64 MiB" */
   PART_HINT,      /* words: "Hint 1 of 2.", text */
   PART_FIGURE,    /* the show of its block */
-  PART_TO_DO,     /* a task waits */
+  PART_TO_DO,     /* a task waits; the same beside a viewer */
   PART_BUTTON,    /* text */
   PART_END,       /* words: "3 of 4" right */
 } LessonPartKind;

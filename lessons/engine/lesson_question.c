@@ -31,18 +31,10 @@ static Status compute_number(LessonRun *run, LessonQuestion *q, Error *error) {
   ExpressionValue v;
   const Status status = eval(run, ask->answer, &v, error);
   if (status) return status;
-  if (v.kind != EXPRESSION_NUMBER && v.kind != EXPRESSION_RANGE)
-    return REFUSE(ask->answer, "the answer of '%s' must be a number", ask->id);
-  q->key = (AnswerKey){v.numbers[0], v.numbers[v.n - 1], ask->unit, ask->tolerance};
-  if (!isfinite(q->key.low) || !isfinite(q->key.high))
-    return REFUSE(ask->answer, "the answer of '%s' is not a finite number", ask->id);
-  answer_text(&q->key, q->key.low, q->answer, sizeof q->answer);
-  if (v.kind == EXPRESSION_RANGE) {
-    const size_t used = strlen(q->answer);
-    char high[96];
-    answer_text(&q->key, q->key.high, high, sizeof high);
-    snprintf(q->answer + used, sizeof q->answer - used, " to %s", high);
-  }
+  if (v.kind != EXPRESSION_NUMBER) return REFUSE(ask->answer, "the answer of '%s' must be a number", ask->id);
+  q->key = (AnswerKey){v.numbers[0], ask->unit, ask->tolerance};
+  if (!isfinite(q->key.value)) return REFUSE(ask->answer, "the answer of '%s' is not a finite number", ask->id);
+  answer_text(&q->key, q->key.value, q->answer, sizeof q->answer);
   return STATUS_OK;
 }
 
@@ -171,8 +163,7 @@ static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText t
     if (v.kind != EXPRESSION_NUMBER) return REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
     wrong->value = v.numbers[0];
   }
-  const double slack = 1e-9 * fmax(fabs(q->key.low), fabs(q->key.high));
-  wrong->is_known = isfinite(wrong->value) && (wrong->value < q->key.low - slack || wrong->value > q->key.high + slack);
+  wrong->is_known = isfinite(wrong->value) && fabs(wrong->value - q->key.value) > 1e-9 * fabs(q->key.value);
   return STATUS_OK;
 }
 
@@ -201,10 +192,7 @@ static Status name_answer(LessonRun *run, const LessonQuestion *q, Error *error)
   if (drawn) return drawn;
   ExpressionValue v = {.kind = EXPRESSION_TEXT};
   snprintf(v.text, sizeof v.text, "%.*s", EXPRESSION_TEXT_BYTES - 1, q->answer);
-  if (ask->kind == LESSON_NUMBER)
-    v = (ExpressionValue){.kind = q->key.low == q->key.high ? EXPRESSION_NUMBER : EXPRESSION_RANGE,
-                          .n = q->key.low == q->key.high ? 1 : 2,
-                          .numbers = {q->key.low, q->key.high}};
+  if (ask->kind == LESSON_NUMBER) v = (ExpressionValue){.kind = EXPRESSION_NUMBER, .n = 1, .numbers = {q->key.value}};
   return expression_scope_set(run->scope, "answer", &v, error);
 }
 

@@ -32,6 +32,10 @@ static Status tell_show(LessonRun *run, const LessonBlock *b, StoryBeat *beat, E
   if (!status && (!*beat->caption || words_in(beat->caption) > STORY_WORDS_MAX))
     status = lesson_refuse(run->lesson->file, b->text.line, error, "a caption has 1 to %d words; this one has %d",
                            STORY_WORDS_MAX, words_in(beat->caption));
+  if (!status && beat->asks && !beat->question.n_choices &&
+      (beat->show.scene != SCENE_PILES || strcmp(beat->question.key.unit.name, "x") != 0))
+    status =
+        lesson_refuse(run->lesson->file, b->text.line, error, "a story's question has options, or is in x of piles");
   if (!status && beat->asks)
     status = lesson_run_explain(run, &beat->question, beat->because, sizeof beat->because, error);
   return status;

@@ -53,7 +53,7 @@ static int answer_all_ways(Bench *b, int ask) {
     n++;
   }
   lesson_order(q, order);
-  answer(b, ask, q->key.low, q->right, order);
+  answer(b, ask, q->key.value, q->right, order);
   if (!a->is_resolved || !a->is_right)
     fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id,
              lesson_verdict_name(a->verdict), a->said);

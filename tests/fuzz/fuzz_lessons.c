@@ -32,7 +32,7 @@ FUZZ(answer_number, TEXT, "lessons/engine/answer") {
   if (answer_parse(text, size, &a, &error)) return require_text(&error, "");
   require(isfinite(a.number) && a.digits >= 1 && a.slack >= 0);
   for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
-    AnswerKey key = {.low = 64, .high = 64};
+    AnswerKey key = {.value = 64};
     AnswerVerdict verdict;
     char shown[64];
     require(answer_unit(UNITS[u], &key.unit, NULL) == STATUS_OK);
@@ -40,9 +40,9 @@ FUZZ(answer_number, TEXT, "lessons/engine/answer") {
       require_text(&error, "");
     else
       require(verdict <= ANSWER_WRONG);
-    key.low = key.high = answer_value(&key, &a);
+    key.value = answer_value(&key, &a);
     if (answer_judge(&key, &a, &verdict, NULL) == STATUS_OK) require(verdict == ANSWER_RIGHT);
-    answer_text(&key, key.low, shown, sizeof shown);
+    answer_text(&key, key.value, shown, sizeof shown);
   }
 }
 

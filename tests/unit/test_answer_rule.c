@@ -30,7 +30,7 @@ static bool is_nearer_mistake(const Walk *w, const char *typed) {
   if ((comma = strchr(text, ','))) *comma = '.';
   const double value = strtod(text, NULL) * w->q.key.unit.factor;
   return w->g.verdict == LESSON_DIAGNOSED && w->g.wrong >= 0 &&
-         fabs(value - w->q.wrong[w->g.wrong].value) < fabs(value - w->q.key.low);
+         fabs(value - w->q.wrong[w->g.wrong].value) < fabs(value - w->q.key.value);
 }
 
 static void expect_right(Walk *w, const char *typed) {
@@ -81,18 +81,18 @@ static void expect_printed(Walk *w, const char *text, double value) {
 static void walk_question(Walk *w) {
   const LessonAsk *ask = &w->run.lesson->asks[w->q.ask];
   const AnswerKey *key = &w->q.key;
-  const bool is_whole = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
-  const bool is_counted = is_whole && fabs(key->low) < 10000;
+  const bool is_whole = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->value);
+  const bool is_counted = is_whole && fabs(key->value) < 10000;
   char text[LESSON_MESSAGE_BYTES], typed[TEXT_BYTES];
   Error error = {0};
-  if (key->low == key->high) expect_right(w, w->q.answer);
-  expect_rounded(w, key->low, 15);
+  expect_right(w, w->q.answer);
+  expect_rounded(w, key->value, 15);
   if (!is_counted && key->tolerance.kind != TOLERANCE_EXACT) {
-    expect_rounded(w, key->low, 3);
-    if (key->tolerance.kind == TOLERANCE_DIGITS && !is_whole) expect_rounded(w, key->low, 2);
+    expect_rounded(w, key->value, 3);
+    if (key->tolerance.kind == TOLERANCE_DIGITS && !is_whole) expect_rounded(w, key->value, 2);
   }
   if (lesson_run_explain(&w->run, &w->q, text, sizeof text, &error)) fail_msg("%s", error.message);
-  if (!is_counted) expect_printed(w, text, key->low / key->unit.factor);
+  if (!is_counted) expect_printed(w, text, key->value / key->unit.factor);
   for (int k = 0; k < ask->n_wrong; k++) {
     if (!w->q.wrong[k].is_known) continue;
     snprintf(typed, sizeof typed, "%.15g %s", w->q.wrong[k].value / key->unit.factor, key->unit.name);

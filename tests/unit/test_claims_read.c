@@ -111,7 +111,7 @@ TEST(wrong_code_gets_line_and_reason) {
       {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n", "f.md:4: the claim 'true' needs true or false"},
       {"## X\n" HEAD "- why: {1 +}\n- claimed: 1" CODE, "f.md:4: unexpected symbol"},
       {"## X\n" HEAD "- why: a\n  {\n- claimed: 1" CODE, "f.md:5: a '{' in the text has no '}'"},
-      {"## X\n- article: A\n- says: {string.char(27)}\n- claimed: 2" CODE,
+      {"## X\n- article: A\n- says: {'\\27'}\n- claimed: 2" CODE,
        "f.md:3: the result is a text with bytes that are no text"},
   };
   for (size_t k = 0; k < COUNT_OF(rows); k++) {

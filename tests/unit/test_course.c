@@ -124,9 +124,9 @@ static void check_answer(LessonRun *run, const Right *r) {
   if (r->keys) {
     letters_of(run, q, r->keys, typed, sizeof typed);
   } else {
-    if (fabs(q->key.low - r->value) > 1e-9 * fabs(r->value) || fabs(q->key.high - r->value) > 1e-9 * fabs(r->value))
+    if (fabs(q->key.value - r->value) > 1e-9 * fabs(r->value))
       fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run->lesson->file, r->id, run->variant,
-               q->key.low, r->value);
+               q->key.value, r->value);
     snprintf(typed, sizeof typed, "%.15g %s", r->value / q->key.unit.factor, q->key.unit.name);
   }
   LessonGrade *g = grade(run, q, typed);
@@ -213,13 +213,13 @@ static void slip_units(LessonRun *run, LessonQuestion *q, Told *told) {
   if (d == ANSWER_PLAIN) return;
   for (size_t k = 0; k < COUNT_OF(STEPS); k++) {
     const bool fits = k < 5 ? bytes : k < 8 ? d != ANSWER_SHARE && !bytes : d == ANSWER_SHARE;
-    if (fits) slip(run, q, told, STEPS[k] * q->key.low, false);
+    if (fits) slip(run, q, told, STEPS[k] * q->key.value, false);
   }
-  if (d != ANSWER_SHARE && q->key.unit.factor != 1) slip(run, q, told, q->key.low, true);
+  if (d != ANSWER_SHARE && q->key.unit.factor != 1) slip(run, q, told, q->key.value, true);
 }
 
 static void slip_others(LessonRun *run, LessonQuestion *q, Told *told) {
-  const double low = q->key.low, factor = q->key.unit.factor;
+  const double low = q->key.value, factor = q->key.unit.factor;
   static const double FACTORS[] = {2, 0.5, 10, 0.1};
   for (size_t k = 0; k < COUNT_OF(FACTORS); k++) slip(run, q, told, FACTORS[k] * low, false);
   if (q->key.unit.dimension == ANSWER_SHARE && low < 1) slip(run, q, told, 1 - low, false);

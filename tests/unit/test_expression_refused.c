@@ -63,26 +63,10 @@ TEST(hostile_expressions_end_within_a_second) {
       {"local s = 'aaaaaaaaaaaaaaaa' for k = 1, 11 do s = s .. s end\nfor k = 1, 1e9 do local r = "
        "s .. k end return 1",
        "too much work", 11},
-      {"local t = {} for k = 1, 100 do t[k] = 'aaaaaaaaaaaaaaaaaaaaaaaaa' end\nfor k = 1, 1e9 do "
-       "table.concat(t) end return 1",
-       "too much work", 11},
-      /* numbers out of long texts, and back; long lists of arguments; collecting at the brink of memory */
-      {"local s = '9' for k = 1, 15 do s = s .. s end while true do tonumber(s) end return 1", "too much work", 10},
-      {"local s = '9' for k = 1, 15 do s = s .. s end local n = 0 while true do n = s + 1 end return n",
-       "too much work", 10},
-      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do ('%s%s'):format(s, 1) end return 1",
-       "too much work", 10},
-      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do s:upper() end return 1", "too much work", 10},
-      {"local s = 'x' for k = 1, 15 do s = s .. s end while true do s:byte(1, -1) end return 1", "", 10},
-      {"local t = {} for k = 1, 1e5 do t[k] = k end while true do max(table.unpack(t)) end return 1", "too much work",
-       10},
-      {"local t = {} for k = 1, 1e5 do t[k] = k end while true do select(2, table.unpack(t)) end return 1",
-       "too much work", 10},
+      /* numbers out of long texts; collecting at the brink of memory */
+      {"local s = '9' for k = 1, 15 do s = s .. s end while true do abs(s) end return 1", "too much work", 10},
       {"local t = {} for k = 1, 6e4 do t[k] = {} end local n = 0 while true do n = {n} n = 0 end return n",
        "too much work", 10},
-      {"('%99s'):rep(9)", "rep", 10},
-      {"('%p'):format({})", "would show an address", 10},
-      {"('%-20p'):format('x')", "would show an address", 10},
       /* one walk of L2 takes half a second and 100 MB at most */
       {"sim{N=2^20, d=128, block=64, heads=8, gpu='any'}", "at most 65536 CTAs and 2048 blocks", 10},
       {"sim{N=2^17, d=128, block_q=128, block_k=1, gpu='any'}", "at most 65536 CTAs and 2048 blocks", 10},
@@ -111,44 +95,19 @@ TEST(hostile_expressions_end_within_a_second) {
       {"collectgarbage()", "there is no name 'collectgarbage'", 10},
       {"print(1)", "there is no name 'print'", 10},
       {"_G", "there is no name '_G'", 10},
-      {"string.rep('x', 1e9)", "rep", 10},
-      {"('x'):rep(1e9)", "rep", 10},
-      {"string.find('aaaaaaaaaaaaaaaaaaaaaaa', 'a?a?a?a?a?a?a?aaaaaa')", "find", 10},
-      {"string.dump(max)", "dump", 10},
-      {"string.format('%-9p', {})", "would show an address", 10},
+      {"string.rep('x', 1e9)", "there is no name 'string'", 10},
+      {"('x'):rep(1e9)", "index a string", 10},
+      {"tostring({})", "there is no name 'tostring'", 10},
+      {"{} .. ''", "concatenate a table", 10},
       {"math.random()", "random", 10},
-      {"table.unpack({}, 1, 1e8)", "too many", 10},
-      {"select(-1)", "", 10},
+      {"table.unpack({}, 1, 1e8)", "there is no name 'table'", 10},
       {"\x1bLua", "", 10}, /* precompiled code */
   };
   for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
 }
 
-/* What has only an address shows its type: the same in every run. */
-TEST(no_value_shows_an_address) {
-  static const char *const ROWS[][2] = {
-      {"tostring({})", "table"},
-      {"tostring(max)", "function"},
-      {"tostring(sim{N=64, d=8})", "table"},
-      {"('%s'):format({})", "table"},
-      {"('%d %-9s|%5.1f%%%s'):format(7, max, 1.25, {})", "7 function |  1.2%table"},
-      {"string.format('%s %s %s %q', 1, true, 'a', 'b')", "1 true a \"b\""},
-      {"tostring(1) .. tostring(0.5) .. tostring(nil) .. tostring('x') .. tostring(true)", "10.5nilxtrue"},
-  };
-  for (size_t k = 0; k < COUNT_OF(ROWS); k++) {
-    ExpressionValue value;
-    Error error = {0};
-    if (expression_eval(ROWS[k][0], NULL, &value, &error)) fail_msg("%s", error.message);
-    assert_int_equal(value.kind, EXPRESSION_TEXT);
-    assert_string_equal(value.text, ROWS[k][1]);
-  }
-}
-
-/* A text may have 64 KiB, and what is made of it is charged, not refused. */
-TEST(long_texts_are_texts) {
-  assert_true(flag("local s = 'x' for k = 1, 16 do s = s .. s end return #s == 65536 and #s:upper() == 65536"));
-  assert_true(flag("local t = {} for k = 1, 1000 do t[k] = 'ab' end return #table.concat(t) == 2000"));
-}
+/* A text may have 64 KiB. */
+TEST(long_texts_are_texts) { assert_true(flag("local s = 'x' for k = 1, 16 do s = s .. s end return #s == 65536")); }
 
 TEST(wrong_expressions_say_what_and_where) {
   static const Refused rows[] = {
@@ -170,8 +129,8 @@ TEST(wrong_expressions_say_what_and_where) {
       {"{series={{1, 2}}}", "2 to 32 pairs", 10},
       {"{series={{1, 2}, 3}}", "item 2 of the series", 10},
       {"max", "is a function", 10},
-      {"string.char(27, 91)", "no text", 10},
-      {"string.char(255)", "no text", 10},
+      {"'\\27['", "no text", 10},
+      {"'\\255'", "no text", 10},
       {"sim{n=5}", "did you mean '-N'?", 10},
       {"sim{N=5, blok=2}", "did you mean '--block'?", 10},
       {"sim{5}", "only named arguments", 10},
@@ -279,22 +238,6 @@ TEST(wrong_texts_say_where) {
   assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, &error), STATUS_TOO_LARGE);
   assert_string_equal(small, "twelve "); /* cut, and ended */
   expression_scope_close(scope);
-}
-
-/* A function of Lua's own costs what it goes through, 32,768 letters 4,096 steps; asking for a type costs nothing. */
-TEST(long_arguments_are_charged) {
-  static const char *const CALLS[] = {"type(s)", "s:byte(1)"};
-  for (int k = 0; k < 2; k++) {
-    ExpressionScope *scope;
-    ExpressionValue value;
-    char source[128];
-    snprintf(source, sizeof source, "local s = 'x' for k = 1, 15 do s = s .. s end for k = 1, 20 do %s end return 1",
-             CALLS[k]);
-    assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 20000}, NULL), STATUS_OK);
-    assert_int_equal(expression_scope_eval(scope, source, strlen(source), 1, &value, NULL),
-                     k ? STATUS_TOO_LARGE : STATUS_OK);
-    expression_scope_close(scope);
-  }
 }
 
 /* The budget belongs to the scope: many small evaluations cannot do what one large one may not. */

@@ -91,7 +91,7 @@ TEST(draws_depend_on_the_seed_alone) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     LessonRun run = run_of(&l, seed);
     ask(&run, 0);
-    const int N = (int)question.key.low;
+    const int N = (int)question.key.value;
     static char first[LESSON_MESSAGE_BYTES];
     snprintf(first, sizeof first, "%s", question.prompt);
     lesson_run_end(&run);
@@ -111,7 +111,7 @@ TEST(draws_depend_on_the_seed_alone) {
     LessonRun run;
     assert_int_equal(lesson_run_start_variant(&run, &l, NULL, k, NULL), STATUS_OK);
     ask(&run, 0);
-    assert_true(question.key.low == k + 1);
+    assert_true(question.key.value == k + 1);
     lesson_run_end(&run);
   }
   lesson_free(&l);

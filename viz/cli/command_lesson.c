@@ -31,14 +31,16 @@ typedef enum {
   TASK_SEEDS,
   TASK_SUBMIT,
   TASK_HANDOUT,
-  TASK_SLIDES
+  TASK_SLIDES,
+  TASK_COUNT
 } Task;
 
 typedef struct {
-  Task task;
+  Task task;                          /* the one that is asked for: */
+  bool flags[TASK_COUNT];             /* by a switch, such as --lint, */
+  char named[TASK_COUNT][NAME_BYTES]; /* or with its argument, such as --answers FILE */
   char names[NAMES_MAX][NAME_BYTES];
   int n_names;
-  char answers[NAME_BYTES], new_name[NAME_BYTES];
   char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
   char page[NAME_BYTES], gradescope[NAME_BYTES]; /* files about a class */
   int variants;                                  /* of each question of an export */
@@ -61,54 +63,17 @@ static Status add_name(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_task(LessonOptions *o, Task task, Error *error) {
-  if (o->task != TASK_WALK)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "it does one thing at a time; give one of --list, --lint, --answers, "
-                     "--export-moodle, --handout, --slides, --submit, --teacher, --seeds and --new");
-  o->task = task;
+/* It does one thing at a time. */
+static Status find_task(LessonOptions *o, Error *error) {
+  for (int task = TASK_WALK + 1; task < TASK_COUNT; task++) {
+    if (!o->flags[task] && !*o->named[task]) continue;
+    if (o->task)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "it does one thing at a time; give one of --list, --lint, --answers, --export-moodle, "
+                       "--handout, --slides, --submit, --teacher, --seeds and --new");
+    o->task = (Task)task;
+  }
   return STATUS_OK;
-}
-
-#define SET_TASK(function, task)                                                                                       \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    (void)value;                                                                                                       \
-    return set_task(target, task, error);                                                                              \
-  }
-SET_TASK(set_list, TASK_LIST)
-SET_TASK(set_lint, TASK_LINT)
-SET_TASK(set_moodle, TASK_MOODLE)
-SET_TASK(set_teacher, TASK_TEACHER)
-
-static Status set_answers(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  const Status status = set_task(o, TASK_ANSWERS, error);
-  return status ? status : options_text("the name", value, o->answers, sizeof o->answers, error);
-}
-
-#define SET_NAMED(function, task)                                                                                      \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    LessonOptions *o = target;                                                                                         \
-    const Status status = set_task(o, task, error);                                                                    \
-    return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);                  \
-  }
-SET_NAMED(set_new, TASK_NEW)
-SET_NAMED(set_submit, TASK_SUBMIT)
-SET_NAMED(set_handout, TASK_HANDOUT)
-SET_NAMED(set_slides, TASK_SLIDES)
-
-static Status set_seeds(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  const Status status = set_task(o, TASK_SEEDS, error);
-  return status ? status : options_text("the name", value, o->answers, sizeof o->answers, error);
-}
-
-static Status set_key(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  if (strlen(value) < CLASS_KEY_CHARS_MIN)
-    return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
-                     strlen(value), CLASS_KEY_CHARS_MIN);
-  return options_text("the name", value, o->key, sizeof o->key, error);
 }
 
 /* ---- Checking */
@@ -246,11 +211,11 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_SUBMIT)
-    status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
+    status = lesson_submit(lesson.name, o->student, o->named[o->task], io, error);
   else if (*o->roster)
-    status = lesson_handouts(&lesson, o->roster, o->key, o->new_name, io, error);
+    status = lesson_handouts(&lesson, o->roster, o->key, o->named[o->task], io, error);
   else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
-    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->new_name, error);
+    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->named[o->task], error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
   lesson_free(&lesson);
   return status;
@@ -259,12 +224,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
 static int grade_class(const LessonOptions *o, Io *io, Error *error) {
   const ClassRules rules = {
       .key = *o->key ? o->key : NULL, .seed = o->walk.has_seed ? o->walk.seed : 1, .trust_seeds = o->trust_seeds};
-  if ((rules.key != NULL) + o->walk.has_seed + o->trust_seeds > 1) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "--key, --seed and --trust-seeds are three ways to say whose numbers; give one");
-    return EXIT_BAD_REQUEST;
-  }
-  const LessonClass class = {.answers = o->answers,
+  const LessonClass class = {.answers = o->named[TASK_ANSWERS],
                              .roster = o->roster,
                              .page = o->page,
                              .gradescope = o->gradescope,
@@ -275,40 +235,45 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
 
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
-  if (o->variants && o->task != TASK_MOODLE)
-    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-moodle");
-  if ((*o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
-    return error_set(error, STATUS_BAD_REQUEST, "--scores, --report and --gradescope go with --answers");
-  if (*o->roster && o->task != TASK_ANSWERS && o->task != TASK_HANDOUT)
-    return error_set(error, STATUS_BAD_REQUEST, "--roster goes with --answers and --handout");
-  const size_t length = strlen(o->new_name);
-  if (*o->roster && o->task == TASK_HANDOUT && length > 4 && strcmp(o->new_name + length - 4, ".pdf") == 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "with --roster a handout a student is written into a folder; '%s' is the name of one file",
-                     quote_text(o->new_name).text);
-  if (*o->roster && o->task == TASK_HANDOUT && (!*o->key || *o->student || o->walk.has_seed))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out "
-                     "--student and --seed");
-  if (o->shard.parts && (o->task != TASK_ANSWERS || o->by_student || *o->page || *o->gradescope))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope");
-  const bool prints_rows = o->task == TASK_LIST || o->task == TASK_ANSWERS || o->task == TASK_SEEDS || !o->n_names;
-  if ((o->output.json || o->output.csv) && !prints_rows)
-    return error_set(error, STATUS_BAD_REQUEST, "--json and --csv go with --list, --answers and --seeds");
-  const bool prints_pages = o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
-  if (*o->student && o->task != TASK_SUBMIT && ((o->task != TASK_TEACHER && !prints_pages) || !*o->key))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--student goes with --submit, and with --key in --teacher, --handout and --slides");
-  if (o->task == TASK_SUBMIT && !o->student[strspn(o->student, " ")])
-    return error_set(error, STATUS_BAD_REQUEST, "whose answers are they? add --student NAME");
-  if (o->task == TASK_TEACHER && *o->key && !*o->student)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--teacher --key prints the answers of one student; add --student NAME");
-  if (o->task == TASK_TEACHER && o->walk.has_seed)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--teacher prints the answers of a student with the class's --key and --student NAME, and without "
-                     "them those of seed 1; not those of a seed");
+  const char *to = o->named[TASK_HANDOUT];
+  const size_t length = strlen(to);
+  const bool grades = o->task == TASK_ANSWERS, hands_out = o->task == TASK_HANDOUT, teaches = o->task == TASK_TEACHER,
+             prints_rows = o->task == TASK_LIST || grades || o->task == TASK_SEEDS || !o->n_names,
+             has_files = *o->page || *o->gradescope || o->by_student;
+  const struct {
+    bool is_wrong;
+    const char *why;
+  } RULES[] = {
+      {o->variants && o->task != TASK_MOODLE, "--variants goes with --export-moodle"},
+      {has_files && !grades, "--scores, --report and --gradescope go with --answers"},
+      {*o->roster && !grades && !hands_out, "--roster goes with --answers and --handout"},
+      {*o->roster && length > 4 && strcmp(to + length - 4, ".pdf") == 0,
+       "with --roster a handout a student is written into a folder; --handout names one file"},
+      {*o->roster && hands_out && (!*o->key || *o->student || o->walk.has_seed),
+       "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out --student and "
+       "--seed"},
+      {o->shard.parts && (!grades || has_files),
+       "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope"},
+      {(o->output.json || o->output.csv) && !prints_rows, "--json and --csv go with --list, --answers and --seeds"},
+      {*o->student && o->task != TASK_SUBMIT && ((!teaches && !hands_out && o->task != TASK_SLIDES) || !*o->key),
+       "--student goes with --submit, and with --key in --teacher, --handout and --slides"},
+      {o->task == TASK_SUBMIT && !o->student[strspn(o->student, " ")], "whose answers are they? add --student NAME"},
+      {teaches && *o->key && !*o->student, "--teacher --key prints the answers of one student; add --student NAME"},
+      {teaches && o->walk.has_seed,
+       "--teacher prints the answers of a student with the class's --key and --student NAME, and without them those of "
+       "seed 1; not those of a seed"},
+      {o->task == TASK_SEEDS && !*o->key, "--seeds needs --key, from which each student's seed follows"},
+      {grades && (*o->key != 0) + o->walk.has_seed + o->trust_seeds > 1,
+       "--key, --seed and --trust-seeds are three ways to say whose numbers; give one"},
+      {o->n_names > 1 && o->task != TASK_LINT, "one lesson at a time; only --lint takes several"},
+      {!o->n_names && (o->task == TASK_MOODLE || teaches || hands_out || o->task == TASK_SLIDES),
+       "name a lesson; 'tilewalk lesson' lists them"},
+  };
+  for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++)
+    if (RULES[k].is_wrong) return error_set(error, STATUS_BAD_REQUEST, "%s", RULES[k].why);
+  if (*o->key && strlen(o->key) < CLASS_KEY_CHARS_MIN)
+    return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
+                     strlen(o->key), CLASS_KEY_CHARS_MIN);
   if (o->task == TASK_MOODLE && (*o->key || (o->walk.has_seed && o->walk.seed > EXPORT_SEED_MAX)))
     return error_set(
         error, STATUS_BAD_REQUEST,
@@ -319,27 +284,18 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
 
 static int run_lesson(void *options, Io *io, Error *error) {
   LessonOptions *o = options;
-  if (output_request_check(&o->output, error) || shard_check(&o->shard, &o->output, error)) return EXIT_BAD_REQUEST;
-  if (check_teaching(o, error)) return EXIT_BAD_REQUEST;
-  if (o->task == TASK_LINT) return lint(o, io, error);
-  if (o->n_names > 1) {
-    error_set(error, STATUS_BAD_REQUEST, "one lesson at a time; only --lint takes several");
+  if (output_request_check(&o->output, error) || shard_check(&o->shard, &o->output, error) || find_task(o, error) ||
+      check_teaching(o, error))
     return EXIT_BAD_REQUEST;
-  }
+  if (o->task == TASK_LINT) return lint(o, io, error);
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
-  const bool needs_name =
-      o->task == TASK_MOODLE || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
   Status status;
-  if (needs_name && !o->n_names)
-    status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
-  else if (o->task == TASK_NEW)
-    status = lesson_write_template(o->new_name, io, error);
-  else if (o->task == TASK_SEEDS && !*o->key)
-    status = error_set(error, STATUS_BAD_REQUEST, "--seeds needs --key, from which each student's seed follows");
+  if (o->task == TASK_NEW)
+    status = lesson_write_template(o->named[TASK_NEW], io, error);
   else if (o->task == TASK_SEEDS)
-    status = lesson_print_seeds(o->answers, o->key, &o->output, io, error);
+    status = lesson_print_seeds(o->named[TASK_SEEDS], o->key, &o->output, io, error);
   else if (o->task == TASK_SUBMIT && !o->n_names)
-    status = lesson_submit(NULL, o->student, o->new_name, io, error);
+    status = lesson_submit(NULL, o->student, o->named[TASK_SUBMIT], io, error);
   else if (o->task == TASK_LIST || !o->n_names)
     status = lesson_list(&o->output, io, error);
   else
@@ -348,7 +304,9 @@ static int run_lesson(void *options, Io *io, Error *error) {
 }
 
 static const Option LESSON_OPTIONS[] = {
-    {.name = "list", .set = set_list, .help = "List the lessons and how far you are. So does no lesson at all."},
+    {.name = "list",
+     OPTION_FLAG(LessonOptions, flags[TASK_LIST]),
+     .help = "List the lessons and how far you are. So does no lesson at all."},
     {.name = "seed",
      .argument = "SEED",
      OPTION_NUMBER(LessonOptions, walk.seed, "the seed", 0, INT64_MAX),
@@ -360,7 +318,7 @@ static const Option LESSON_OPTIONS[] = {
      .help = "Judge a program or a kernel each time its file is saved, as at a terminal."},
     {.name = "submit",
      .argument = "FILE|FOLDER",
-     .set = set_submit,
+     OPTION_TEXT(LessonOptions, named[TASK_SUBMIT], "the name"),
      .help =
          "Write what --student NAME hands in, as JSON. It holds the first answers of the lesson, or of all that were "
          "begun, and the number that drew them. In a folder the file has the student's name; - prints it."},
@@ -369,13 +327,13 @@ static const Option LESSON_OPTIONS[] = {
 
 static const Option TEACHER_OPTIONS[] = {
     {.name = "teacher",
-     .set = set_teacher,
+     OPTION_FLAG(LessonOptions, flags[TASK_TEACHER]),
      .help =
          "Show the lesson's page for the teacher, and its answers: those of a student with --key and --student, else "
          "those of seed 1."},
     {.name = "answers",
      .argument = "FILE|FOLDER",
-     .set = set_answers,
+     OPTION_TEXT(LessonOptions, named[TASK_ANSWERS], "the name"),
      .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (student, id and "
              "answer are needed), or the same as JSON, or a folder of such files; - is standard input. Where two files "
              "hold different "
@@ -383,7 +341,7 @@ static const Option TEACHER_OPTIONS[] = {
              "cannot be graded; it says why."},
     {.name = "key",
      .argument = "KEY",
-     .set = set_key,
+     OPTION_TEXT(LessonOptions, key, "the name"),
      .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
     {.name = "roster",
      .argument = "FILE",
@@ -411,21 +369,23 @@ static const Option TEACHER_OPTIONS[] = {
          "Whose answers --submit hands in. With --key: whose answers --teacher prints, whose numbers --handout has."},
     {.name = "seeds",
      .argument = "FILE",
-     .set = set_seeds,
+     OPTION_TEXT(LessonOptions, named[TASK_SEEDS], "the name"),
      .help = "List each student's seed under --key, to hand out. FILE has a name a line."},
     {.name = "trust-seeds",
      OPTION_FLAG(LessonOptions, trust_seeds),
      .help = "With --answers: take the seeds that the rows name."},
     {.name = "handout",
      .argument = "FILE.pdf|FOLDER",
-     .set = set_handout,
+     OPTION_TEXT(LessonOptions, named[TASK_HANDOUT], "the name"),
      .help = "Write the lesson for paper, with room for answers. Pictures that answer a prediction stand at the end. "
              "Numbers are those of --seed, or of a student. With --roster and --key: one a student, into a folder."},
     {.name = "slides",
      .argument = "FILE.pdf",
-     .set = set_slides,
+     OPTION_TEXT(LessonOptions, named[TASK_SLIDES], "the name"),
      .help = "Write it for a projector, one idea a page: a question, and after a prediction its picture."},
-    {.name = "export-moodle", .set = set_moodle, .help = "Print the marked questions as Moodle XML."},
+    {.name = "export-moodle",
+     OPTION_FLAG(LessonOptions, flags[TASK_MOODLE]),
+     .help = "Print the marked questions as Moodle XML."},
     {.name = "variants",
      .argument = "N",
      OPTION_NUMBER(LessonOptions, variants, "the number of variants", 1, EXPORT_VARIANTS_MAX),
@@ -434,9 +394,12 @@ static const Option TEACHER_OPTIONS[] = {
 };
 
 static const Option AUTHOR_OPTIONS[] = {
-    {.name = "new", .argument = "NAME", .set = set_new, .help = "Write a small lesson to NAME.md, to begin with."},
+    {.name = "new",
+     .argument = "NAME",
+     OPTION_TEXT(LessonOptions, named[TASK_NEW], "the name"),
+     .help = "Write a small lesson to NAME.md, to begin with."},
     {.name = "lint",
-     .set = set_lint,
+     OPTION_FLAG(LessonOptions, flags[TASK_LINT]),
      .help = "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a "
              "name, all of them. Exit status 1 when something is found."},
     {0},

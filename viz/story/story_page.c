@@ -174,25 +174,6 @@ static void draw_frame(cairo_t *cr, Box box, Colour colour, double thickness) {
   cairo_stroke(cr);
 }
 
-/* What is typed, in a field of its own. */
-static double draw_typed(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box field, double u,
-                         const Theme *theme) {
-  const Lettering body = {.family = theme->sans, .size = 28 * u},
-                  unit = {.family = theme->sans, .size = 26 * u, .anchor = ANCHOR_END};
-  char typed[ANSWER_TEXT_BYTES + 48];
-  theme_use(cr, theme->background, 1);
-  cairo_rectangle(cr, field.x, field.y, field.width, field.height);
-  cairo_fill(cr);
-  draw_frame(cr, field, theme->tile[TILE_COLOUR_DONE], 3 * u);
-  snprintf(typed, sizeof typed, "%s%s", m->typed ? m->typed : "", m->said ? "" : "▏");
-  theme_use(cr, theme->ink, 1);
-  letter_draw_cut(cr, &body, field.x + 16 * u, field.y + 41 * u, field.width - 150 * u, typed);
-  theme_use(cr, theme->ink_soft, 1);
-  letter_draw(cr, &unit, field.x + field.width - 16 * u, field.y + 41 * u,
-              s->told->beats[s->beat].question.key.unit.name);
-  return field.y + field.height;
-}
-
 /* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
 static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
                            const Theme *theme, StoryPlaces *places) {
@@ -234,22 +215,20 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
   const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);
-  const Box field = {x, box.y + 100 * u + lines * 36 * u, wide_enough, 62 * u},
-            choice = {field.x, field.y, field.width, (lines > 2 ? 46 : 52) * u}; /* three lines fit below */
-  const bool is_typed = m->typed && *m->typed, chooses = beat->question.n_choices > 0;
-  const double under =
-      chooses ? draw_choices(s, m, cr, choice, u, theme, places) : draw_typed(s, m, cr, field, u, theme);
+  const Box choice = {x, box.y + 100 * u + lines * 36 * u, wide_enough, (lines > 2 ? 46 : 52) * u}; /* three fit */
+  const double under = draw_choices(s, m, cr, choice, u, theme, places);
   theme_use(cr, theme->ink_soft, 1);
   letter_draw_wrapped(cr, m->said ? &answer : &small, x, under + 34 * u, wide_enough, 1.3, 4,
-                      m->said                ? m->said
-                      : is_typed || !chooses ? "Enter: play and see."
-                                             : "Choose with a letter or the mouse. Enter: only look.");
+                      m->said                 ? m->said
+                      : m->typed && *m->typed ? "Enter: play and see."
+                                              : "Choose with a letter or the mouse. Enter: only look.");
 }
 
 /* ---- The flag ---------------------------------------------------------------------------------------------- */
 
 static bool has_flag(const StoryScene *s) {
-  return s->scene == SCENE_PILES && strcmp(s->told->beats[s->beat].question.key.unit.name, "x") == 0;
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  return beat->asks && !beat->question.n_choices;
 }
 
 /* A pole at the end of a dashed frame around what would be carried by then; the frame goes when the pile is there. */

@@ -201,13 +201,9 @@ static void put_part(Html *h, const LessonPart *part) {
     if (h->figure) html_put(h, "</details>\n");
     break;
   case PART_VERDICT:
+  case PART_TO_DO:
   case PART_HINT: put_said(h, part, words, text); break;
   case PART_FIGURE: put_figure(h, part); break;
-  case PART_TO_DO:
-    put_box(h, "accent", "○ To do,",
-            "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.",
-            false);
-    break;
   case PART_BUTTON: /* a number's Check is in its form; an order's comes when it is whole */
     if (!h->figure && (part->act != ACT_CHECK || (part->ask != LESSON_NUMBER && part->look == LOOK_MAIN)))
       put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);

@@ -214,18 +214,16 @@ static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const The
 static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   const LessonSession *s = &p->session;
   const double u = p->flow.unit, foot = ceil(FOOT * u);
+  const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
+             over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
   char page[64];
+  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
+  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
   if (p->is_picking) {
-    draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
-    draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
     draw_foot_button(p, cr, p->back, t, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", false, false);
     draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, "Open ▶", true, p->focus < WIDGET_LESSON);
     return;
   }
-  const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0;
-  const bool over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
-  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
-  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
   draw_foot_button(p, cr, p->back, t, WIDGET_BACK, "◀ Back", false, !lesson_session_can_go_back(s));
   draw_foot_button(p, cr, p->next, t, WIDGET_NEXT,
                    over   ? "Done"

@@ -115,12 +115,9 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_VERDICT:
   case PART_ANSWER:
   case PART_REVEAL:
+  case PART_TO_DO:
   case PART_HINT: put_boxed(f, part, words, text); break;
   case PART_FIGURE: put_figure(p, part); break;
-  case PART_TO_DO:
-    flow_boxed(f, FLOW_ACCENT, "○ To do,",
-               "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
-    break;
   case PART_BUTTON: put_button(p, part, text); break;
   case PART_END: put_end(p, words, text); break;
   }

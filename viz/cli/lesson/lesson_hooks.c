@@ -68,7 +68,7 @@ static Status picture(void *context, const char *state, const LessonShow *show, 
   io.out = open_memstream(text, &length);
   if (!io.out) return STATUS_NO_MEMORY;
   io.style = (TextStyle){.width = c->io->style.width};
-  Status status = lesson_print_show(state, show, false, &io, &error);
+  Status status = lesson_print_show(state, show, &io, &error);
   if (fclose(io.out) != 0) status = STATUS_NO_MEMORY;
   return status;
 }

@@ -21,8 +21,8 @@ LessonHooks lesson_hooks(LessonLintContext *context);
 
 /* ---- Pictures */
 
-/* Prints a show of the run that the one-line state describes; with `plays` tile by tile, where it fits a terminal. */
-Status lesson_print_show(const char *state, const LessonShow *show, bool plays, Io *io, Error *error);
+/* Prints a show of the run that the one-line state describes. */
+Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error);
 
 /* ---- Walking a lesson */
 

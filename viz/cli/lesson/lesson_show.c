@@ -1,5 +1,4 @@
 /* Pictures of a lesson as text. Part of viz/cli/lesson/lesson_print.h. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +6,13 @@
 
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
-#include "viz/cli/lesson/keys.h"
 #include "viz/cli/lesson/lesson_print.h"
+#include "viz/lesson/lesson_player.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
 #include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/warp_picture.h"
 
 enum {
   GRID_MAX = 16,
@@ -23,9 +21,7 @@ enum {
   SCORES_DEFAULT = 8,
   BLOCK_DEFAULT = 4,
   WALK_MAX = 100000,
-  TILE_MS = 100,
-  WORDS_BYTES = 4096,
-  GRID_LINES = 8 /* of a grid beside its rows */
+  WORDS_BYTES = 4096
 };
 
 typedef struct {
@@ -211,22 +207,6 @@ static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
   }
 }
 
-/* ---- One access of a warp */
-
-static Status print_warp(const LessonShow *show, Io *io, Error *error) {
-  WarpPicture picture;
-  Status status = STATUS_OK;
-  if (show->warp_in_banks)
-    status = warp_picture_banks(&show->warp, &picture, error);
-  else
-    warp_picture_memory(&show->warp, &picture);
-  for (int k = 0; k < picture.n && !status; k++) {
-    text_print(io->out, &io->style, k == picture.n - 1 ? ROLE_ACCENT : ROLE_PLAIN, "%s", picture.line[k]);
-    fputc('\n', io->out);
-  }
-  return status;
-}
-
 /* ---- In words */
 
 typedef struct {
@@ -264,7 +244,9 @@ static bool has_events(const LessonShow *show) { /* a few of them are read one b
 
 static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error) {
   Status status = STATUS_OK;
-  if (show->scene == SCENE_BANK) status = print_warp(show, io, error);
+  char lines[WARP_LINES_BYTES];
+  lesson_warp_lines(show, lines, sizeof lines);
+  if (*lines) text_say(io->out, "%s\n", lines);
   for (int k = 0; k < s->n_runs && !status; k++) {
     const bool events = has_events(show), grid = show->scene == SCENE_WALK && !events;
     if (k > 0 && (grid || events)) fputc('\n', io->out);
@@ -277,72 +259,13 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   return status;
 }
 
-/* ---- Played */
-
-/* The steps at which a tile of the picture is computed or skipped, in order; returns how many. */
-static int tile_steps(const Simulation *run, const LessonShow *show, int64_t steps[GRID_MAX * GRID_MAX]) {
-  Cursor cursor = {0};
-  Event e;
-  int n = 0;
-  for (int64_t k = 0; k < WALK_MAX && n < GRID_MAX * GRID_MAX; k++) {
-    if (!schedule_next(run->schedule, &run->plan, &cursor, &e) || (show->has_steps && (int64_t)e.step > show->last))
-      break;
-    const bool is_tile = run->schedule->ops[e.op].counts_tile || e.kind == EVENT_SKIP;
-    if (is_tile && e.i >= 0 && e.j >= 0 && e.i < GRID_MAX && e.j < GRID_MAX) steps[n++] = (int64_t)e.step;
-  }
-  return n;
-}
-
-/* Prints the scene over what the terminal played of it, `n_lines` above. */
-static Status print_frame(Scene *s, const LessonShow *show, Io *io, int *n_lines, Error *error) {
-  char *text = NULL;
-  size_t size = 0;
-  Io inner = *io;
-  inner.out = open_memstream(&text, &size);
-  if (!inner.out) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
-  Status status = print_scene(s, show, &inner, error);
-  if (fclose(inner.out) && !status) status = error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
-  if (!status && *n_lines) fprintf(io->out, "\033[%dA\033[J", *n_lines);
-  *n_lines = 0;
-  for (const char *p = text; !status && *p; p++) *n_lines += *p == '\n';
-  if (!status) fputs(text, io->out); /* clean: print.c wrote it */
-  fflush(io->out);
-  free(text);
-  return status;
-}
-
-/* Tiles as they are computed, a tenth of a second each, up to the picture; any key ends it. */
-static Status play(Scene *s, const LessonShow *show, Io *io, Error *error) {
-  int64_t *steps = malloc(GRID_MAX * GRID_MAX * sizeof *steps);
-  if (!steps) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
-  const int n = tile_steps(&s->runs[0], show, steps);
-  const int64_t T_r = s->runs[0].plan.T_r, height = (T_r < GRID_MAX ? T_r : GRID_MAX) + GRID_LINES;
-  int n_lines = 0;
-  LessonShow part = *show;
-  part.has_steps = true;
-  Keys keys = keys_begin();
-  Status status = STATUS_OK;
-  for (int k = 0; k < n && !status && keys.is_open && keys.rows > height; k++) {
-    part.last = steps[k];
-    status = print_frame(s, &part, io, &n_lines, error);
-    if (keys_pressed(&keys, TILE_MS)) break;
-  }
-  keys_end(&keys);
-  if (!status) status = print_frame(s, show, io, &n_lines, error);
-  free(steps);
-  return status;
-}
-
 /* ---- All of them */
 
-Status lesson_print_show(const char *state, const LessonShow *show, bool plays, Io *io, Error *error) {
+Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error) {
   Scene *s = calloc(1, sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   Status status = prepare(s, state, error);
-  if (!status) {
-    const bool is_played = plays && show->scene == SCENE_WALK && !has_events(show) && s->n_runs == 1;
-    status = is_played ? play(s, show, io, error) : print_scene(s, show, io, error);
-  }
+  if (!status) status = print_scene(s, show, io, error);
   free(s);
   return status;
 }

@@ -122,7 +122,7 @@ static Status print_figure(Walk *w, const LessonPart *part, Error *error) {
   Error inner = {0};
   Status status = lesson_run_show(&s->run, &s->lesson.blocks[part->block], &show, error);
   if (status) return status;
-  status = lesson_print_show(w->state, &show, w->is_terminal, w->io, &inner);
+  status = lesson_print_show(w->state, &show, w->io, &inner);
   if (status)
     return error_set(error, status, "%s:%d: %s", s->lesson.file, s->lesson.blocks[part->block].text.line,
                      inner.message);
