@@ -215,14 +215,12 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
 
 static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonAsk *ask = target;
-  static const char *const KEYS[] = {"kind", "prompt", "answer",  "unit", "tolerance", "option", "item",
-                                     "hint", "wrong",  "explain", "draw", "allow",     "fixed",  "state"};
+  static const char *const KEYS[] = {"prompt",    "answer", "state", "explain", "fixed", "kind", "unit",
+                                     "tolerance", "option", "item",  "hint",    "wrong", "draw", "allow"};
+  LessonText *const texts[] = {&ask->prompt, &ask->answer, &ask->state, &ask->explain, &ask->fixed};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+    if (piece_is(key, KEYS[k])) return lesson_once(r, texts[k], KEYS[k], value, line);
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
-  if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
-  if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
-  if (piece_is(key, "state")) return lesson_once(r, &ask->state, "state", value, line);
-  if (piece_is(key, "explain")) return lesson_once(r, &ask->explain, "explain", value, line);
-  if (piece_is(key, "fixed")) return lesson_once(r, &ask->fixed, "fixed", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
   if (piece_is(key, "tolerance")) return read_tolerance(r, ask, value, line);
   if (piece_is(key, "option")) return read_choice(r, ask, value, line, LESSON_CHOICE);

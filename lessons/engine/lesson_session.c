@@ -1,4 +1,5 @@
 #include "lessons/engine/lesson_session_inner.h"
+#include "lessons/engine/lesson_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -332,16 +333,11 @@ static void skip_ask(LessonSession *s, int ask) {
   session_keep_answer(s, ask);
 }
 
-void session_to_one_line(char *text) {
-  for (; *text; text++)
-    if (*text == '\n') *text = ' ';
-}
-
 static void task_done(LessonSession *s, int task) {
   LessonDeed *d = &s->deeds[task];
   d->is_done = true;
   lesson_session_fill(s, s->lesson.tasks[task].explain, d->explained, sizeof d->explained);
-  session_to_one_line(d->explained);
+  lesson_one_line(d->explained);
   session_changed(s);
   d->done_at = s->version;
 }

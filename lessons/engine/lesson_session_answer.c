@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_session_inner.h"
+#include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 
 bool lesson_session_is_typed(const LessonSession *s, int ask) {
@@ -76,7 +77,7 @@ bool lesson_session_hint(LessonSession *s) {
   else
     lesson_session_fill(s, hint[given->n], text, sizeof text);
   if (s->error.status) return false;
-  session_to_one_line(text);
+  lesson_one_line(text);
   snprintf(given->text[given->n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
   session_changed(s);
   given->at[given->n++] = s->version;

@@ -21,8 +21,6 @@ void session_keep_answer(LessonSession *s, int ask);
 /* The first answer was wrong, or the right one is asked for: it is to be practised. */
 void session_missed(LessonSession *s, int ask);
 
-void session_to_one_line(char *text);
-
 /* The open question: a choice or an item of an order, by its place; what was put in. */
 void session_choose(LessonSession *s, int place);
 void session_check(LessonSession *s);

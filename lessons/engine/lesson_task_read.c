@@ -12,14 +12,14 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-static const char *const KEYS[] = {"until", "solution", "hint", "explain"};
+static const char *const KEYS[] = {"until", "solution", "explain", "hint"};
 enum { N_KEYS = sizeof KEYS / sizeof *KEYS };
 
 static Status read_task_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonTask *task = target;
-  if (piece_is(key, "until")) return lesson_once(r, &task->until, "until", value, line);
-  if (piece_is(key, "solution")) return lesson_once(r, &task->solution, "solution", value, line);
-  if (piece_is(key, "explain")) return lesson_once(r, &task->explain, "explain", value, line);
+  LessonText *const texts[] = {&task->until, &task->solution, &task->explain};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+    if (piece_is(key, KEYS[k])) return lesson_once(r, texts[k], KEYS[k], value, line);
   if (!piece_is(key, "hint")) return lesson_refuse_key(r, key, KEYS, N_KEYS, "a task", line);
   if (task->n_hints == LESSON_HINTS_MAX) return LESSON_REFUSE(r, line, "more than %d hints", LESSON_HINTS_MAX);
   return lesson_add_text(r, value, line, &task->hint[task->n_hints++]);

@@ -79,8 +79,8 @@ static Status take_mutant(Reader *r, const char *value) {
 
 /* ---- Demands */
 
-static const char *const LEFTS[DEMAND_COUNT] = {"load ",   "store ", NULL,      "columns",   "longest", "bytes",
-                                                "kernels", "sram",   "sectors", "conflicts", "shared",  "local"};
+const char *const DEMAND_NAMES[DEMAND_COUNT] = {"load",    "store", "events",  "columns",   "longest", "bytes",
+                                                "kernels", "sram",  "sectors", "conflicts", "shared",  "local"};
 static const char *const UNITS[DEMAND_UNIT_COUNT] = {NULL, "%", "tiles", "row blocks", "column blocks", "split tiles"};
 
 /* What a run does; false: no such thing. */
@@ -89,11 +89,12 @@ static bool take_left(ProgramDemand *d) {
     if (strcmp(d->left, event_kind_name((EventKind)k)) == 0 && k != EVENT_LOAD && k != EVENT_STORE)
       return d->kind = DEMAND_EVENT, d->event = (uint8_t)k, true;
   for (int k = 0; k < DEMAND_COUNT; k++) {
-    const size_t n = LEFTS[k] ? strlen(LEFTS[k]) : 0;
+    const size_t n = strlen(DEMAND_NAMES[k]);
     const bool takes_name = k == DEMAND_LOAD || k == DEMAND_STORE;
-    if (!n || strncmp(d->left, LEFTS[k], n) != 0 || takes_name != (d->left[n] != '\0')) continue;
+    if (k == DEMAND_EVENT || strncmp(d->left, DEMAND_NAMES[k], n) != 0) continue;
+    if (takes_name ? d->left[n] != ' ' || !d->left[n + 1] : d->left[n] != '\0') continue;
     d->kind = (uint8_t)k;
-    d->of = (uint8_t)(takes_name ? n : 0);
+    d->of = (uint8_t)(takes_name ? n + 1 : 0);
     return true;
   }
   return false;

@@ -82,6 +82,8 @@ typedef enum {
   DEMAND_COUNT
 } DemandKind;
 
+extern const char *const DEMAND_NAMES[DEMAND_COUNT];
+
 typedef enum {
   DEMAND_PLAIN = 0,
   DEMAND_OF_REFERENCE,

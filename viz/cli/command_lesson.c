@@ -248,7 +248,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
       {has_files && !grades, "--scores, --report and --gradescope go with --answers"},
       {*o->roster && !grades && !hands_out, "--roster goes with --answers and --handout"},
       {*o->roster && length > 4 && strcmp(to + length - 4, ".pdf") == 0,
-       "with --roster a handout a student is written into a folder; --handout names one file"},
+       "with --roster a handout a student is written into a folder; that of --handout is the name of one file"},
       {*o->roster && hands_out && (!*o->key || *o->student || o->walk.has_seed),
        "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out --student and "
        "--seed"},

@@ -51,7 +51,8 @@ static Status make_stage(const Request *r, Stage *stage, Error *error) {
   return status;
 }
 
-static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
+Status lesson_screen_open(LessonScreen *s, const char *state, const char *change, Error *error) {
+  memset(s, 0, sizeof *s);
   Request *r = &s->request;
   SceneKind scene = SCENE_WALK;
   Status status = request_read(r, state, true, error);
@@ -66,11 +67,6 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);
   s->view = lesson_view(&s->stage, &s->now, scene);
   return STATUS_OK;
-}
-
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error) {
-  memset(screen, 0, sizeof *screen);
-  return open_screen(screen, state, change, error);
 }
 
 void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }

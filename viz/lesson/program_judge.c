@@ -13,9 +13,7 @@
 
 const char *task_verdict_name(const ProgramTask *t, const TaskJudgement *j) {
   static const char *const NAMES[] = {"solved", "unreadable", "other", "wrong", "fault", "work"};
-  static const char *const WORDS[] = {"load",    "store", "events",  "columns",   "longest", "bytes",
-                                      "kernels", "sram",  "sectors", "conflicts", "shared",  "local"};
-  return j->verdict == TASK_DEMAND ? WORDS[t->demands[j->demand].kind] : NAMES[j->verdict];
+  return j->verdict == TASK_DEMAND ? DEMAND_NAMES[t->demands[j->demand].kind] : NAMES[j->verdict];
 }
 
 typedef struct {
