@@ -43,7 +43,7 @@ static size_t convert(const char *from, const char *text, size_t length, char *o
     left -= unit;
     if (room) *put++ = '?', room--;
   }
-  if (to_utf8 != (iconv_t)-1) iconv_close(to_utf8);
+  iconv_close(to_utf8);
   return size - room;
 }
 
@@ -382,7 +382,7 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   Error own = {0};
   const Quote name = quote_text(file);
   Reader *r = calloc(1, sizeof *r);
-  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
+  char *text = calloc(1, length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
   Status status = STATUS_NO_MEMORY;
   if (r && text && pool_add(&submission->pool, name.text, strlen(name.text), &r->file_name)) {
     r->s = submission;
