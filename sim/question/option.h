@@ -57,6 +57,12 @@ typedef struct Option {
 /* An enum or, of two, a bool, by its index in the row's `names`; "'VALUE' IS; there are a, b and c". */
 #define OPTION_CHOICE(type, member, is) OPTION_INTO(STORE_CHOICE, type, member, .what = is)
 
+/* A row: OPTION_ROW("batch", "COUNT", "Batch size.", OPTION_COUNT(Shape, batch)); one without an argument. */
+#define OPTION_ROW(name_, argument_, help_, ...)                                                                       \
+  { .name = name_, .argument = argument_, .help = help_, __VA_ARGS__ }
+#define OPTION_SWITCH(name_, help_, ...)                                                                               \
+  { .name = name_, .help = help_, __VA_ARGS__ }
+
 typedef struct {
   const char *heading;   /* over these options in --help */
   const Option *options; /* ends with a row of zeros */

@@ -120,7 +120,7 @@ named=$(ls sim/algorithms/*.walk >/dev/null 2>&1 && names=$(sed -n 's/^algorithm
 # papers' tensors, no code that asks for one by its letter. (Byte units have letters too.)
 # shellcheck disable=SC2046
 letters=$(grep -nE "\\b(TENSOR|tensor)_(Q|K|V|S|P|O|STATS|COUNT)\\b|\"([QKVSPO]|[QKVO]_[ij]|[mlL]_i)\"" $(grep -E '^(sim|viz/(scene|story))/' "$BUILD/layers.files" | grep -v '^sim/algorithms/language/') /dev/null |
-  grep -vE '^[^:]+:[0-9]+: *(/?\*|//)|/\*.*"[A-Za-z_]+".*\*/|"M"|[.]argument = ' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 asks for a tensor by its letter; take it by what the program says of it/') || true
+  grep -vE '^[^:]+:[0-9]+: *(/?\*|//)|/\*.*"[A-Za-z_]+".*\*/|"M"|[.]argument = |OPTION_ROW' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 asks for a tensor by its letter; take it by what the program says of it/') || true
 
 # One door for foreign text: a string goes to a stream by viz/text/print.h, or in one of the writers of documents. Elsewhere
 # each %s wants the .text of a call (a quote, a number) or a choice of literals; `/* clean: WHY */` says what else is safe.

@@ -37,7 +37,7 @@ static Status set_theme(void *target, const char *value, Error *error) {
 #define WORDS(member, what) OPTION_TEXT(ChartRequest, member, what), .given = offsetof(ChartRequest, given)
 
 #define SIZE_AND_THEME                                                                                                 \
-  {.name = "size", .argument = "WxH", .set = set_size, .help = "Size of the picture in pixels. Default 1280x720."}, {  \
+  OPTION_ROW("size", "WxH", "Size of the picture in pixels. Default 1280x720.", .set = set_size), {                    \
     .name = "theme", .argument = "THEME", .set = set_theme, .choices = "light dark",                                   \
     .help = "light or dark. Default light."                                                                            \
   }
@@ -52,14 +52,10 @@ const Option PICTURE_OPTIONS[] = {SIZE_AND_THEME, TITLE, {0}};
 const Option CHART_OPTIONS[] = {
     SIZE_AND_THEME,
     TITLE,
-    {.name = "x-label",
-     .argument = "TEXT",
-     WORDS(x_label, "the label of the x axis"),
-     .help = "Label of the x axis, in place of its own."},
-    {.name = "y-label",
-     .argument = "TEXT",
-     WORDS(y_label, "the label of the y axis"),
-     .help = "Label of the y axis, in place of its own."},
+    OPTION_ROW("x-label", "TEXT", "Label of the x axis, in place of its own.",
+               WORDS(x_label, "the label of the x axis")),
+    OPTION_ROW("y-label", "TEXT", "Label of the y axis, in place of its own.",
+               WORDS(y_label, "the label of the y axis")),
     {0},
 };
 

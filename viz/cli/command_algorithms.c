@@ -58,11 +58,9 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
 }
 
 static Status list(bool details, Io *io, Error *error) {
-  const TableColumn columns[] = {{.heading = "algorithm"},
-                                 {.heading = "what it is", .shrink = details ? TABLE_WRAP : TABLE_CUT}};
   Document d = document_new(DOCUMENT_TEXT);
   d.details = details;
-  Table *t = document_table(&d, DOCUMENT_TEXT, NULL, columns, 2);
+  Table *t = put_table(&d, DOCUMENT_TEXT, NULL, details ? "algorithm|what it is~" : "algorithm|what it is!");
   for (int k = 0; k < N_PROGRAMS; k++) {
     put_cells(t, "*ss", SCHEDULES[k]->name, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
   }
@@ -154,33 +152,23 @@ static int run_algorithms(void *options, Io *io, Error *error) {
 }
 
 static const Option NUMBER_OPTIONS[] = {
-    {.name = "sink",
-     .argument = "SCORE",
-     .set = set_sink,
-     .help = "Tries it with a score that belongs to no key (gpt-oss)."},
-    {.name = "softcap",
-     .argument = "C",
-     .set = set_softcap,
-     .help = "Tries it with scores C tanh(score / C) (Gemma 2 has 50)."},
-    {.name = "precision",
-     .argument = "TYPE",
-     .set = set_precision,
-     .choices = "fp64 fp32 bf16 fp16 fp8 e5m2",
-     .help = "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings."},
-    {.name = "judge",
-     .argument = "TASK",
-     OPTION_TEXT(AlgorithmsOptions, task, "the name of the task"),
-     .choices = "@tasks",
-     .help = "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
-             "status 1 when it does not pass. Without a program: the task, and a program to start from."},
-    {.name = "tasks",
-     OPTION_FLAG(AlgorithmsOptions, lists_tasks),
-     .help = "Lists the tasks that are answered with a program."},
-    {.name = "details", OPTION_FLAG(AlgorithmsOptions, details), .help = "Lists what each of them does."},
-    {.name = "json",
-     OPTION_FLAG(AlgorithmsOptions, json),
-     .help = "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "
-             "the first line after which a value is off, where changing that line alone makes all right."},
+    OPTION_ROW("sink", "SCORE", "Tries it with a score that belongs to no key (gpt-oss).", .set = set_sink),
+    OPTION_ROW("softcap", "C", "Tries it with scores C tanh(score / C) (Gemma 2 has 50).", .set = set_softcap),
+    OPTION_ROW("precision", "TYPE",
+               "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings.",
+               .set = set_precision, .choices = "fp64 fp32 bf16 fp16 fp8 e5m2"),
+    OPTION_ROW("judge", "TASK",
+               "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
+               "status 1 when it does not pass. Without a program: the task, and a program to start from.",
+               OPTION_TEXT(AlgorithmsOptions, task, "the name of the task"), .choices = "@tasks"),
+    OPTION_SWITCH("tasks", "Lists the tasks that are answered with a program.",
+                  OPTION_FLAG(AlgorithmsOptions, lists_tasks)),
+    OPTION_SWITCH("details", "Lists what each of them does.", OPTION_FLAG(AlgorithmsOptions, details)),
+    OPTION_SWITCH(
+        "json",
+        "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "
+        "the first line after which a value is off, where changing that line alone makes all right.",
+        OPTION_FLAG(AlgorithmsOptions, json)),
     {0},
 };
 

@@ -187,29 +187,18 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static const Option CHECK_OPTIONS[] = {
-    {.name = "only",
-     .argument = "ID",
-     .set = add_ids,
-     .repeats = true,
-     .choices = "@claims",
-     .help = "Only these claims or questions, in full: what is said, what is printed, the expression that computes "
-             "it. A comma-separated list; may be repeated."},
-    {.name = "article",
-     .argument = "LETTER",
-     .set = add_article,
-     .repeats = true,
-     .choices = "A B C D E P",
-     .help = "Only this article: A to E, or P, papers. May be repeated."},
-    {.name = "search",
-     .argument = "WORD",
-     OPTION_TEXT(CheckOptions, word, "the word"),
-     .help = "Only those with WORD in their text or id, whatever its case."},
-    {.name = "file",
-     .argument = "FILE",
-     .set = add_file,
-     .repeats = true,
-     .help = "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May "
-             "be repeated."},
+    OPTION_ROW("only", "ID",
+               "Only these claims or questions, in full: what is said, what is printed, the expression that computes "
+               "it. A comma-separated list; may be repeated.",
+               .set = add_ids, .repeats = true, .choices = "@claims"),
+    OPTION_ROW("article", "LETTER", "Only this article: A to E, or P, papers. May be repeated.", .set = add_article,
+               .repeats = true, .choices = "A B C D E P"),
+    OPTION_ROW("search", "WORD", "Only those with WORD in their text or id, whatever its case.",
+               OPTION_TEXT(CheckOptions, word, "the word")),
+    OPTION_ROW("file", "FILE",
+               "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May "
+               "be repeated.",
+               .set = add_file, .repeats = true),
     {0},
 };
 

@@ -92,7 +92,7 @@ static Status judge_runs(Crosscheck *c, Judge *j, const CrosscheckOptions *o, co
   for (size_t i = 0; i < n_runs; i++) any |= is_attention(&runs[i]) || is_backward(&runs[i]);
   size_t n_left_out = 0;
   Status status = STATUS_OK;
-  for (size_t i = 0; i < n_runs && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < n_runs && !status; i++) {
     if (!is_mine(o, (*n_added)++)) continue;
     if (is_backward(&runs[i]))
       status = judge_backward(c, j, &runs[i], error);
@@ -114,14 +114,14 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, const Crossche
   LaunchRun *runs = NULL;
   size_t n_runs = 0, twice = *n_added;
   Status status = counter_file_read(path, &table, error);
-  if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
-  if (status == STATUS_OK && !c) *n_added += n_runs;
-  if (status == STATUS_OK && c && *o->ncu) {
+  if (!status) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
+  if (!status && !c) *n_added += n_runs;
+  if (!status && c && *o->ncu) {
     note_reading(c, &table);
     status = judge_file(c, j, &table, error);
   }
   Crosscheck none = {0};
-  for (int pass = 0; pass < 2 && c && status == STATUS_OK; pass++) {
+  for (int pass = 0; pass < 2 && c && !status; pass++) {
     judge_collect(j, pass == 0);
     status = judge_runs(pass == 0 ? &none : c, j, o, runs, n_runs, pass == 0 ? &twice : n_added, error);
   }
@@ -136,7 +136,7 @@ static Status add_h100_file(Crosscheck *c, const char *path, const CrosscheckOpt
                             Error *error) {
   CounterTable table;
   Status status = counter_file_read(path, &table, error);
-  for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < table.n_rows && !status; i++) {
     CounterRow row = table.rows[i];
     const KernelModel *model = kernel_model_find(row.kernel);
     if (!model || !strstr(row.kernel, o->kernel_name)) continue;
@@ -158,7 +158,7 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
                             size_t *n_added, Error *error) {
   Status status = STATUS_OK;
   if (*o->ncu) return add_file(c, judge, o->ncu, o, n_added, error);
-  for (size_t i = 0; i < N_RECORDED && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < N_RECORDED && !status; i++) {
     char path[ASSETS_PATH_BYTES], asset[NAME_BYTES];
     const char *name = RECORDED_FILES[i].path;
     const bool on_h100 = !strncmp(name, "h100", 4);
@@ -167,8 +167,8 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
     status = assets_find(path, sizeof path, asset, error);
     judge->placement = RECORDED_FILES[i].placement;
     judge->once = strstr(name, "-one-pass/") || strstr(name, "-turns/");
-    if (status == STATUS_OK && on_h100) status = add_h100_file(c, path, o, n_added, error);
-    if (status == STATUS_OK && !on_h100) status = add_file(c, judge, path, o, n_added, error);
+    if (!status && on_h100) status = add_h100_file(c, path, o, n_added, error);
+    if (!status && !on_h100) status = add_file(c, judge, path, o, n_added, error);
     if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
   }
   return status;
@@ -187,13 +187,13 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *erro
   Judge *judge;
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, error);
-  if (status == STATUS_OK) judge->draws = (uint32_t)o->draws;
-  if (status == STATUS_OK && c->samples) judge->one_in = SAMPLE_OF;
-  if (status == STATUS_OK && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
-  if (status == STATUS_OK) status = add_all_files(c, judge, o, &progress, &n_added, error);
+  if (!status) judge->draws = (uint32_t)o->draws;
+  if (!status && c->samples) judge->one_in = SAMPLE_OF;
+  if (!status && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
+  if (!status) status = add_all_files(c, judge, o, &progress, &n_added, error);
   progress_end(&progress);
   judge_close(judge);
-  if (status == STATUS_OK && n_added == 0)
+  if (!status && n_added == 0)
     status = error_refuse(error, "no kernel in the file has '%s' in its name", quote_text(o->kernel_name).text);
   return status;
 }
@@ -245,7 +245,7 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   Judge *judge = NULL;
   Status status =
       *r.gpu ? judge_open(&judge, &o->request, error) : STATUS_OK; /* a GPU that is not named is not predicted */
-  if (status == STATUS_OK) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
+  if (!status) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
   judge_close(judge);
   return status;
 }
@@ -306,40 +306,32 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static const Option SOURCE_OPTIONS[] = {
-    {.name = "recorded",
-     OPTION_FLAG(CrosscheckOptions, recorded),
-     .help = "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default)."},
+    OPTION_SWITCH(
+        "recorded",
+        "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default).",
+        OPTION_FLAG(CrosscheckOptions, recorded)),
     {.name = "all",
      OPTION_FLAG(CrosscheckOptions, all),
      .help =
          "Predict every recorded launch, in a minute, where one shape in 16 is a sample; --json, --csv, --markdown, "
          "--shard and --kernel-name do too."},
-    {.name = "cpu",
-     OPTION_FLAG(CrosscheckOptions, cpu),
-     .help = "Run the kernels here, on the processor, on small shapes or the one given."},
-    {.name = "live",
-     OPTION_FLAG(CrosscheckOptions, live),
-     .help = "Run them on this computer's GPU, and under ncu if it is installed."},
-    {.name = "ncu",
-     .argument = "FILE",
-     OPTION_TEXT(CrosscheckOptions, ncu, "the name of the counter file"),
-     .help = "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input."},
-    {.name = "kernel-name",
-     .argument = "TEXT",
-     OPTION_TEXT(CrosscheckOptions, kernel_name, "the kernel name"),
-     .help = "Only kernels with this in their name."},
-    {.name = "kernels",
-     .argument = "PATH",
-     OPTION_TEXT(CrosscheckOptions, kernels, "the path of tilewalk-kernels"),
-     .help = "The program tilewalk-kernels, for --live."},
-    {.name = "draws",
-     .argument = "N",
-     OPTION_NUMBER(CrosscheckOptions, draws, "draws", 1, DRAWS_MOST),
-     .help = "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of "
-             "many."},
-    {.name = "markdown",
-     OPTION_FLAG(CrosscheckOptions, markdown),
-     .help = "The predictions as the tables of sim/l2/MODEL.md, which `make accuracy` writes."},
+    OPTION_SWITCH("cpu", "Run the kernels here, on the processor, on small shapes or the one given.",
+                  OPTION_FLAG(CrosscheckOptions, cpu)),
+    OPTION_SWITCH("live", "Run them on this computer's GPU, and under ncu if it is installed.",
+                  OPTION_FLAG(CrosscheckOptions, live)),
+    OPTION_ROW("ncu", "FILE",
+               "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input.",
+               OPTION_TEXT(CrosscheckOptions, ncu, "the name of the counter file")),
+    OPTION_ROW("kernel-name", "TEXT", "Only kernels with this in their name.",
+               OPTION_TEXT(CrosscheckOptions, kernel_name, "the kernel name")),
+    OPTION_ROW("kernels", "PATH", "The program tilewalk-kernels, for --live.",
+               OPTION_TEXT(CrosscheckOptions, kernels, "the path of tilewalk-kernels")),
+    OPTION_ROW("draws", "N",
+               "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of "
+               "many.",
+               OPTION_NUMBER(CrosscheckOptions, draws, "draws", 1, DRAWS_MOST)),
+    OPTION_SWITCH("markdown", "The predictions as the tables of sim/l2/MODEL.md, which `make accuracy` writes.",
+                  OPTION_FLAG(CrosscheckOptions, markdown)),
     {0},
 };
 

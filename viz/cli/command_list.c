@@ -108,20 +108,17 @@ static bool comes_first(const char *name) {
 
 /* For people a table for each thing, for programs one of all. */
 static void add_fields(Document *d, const Things *things) {
-  const TableColumn columns[] = {
-      {.csv = "gpu"},
-      {.heading = "key"},
-      {.heading = "value", .right = things->gpus != NULL, .shrink = things->gpus ? TABLE_KEEP : TABLE_WRAP},
-      {.csv = "unit"},
-      {.csv = "assumed"},
-      {.heading = "source", .csv = "source", .shrink = d->details ? TABLE_WRAP : TABLE_CUT}};
+  const char *const columns =
+      things->gpus ? d->details ? ";gpu|key|value>|;unit|;assumed|source~" : ";gpu|key|value>|;unit|;assumed|source!"
+      : d->details ? ";gpu|key|value~|;unit|;assumed|source~"
+                   : ";gpu|key|value~|;unit|;assumed|source!";
   const bool text = d->form == DOCUMENT_TEXT;
   int n_fields;
   const KeyfileField *fields = fields_of(things, &n_fields);
   Table *t = NULL;
   for (int k = 0; k < things->n; k++) {
     if (k) document_gap(d);
-    if (!k || text) t = document_table(d, DOCUMENT_TABLES, NULL, columns, sizeof columns / sizeof *columns);
+    if (!k || text) t = put_table(d, DOCUMENT_TABLES, NULL, columns);
     const char *name = things->gpus ? things->gpus[k].name : things->kernels[k].name;
     table_title(t, "%s: %s", name, things->gpus ? things->gpus[k].product : things->kernels[k].product);
     for (int n = 0; n < 2 * n_fields; n++) {
@@ -408,9 +405,8 @@ const Command COMMAND_GPUS = {
 };
 
 static const Option KERNELS_OPTIONS[] = {
-    {.name = "format",
-     OPTION_FLAG(ListOptions, format),
-     .help = "How to describe a kernel of your own, in three lines or with every key."},
+    OPTION_SWITCH("format", "How to describe a kernel of your own, in three lines or with every key.",
+                  OPTION_FLAG(ListOptions, format)),
     {0},
 };
 

@@ -222,21 +222,15 @@ static Status add_skill(void *target, const char *value, Error *error) {
 }
 
 static const Option PRACTICE_OPTIONS[] = {
-    {.name = "count",
-     .argument = "N",
-     OPTION_NUMBER(PracticeOptions, count, "the count", 1, COUNT_MOST),
-     .help = "How many questions. Default 10."},
-    {.name = "list",
-     OPTION_FLAG(PracticeOptions, lists),
-     .help = "List the questions: how strong you are in each (0 to 5), and when it is asked again."},
-    {.name = "seed",
-     .argument = "SEED",
-     OPTION_NUMBER(PracticeOptions, seed, "the seed", 0, INT64_MAX),
-     .given = offsetof(PracticeOptions, has_seed),
-     .help = "The same numbers again. Default: new ones each time."},
-    {.name = "solutions",
-     OPTION_FLAG(PracticeOptions, has_solutions),
-     .help = "Print the questions with their answers, and ask nothing."},
+    OPTION_ROW("count", "N", "How many questions. Default 10.",
+               OPTION_NUMBER(PracticeOptions, count, "the count", 1, COUNT_MOST)),
+    OPTION_SWITCH("list", "List the questions: how strong you are in each (0 to 5), and when it is asked again.",
+                  OPTION_FLAG(PracticeOptions, lists)),
+    OPTION_ROW("seed", "SEED", "The same numbers again. Default: new ones each time.",
+               OPTION_NUMBER(PracticeOptions, seed, "the seed", 0, INT64_MAX),
+               .given = offsetof(PracticeOptions, has_seed)),
+    OPTION_SWITCH("solutions", "Print the questions with their answers, and ask nothing.",
+                  OPTION_FLAG(PracticeOptions, has_solutions)),
     {0},
 };
 

@@ -331,30 +331,20 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static const Option RANKS_OPTIONS[] = {
-    {.name = "scheme",
-     .argument = "NAME",
-     OPTION_CHOICE(RanksOptions, scheme, "is no scheme"),
-     .names = SCHEME_NAMES,
-     .help = "How the work is shared out. ring: contiguous blocks, K and V travel; striped and zigzag: the same with "
-             "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
-             "the output; offload: one GPU, and what does not fit comes over the link. Default ring."},
-    {.name = "algorithm",
-     .argument = "NAME|FILE",
-     .set_found = question_set_algorithm,
-     .choices = "@algorithms",
-     .help = "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
-             "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
-             "tensor."},
-    {.name = "gpu",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(RanksOptions, request.gpu, "the name of the GPU"),
-     .choices = "@gpus",
-     .help = "Default " DEFAULT_GPU "."},
-    {.name = "kernel",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(RanksOptions, request.kernel, "the name of the kernel"),
-     .choices = "@kernels",
-     .help = "Predict times by this kernel's costs, where the link was measured (nvlink4)."},
+    OPTION_ROW("scheme", "NAME",
+               "How the work is shared out. ring: contiguous blocks, K and V travel; striped and zigzag: the same with "
+               "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
+               "the output; offload: one GPU, and what does not fit comes over the link. Default ring.",
+               OPTION_CHOICE(RanksOptions, scheme, "is no scheme"), .names = SCHEME_NAMES),
+    OPTION_ROW("algorithm", "NAME|FILE",
+               "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
+               "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
+               "tensor.",
+               .set_found = question_set_algorithm, .choices = "@algorithms"),
+    OPTION_ROW("gpu", "NAME|FILE", "Default " DEFAULT_GPU ".",
+               OPTION_TEXT(RanksOptions, request.gpu, "the name of the GPU"), .choices = "@gpus"),
+    OPTION_ROW("kernel", "NAME|FILE", "Predict times by this kernel's costs, where the link was measured (nvlink4).",
+               OPTION_TEXT(RanksOptions, request.kernel, "the name of the kernel"), .choices = "@kernels"),
     {0},
 };
 

@@ -256,26 +256,21 @@ static int run_render(void *options, Io *io, Error *error) {
 }
 
 static const Option RENDER_OPTIONS[] = {
-    {.name = "presentation",
-     OPTION_FLAG(RenderOptions, presentation),
-     .help = "Larger text and nothing beside the scene, for a projector."},
-    {.name = "speaker",
-     OPTION_FLAG(RenderOptions, speaker),
-     .help = "The speaker's page of the step: what it says, what comes next, and the scene, small."},
-    {.name = "describe", OPTION_FLAG(RenderOptions, describe), .help = "Print the step in words."},
-    {.name = "frames",
-     .argument = "A:B:STRIDE",
-     .set = set_frames,
-     .help = "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps."},
-    {.name = "sub-frames",
-     .argument = "COUNT",
-     OPTION_NUMBER(RenderOptions, sub_frames, "the number of frames a step", 1, 60),
-     .help = "Frames of an animation for each step, in which tiles are seen on their way. Default 4, of long runs 1."},
-    {.name = "frame-ms",
-     .argument = "MS",
-     OPTION_NUMBER(RenderOptions, frame_ms, "the milliseconds of a frame", 10, 60000),
-     .help = "How long an animation shows each frame. Default: a step in 360, or 125 where tiles are not seen on "
-             "their way."},
+    OPTION_SWITCH("presentation", "Larger text and nothing beside the scene, for a projector.",
+                  OPTION_FLAG(RenderOptions, presentation)),
+    OPTION_SWITCH("speaker", "The speaker's page of the step: what it says, what comes next, and the scene, small.",
+                  OPTION_FLAG(RenderOptions, speaker)),
+    OPTION_SWITCH("describe", "Print the step in words.", OPTION_FLAG(RenderOptions, describe)),
+    OPTION_ROW("frames", "A:B:STRIDE",
+               "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps.",
+               .set = set_frames),
+    OPTION_ROW("sub-frames", "COUNT",
+               "Frames of an animation for each step, in which tiles are seen on their way. Default 4, of long runs 1.",
+               OPTION_NUMBER(RenderOptions, sub_frames, "the number of frames a step", 1, 60)),
+    OPTION_ROW("frame-ms", "MS",
+               "How long an animation shows each frame. Default: a step in 360, or 125 where tiles are not seen on "
+               "their way.",
+               OPTION_NUMBER(RenderOptions, frame_ms, "the milliseconds of a frame", 10, 60000)),
     {0},
 };
 

@@ -43,7 +43,7 @@ static Status set_cache_field(ReplayOptions *o, int field, const char *text, Err
   }
   int64_t value = 0;
   const Status status = field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   if (value < 1)
     return error_refuse(error, "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
   uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
@@ -63,7 +63,7 @@ static Status set_cache(void *target, const char *value, Error *error) {
     memcpy(one, p, length);
     one[length] = '\0';
     const Status status = set_cache_field(target, field, one, error);
-    if (status != STATUS_OK) return status;
+    if (status) return status;
     if (!p[length]) return STATUS_OK;
     p += length + 1;
   }
@@ -74,7 +74,7 @@ static const char *const POLICIES[] = {"lru", "plru", "fifo", "random", NULL};
 static Status set_access_bytes(void *target, const char *value, Error *error) {
   const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
   const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
-  if (status == STATUS_OK && (bytes < 1 || bytes > DIN_SIZE_MAX))
+  if (!status && (bytes < 1 || bytes > DIN_SIZE_MAX))
     return error_refuse(error, "an access of %" PRId64 " bytes; 1 to %d are read", bytes, DIN_SIZE_MAX);
   return status;
 }
@@ -158,7 +158,7 @@ static Status run_piece(Reader *r, bool is_last, Error *error) {
   DinRecord records[PIECE_RECORDS];
   Status status = STATUS_OK;
   size_t at = 0, used = 1, n;
-  for (; status == STATUS_OK && used && r->left && at < r->held; at += used) {
+  for (; !status && used && r->left && at < r->held; at += used) {
     const size_t most = r->left < PIECE_RECORDS ? (size_t)r->left : PIECE_RECORDS;
     status = din_parse(&r->parser, r->piece + at, r->held - at, is_last, records, most, &n, &used, error);
     r->left -= n;
@@ -167,8 +167,8 @@ static Status run_piece(Reader *r, bool is_last, Error *error) {
       r->n_stores += label == DIN_WRITE || label == DIN_MODIFY;
       r->n_accesses += label == DIN_MODIFY ? 2 : label < DIN_COPY_BACK;
     }
-    if (status == STATUS_OK) status = din_replay(r->cache, records, n, error);
-    if (status == STATUS_OK && *r->interrupted) status = stop(r, error);
+    if (!status) status = din_replay(r->cache, records, n, error);
+    if (!status && *r->interrupted) status = stop(r, error);
   }
   memmove(r->piece, r->piece + at, r->held - at);
   r->held -= at;
@@ -207,11 +207,11 @@ static Status replay_all(Reader *r, Io *io, Error *error) {
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay, bytes", progress_clock_s());
   bool is_last = false, checked = false;
   Status status = STATUS_OK;
-  while (status == STATUS_OK && !is_last && r->left) {
+  while (!status && !is_last && r->left) {
     status = read_more(r, &is_last, error);
-    if (status == STATUS_OK && !checked) status = check_text(r, error);
+    if (!status && !checked) status = check_text(r, error);
     checked = true;
-    if (status == STATUS_OK) status = run_piece(r, is_last, error);
+    if (!status) status = run_piece(r, is_last, error);
     show_progress(r);
   }
   progress_end(&r->progress);
@@ -309,7 +309,7 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   c->address_bits = 64;
   c->no_byte_masks = c->line_bytes > 65536;
   const Status status = cache_config_resolve(c, &(CacheConfig){0}, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   const uint64_t bytes = cache_state_bytes(c);
   if (bytes > STATE_BYTES_MAX)
     return error_set(error, STATUS_TOO_LARGE, "a cache of %s would take %s to simulate; at most %s are used",
@@ -319,11 +319,11 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
 
 static Status replay(const ReplayOptions *o, Reader *r, Document *d, Io *io, Error *error) {
   Status status = open_trace(o->path, r, error);
-  if (status == STATUS_OK) status = cache_new(&r->cache, &o->cache, error);
+  if (!status) status = cache_new(&r->cache, &o->cache, error);
   r->piece = malloc(PIECE_BYTES);
-  if (status == STATUS_OK && !r->piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
-  if (status == STATUS_OK) status = replay_all(r, io, error);
-  if (status != STATUS_OK) return status;
+  if (!status && !r->piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
+  if (!status) status = replay_all(r, io, error);
+  if (status) return status;
   if (o->flush) cache_flush(r->cache);
   fill(d, r);
   return STATUS_OK;
@@ -344,42 +344,26 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static const Option CACHE_OPTIONS[] = {
-    {.name = "cache",
-     .argument = "SIZE,WAYS,LINE,SECTOR",
-     .set = set_cache,
-     .help = "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32."},
-    {.name = "index",
-     .argument = "NAME",
-     OPTION_CHOICE(ReplayOptions, cache.index, "is no set index"),
-     .names = INDEXES,
-     .help = "How an address finds its set: modulo, xor or random. Default modulo."},
-    {.name = "policy",
-     .argument = "NAME",
-     OPTION_CHOICE(ReplayOptions, cache.policy, "is no replacement policy"),
-     .names = POLICIES,
-     .help = "Which line leaves: lru, plru (a tree), fifo or random. Default lru."},
-    {.name = "seed",
-     .argument = "NUMBER",
-     OPTION_NUMBER(ReplayOptions, cache.seed, "the seed", 0, INT64_MAX),
-     .help = "For the random index and policy. Default 0."},
-    {.name = "access-bytes",
-     .argument = "SIZE",
-     .set = set_access_bytes,
-     .help = "Size of an access whose line names none. Default 4, Dinero's word."},
-    {.name = "format",
-     .argument = "NAME",
-     .set = set_format,
-     .choices = "auto din xdin lackey csv",
-     .help = "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey "
-             "(valgrind's) or csv. Default auto: by the first line."},
-    {.name = "fetches",
-     OPTION_FLAG(ReplayOptions, fetches),
-     .help = "Count the instruction fetches of a lackey trace too; else its data alone."},
-    {.name = "flush", OPTION_FLAG(ReplayOptions, flush), .help = "At the end write back what is still dirty."},
-    {.name = "limit",
-     .argument = "COUNT",
-     OPTION_COUNT(ReplayOptions, limit),
-     .help = "Stop after this many records; what follows is not read. Default: all."},
+    OPTION_ROW("cache", "SIZE,WAYS,LINE,SECTOR",
+               "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32.",
+               .set = set_cache),
+    OPTION_ROW("index", "NAME", "How an address finds its set: modulo, xor or random. Default modulo.",
+               OPTION_CHOICE(ReplayOptions, cache.index, "is no set index"), .names = INDEXES),
+    OPTION_ROW("policy", "NAME", "Which line leaves: lru, plru (a tree), fifo or random. Default lru.",
+               OPTION_CHOICE(ReplayOptions, cache.policy, "is no replacement policy"), .names = POLICIES),
+    OPTION_ROW("seed", "NUMBER", "For the random index and policy. Default 0.",
+               OPTION_NUMBER(ReplayOptions, cache.seed, "the seed", 0, INT64_MAX)),
+    OPTION_ROW("access-bytes", "SIZE", "Size of an access whose line names none. Default 4, Dinero's word.",
+               .set = set_access_bytes),
+    OPTION_ROW("format", "NAME",
+               "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey "
+               "(valgrind's) or csv. Default auto: by the first line.",
+               .set = set_format, .choices = "auto din xdin lackey csv"),
+    OPTION_SWITCH("fetches", "Count the instruction fetches of a lackey trace too; else its data alone.",
+                  OPTION_FLAG(ReplayOptions, fetches)),
+    OPTION_SWITCH("flush", "At the end write back what is still dirty.", OPTION_FLAG(ReplayOptions, flush)),
+    OPTION_ROW("limit", "COUNT", "Stop after this many records; what follows is not read. Default: all.",
+               OPTION_COUNT(ReplayOptions, limit)),
     {0},
 };
 

@@ -124,12 +124,11 @@ static Status set_lengths(void *target, const char *value, Error *error) {
 }
 
 static const Option LENGTH_OPTIONS[] = {
-    {.name = "lengths",
-     .argument = "LIST|FILE",
-     .set = set_lengths,
-     .help = "Sequences of these lengths instead of a batch: padded to the longest against packed. 3001,777,512x8, "
-             "or a file of them (with a / or a dot in its name). Without -N each has as many queries as keys; -N 1 "
-             "is decode."},
+    OPTION_ROW("lengths", "LIST|FILE",
+               "Sequences of these lengths instead of a batch: padded to the longest against packed. 3001,777,512x8, "
+               "or a file of them (with a / or a dot in its name). Without -N each has as many queries as keys; -N 1 "
+               "is decode.",
+               .set = set_lengths),
     {0},
 };
 

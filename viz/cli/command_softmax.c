@@ -184,12 +184,9 @@ static void cell_factor(Table *t, const SoftmaxOptions *o, const SoftmaxStep *s)
 
 /* A line a block: what it does to m and l, and to O of the example. */
 static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  const TableColumn columns[] = {{.heading = "block", .right = true},
-                                 {.heading = "scores", .shrink = TABLE_CUT},
-                                 {.heading = "m", .right = true},
-                                 {.heading = "rescale l and O by"},
-                                 {.heading = o->example ? "O, not yet divided by l" : "l"}};
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, 5);
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL,
+                       o->example ? "block>|scores!|m>|rescale l and O by|O, not yet divided by l"
+                                  : "block>|scores!|m>|rescale l and O by|l");
   for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++) {
     const TextRole role = isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD;
     const Number l = shown(s->l_new), l_old = shown(s->l_old), added = shown(s->block_sum);
@@ -396,52 +393,35 @@ static void defaults(void *options) {
 }
 
 static const Option SOFTMAX_OPTIONS[] = {
-    {.name = "scores",
-     .argument = "LIST",
-     .set = set_scores,
-     .help = "One row of scores, separated by commas; -inf is a masked one."},
-    {.name = "block", .argument = "B", OPTION_COUNT(SoftmaxOptions, block), .help = "Scores in a block. Default 4."},
-    {.name = "precision",
-     .argument = "TYPE",
-     .set = set_precision,
-     .choices = "fp64 fp32 bf16 fp16 fp8 e5m2",
-     .help = "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32."},
-    {.name = "no-max",
-     OPTION_FLAG(SoftmaxOptions, without_max),
-     .help = "Do not subtract the maximum: e^x overflows as it would on a GPU."},
-    {.name = "sink",
-     .argument = "SCORE",
-     .set = set_sink,
-     .help = "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1."},
-    {.name = "softcap",
-     .argument = "C",
-     .set = set_softcap,
-     .help = "Scores become C tanh(score / C) first (Gemma 2 has 50)."},
-    {.name = "rescale-above",
-     .argument = "POWER",
-     .set = set_rescale_above,
-     .help = "m stays, and nothing is rescaled, until an exponential would exceed 2^POWER (FlashAttention-4 has 8)."},
-    {.name = "normal",
-     .argument = "COUNT",
-     OPTION_NUMBER(SoftmaxOptions, normal, "the number of scores", 2, SCORES_MAX),
-     .help = "So many normal scores, of mean 0; and how many of 128 such rows rescale at each block."},
-    {.name = "spread",
-     .argument = "SD",
-     OPTION_NUMBER(SoftmaxOptions, spread, "the standard deviation", 1, 1000),
-     .help = "Standard deviation of --normal's scores. Default 1."},
-    {.name = "example",
-     OPTION_FLAG(SoftmaxOptions, example),
-     .help = "The worked example: one query, eight keys and values in two blocks."},
+    OPTION_ROW("scores", "LIST", "One row of scores, separated by commas; -inf is a masked one.", .set = set_scores),
+    OPTION_ROW("block", "B", "Scores in a block. Default 4.", OPTION_COUNT(SoftmaxOptions, block)),
+    OPTION_ROW("precision", "TYPE",
+               "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32.",
+               .set = set_precision, .choices = "fp64 fp32 bf16 fp16 fp8 e5m2"),
+    OPTION_SWITCH("no-max", "Do not subtract the maximum: e^x overflows as it would on a GPU.",
+                  OPTION_FLAG(SoftmaxOptions, without_max)),
+    OPTION_ROW("sink", "SCORE",
+               "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1.",
+               .set = set_sink),
+    OPTION_ROW("softcap", "C", "Scores become C tanh(score / C) first (Gemma 2 has 50).", .set = set_softcap),
+    OPTION_ROW("rescale-above", "POWER",
+               "m stays, and nothing is rescaled, until an exponential would exceed 2^POWER (FlashAttention-4 has 8).",
+               .set = set_rescale_above),
+    OPTION_ROW("normal", "COUNT",
+               "So many normal scores, of mean 0; and how many of 128 such rows rescale at each block.",
+               OPTION_NUMBER(SoftmaxOptions, normal, "the number of scores", 2, SCORES_MAX)),
+    OPTION_ROW("spread", "SD", "Standard deviation of --normal's scores. Default 1.",
+               OPTION_NUMBER(SoftmaxOptions, spread, "the standard deviation", 1, 1000)),
+    OPTION_SWITCH("example", "The worked example: one query, eight keys and values in two blocks.",
+                  OPTION_FLAG(SoftmaxOptions, example)),
     {.name = "errors",
      .argument = "N",
      OPTION_COUNT(SoftmaxOptions, errors_N),
      .help =
          "Of attention over N keys, inputs with outliers: how far O is from fp64 in FP16 and FP8, with one scale or "
          "one a block, rotated (incoherent processing) or not, beside FlashAttention-3's table 3."},
-    {.name = "seeds",
-     .argument = "COUNT",
-     OPTION_NUMBER(SoftmaxOptions, seeds, "the count", 1, 64),
-     .help = "For --errors: how many draws of Q, K and V. Default 1."},
+    OPTION_ROW("seeds", "COUNT", "For --errors: how many draws of Q, K and V. Default 1.",
+               OPTION_NUMBER(SoftmaxOptions, seeds, "the count", 1, 64)),
     {0},
 };
 

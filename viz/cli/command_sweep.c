@@ -67,48 +67,43 @@ static Status parse_value(const SweepAxis *axis, const char *text, int64_t *valu
   return status;
 }
 
-/* The GPUs of --values, or of --gpu. */
-static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
-  const char *const option = *o->values ? "--values" : "--gpu";
-  if (*o->values && *o->request.gpu)
-    return error_refuse(error, "--gpu and the list of GPUs to sweep say the same; give one of them");
-  if (*o->from || *o->to || *o->step)
-    return error_refuse(error, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
-  if (!*o->values && !*o->request.gpu)
-    return error_refuse(error, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
-  for (const char *p = *o->values ? o->values : o->request.gpu;;) {
-    const size_t length = strcspn(p, ",");
-    if (*n == SWEEP_GPUS_MAX)
-      return error_set(error, STATUS_TOO_LARGE, "%s: more than %d GPUs", option, SWEEP_GPUS_MAX);
+/* The values of a list: in rising order, or names of GPUs. */
+static Status list_values(const SweepOptions *o, const char *list, const char *option, SweepValue *values, size_t *n,
+                          Error *error) {
+  const bool gpus = sweep_is_gpu(o->axis);
+  const size_t most = gpus ? SWEEP_GPUS_MAX : SWEEP_POINTS_MAX;
+  for (const char *p = list;; p++) {
     SweepValue *v = &values[*n];
-    if (length == 0 || length >= sizeof v->gpu)
+    const size_t length = strcspn(p, ",");
+    Error inner = {0};
+    if (*n == most)
+      return error_set(error, STATUS_TOO_LARGE, "%s: more than %zu %s", option, most, gpus ? "GPUs" : "points");
+    if (gpus && (!length || length >= sizeof v->gpu))
       return error_refuse(error, "%s: an empty or endless name; give GPUs as h100-sxm,h200", option);
-    v->value = (int64_t)*n;
     snprintf(v->gpu, sizeof v->gpu, "%.*s", (int)length, p);
-    for (size_t k = 0; k < *n; k++)
+    v->value = (int64_t)*n;
+    for (size_t k = 0; k < *n && gpus; k++)
       if (strcmp(values[k].gpu, v->gpu) == 0) return error_refuse(error, "%s: %.64s is there twice", option, v->gpu);
+    if (!gpus && parse_value(o->axis, v->gpu, &v->value, &inner))
+      return error_set(error, inner.status, "%s: %s", option, inner.message);
+    if (!gpus && *n && v->value <= v[-1].value)
+      return error_refuse(error, "%s: %s does not follow in rising order; sort the values", option, v->gpu);
     ++*n;
-    if (!p[length]) return STATUS_OK;
-    p += length + 1;
+    p += length;
+    if (!*p) return STATUS_OK;
   }
 }
 
-static Status list_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
-  for (const char *p = o->values;;) {
-    char one[64];
-    const size_t length = strcspn(p, ",");
-    snprintf(one, sizeof one, "%.*s", (int)(length < 63 ? length : 63), p);
-    if (*n == SWEEP_POINTS_MAX)
-      return error_set(error, STATUS_TOO_LARGE, "--values: more than %d points", SWEEP_POINTS_MAX);
-    Error inner = {0};
-    if (parse_value(o->axis, one, &values[*n].value, &inner))
-      return error_set(error, inner.status, "--values: %s", inner.message);
-    if (*n > 0 && values[*n].value <= values[*n - 1].value)
-      return error_refuse(error, "--values: %s does not follow in rising order; sort the values", one);
-    ++*n;
-    if (!p[length]) return STATUS_OK;
-    p += length + 1;
-  }
+/* The GPUs of --values, or of --gpu. */
+static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
+  const bool by_values = *o->values;
+  if (by_values && *o->request.gpu)
+    return error_refuse(error, "--gpu and the list of GPUs to sweep say the same; give one of them");
+  if (*o->from || *o->to || *o->step)
+    return error_refuse(error, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
+  if (!by_values && !*o->request.gpu)
+    return error_refuse(error, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
+  return list_values(o, by_values ? o->values : o->request.gpu, by_values ? "--values" : "--gpu", values, n, error);
 }
 
 /* low, low + step, ... up to high. */
@@ -168,20 +163,14 @@ static void add_row(Table *t, const Sweep *s, int point) {
   const SweepPoint *const p = &s->points[point];
   char kinds[128];
   if (sweep_is_gpu(s->axis))
-    table_text(t, ROLE_PLAIN, s->machines[point]);
-  else if (s->axis->kind == VALUE_BYTES)
-    table_bytes(t, ROLE_PLAIN, wide(p->value));
+    put_cells(t, "s", s->machines[point]);
   else
-    table_count(t, ROLE_PLAIN, wide(p->value));
+    put_cells(t, s->axis->kind == VALUE_BYTES ? "I" : "i", p->value);
   for (int k = 0; k < s->n_algorithms; k++) add_value(t, s, &p->runs[k]);
-  for (int k = 1; k < s->n_algorithms; k++)
-    if (isnan(p->runs[k].ratio))
-      table_empty(t, true);
-    else
-      table_ratio(t, ROLE_PLAIN, p->runs[k].ratio);
+  for (int k = 1; k < s->n_algorithms; k++) put_cells(t, isnan(p->runs[k].ratio) ? "-" : "x", p->runs[k].ratio);
   table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
-  table_text(t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
-  for (int k = 0; k < s->n_algorithms; k++) table_flag(t, ROLE_PLAIN, p->runs[k].fits, "", "");
+  put_cells(t, "~s", sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
+  for (int k = 0; k < s->n_algorithms; k++) put_cells(t, "b", p->runs[k].fits);
 }
 
 static void add_notes(Table *t, const Sweep *s, bool details) {
@@ -318,7 +307,7 @@ static Status sweep_values(SweepOptions *o, Request *resolved, SweepValue *value
   *resolved = o->request;
   status = request_algorithms(resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
   if (status) return status;
-  return *o->values ? list_values(o, values, n, error) : spanned_values(o, values, n, error);
+  return *o->values ? list_values(o, o->values, "--values", values, n, error) : spanned_values(o, values, n, error);
 }
 
 static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Error *error) {
@@ -403,11 +392,8 @@ static int run_sweep(void *options, Io *io, Error *error) {
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {.name = "over",
-     .argument = "WHAT[=LIST]",
-     .set = set_over,
-     .names = SWEEP_AXIS_NAMES,
-     .help = "What to vary: {}; with = also its values. Default N."},
+    OPTION_ROW("over", "WHAT[=LIST]", "What to vary: {}; with = also its values. Default N.", .set = set_over,
+               .names = SWEEP_AXIS_NAMES),
     {.name = "metric",
      .argument = "WHAT",
      .set = set_metric,
@@ -416,19 +402,12 @@ static const Option SWEEP_OPTIONS[] = {
          "What to show: boundary (bytes across the SRAM boundary, where papers count HBM accesses), l2, hbm (both "
          "behind L2), links (bytes that all ranks of a program with 'ranks' send), time, or the path of a number in "
          "'sim --json', such as launch.waves. Default boundary; over l2 and skew hbm, over gpu time."},
-    {.name = "values",
-     .argument = "LIST",
-     OPTION_TEXT(SweepOptions, values, "the value"),
-     .help = "The values, separated by commas: in rising order, or names of GPUs."},
-    {.name = "from",
-     .argument = "VALUE",
-     OPTION_TEXT(SweepOptions, from, "the value"),
-     .help = "First value; doubled until --to."},
-    {.name = "to", .argument = "VALUE", OPTION_TEXT(SweepOptions, to, "the value"), .help = "Last value."},
-    {.name = "step",
-     .argument = "VALUE",
-     OPTION_TEXT(SweepOptions, step, "the value"),
-     .help = "Add this each time, instead of doubling."},
+    OPTION_ROW("values", "LIST", "The values, separated by commas: in rising order, or names of GPUs.",
+               OPTION_TEXT(SweepOptions, values, "the value")),
+    OPTION_ROW("from", "VALUE", "First value; doubled until --to.", OPTION_TEXT(SweepOptions, from, "the value")),
+    OPTION_ROW("to", "VALUE", "Last value.", OPTION_TEXT(SweepOptions, to, "the value")),
+    OPTION_ROW("step", "VALUE", "Add this each time, instead of doubling.",
+               OPTION_TEXT(SweepOptions, step, "the value")),
     {0},
 };
 

@@ -153,26 +153,19 @@ static int run_trace(void *options, Io *io, Error *error) {
 }
 
 static const Option TRACE_OPTIONS[] = {
-    {.name = "format",
-     .argument = "FORMAT",
-     .set = set_format,
-     .choices = "csv din chrome",
-     .help = "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
-             "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv."},
-    {.name = "from",
-     .argument = "STEP",
-     OPTION_NUMBER(TraceOptions, from, "the first step", 0, INT64_MAX),
-     .help = "First event to write. Default 0."},
+    OPTION_ROW("format", "FORMAT",
+               "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
+               "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
+               .set = set_format, .choices = "csv din chrome"),
+    OPTION_ROW("from", "STEP", "First event to write. Default 0.",
+               OPTION_NUMBER(TraceOptions, from, "the first step", 0, INT64_MAX)),
     {.name = "pipeline",
      OPTION_FLAG(TraceOptions, pipeline),
      .help =
          "In place of events, for Perfetto: an SM with a kernel of the ladder as its clock stamps on an H100 have it, "
          "at this d (64 or 128): tensor cores at peak rate, warpgroups, slots. Of --kernel fa2_async, fa2_wgmma, "
          "fa3_overlap or fa3_backward; default: the last two, by the algorithm."},
-    {.name = "limit",
-     .argument = "COUNT",
-     OPTION_COUNT(TraceOptions, limit),
-     .help = "Write at most this many events. Default: all."},
+    OPTION_ROW("limit", "COUNT", "Write at most this many events. Default: all.", OPTION_COUNT(TraceOptions, limit)),
     {0},
 };
 

@@ -153,34 +153,28 @@ static int run_view(void *options, Io *io, Error *error) {
 #endif
 
 static const Option LESSON_OPTIONS[] = {
-    {.name = "lesson",
-     .argument = "NAME",
-     OPTION_TEXT(ViewOptions, lesson, "the name of the lesson"),
-     .choices = "@lessons",
-     .help = "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is "
-             "shown; --seed is then the learner's, as in tilewalk lesson."},
-    {.name = "story",
-     .argument = "[=NAME]",
-     .set = set_story,
-     .help = "A story first: why-fast, or another name or file (tilewalk tour --story --list)."},
-    {.name = "no-story",
-     OPTION_FLAG(ViewOptions, no_story),
-     .help = "No story on the first start: without it, a window that is asked for nothing else begins with why-fast, "
-             "once."},
-    {.name = "restart", OPTION_FLAG(ViewOptions, restart), .help = "Begin the lesson again, instead of going on."},
+    OPTION_ROW("lesson", "NAME",
+               "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is "
+               "shown; --seed is then the learner's, as in tilewalk lesson.",
+               OPTION_TEXT(ViewOptions, lesson, "the name of the lesson"), .choices = "@lessons"),
+    OPTION_ROW("story", "[=NAME]", "A story first: why-fast, or another name or file (tilewalk tour --story --list).",
+               .set = set_story),
+    OPTION_SWITCH(
+        "no-story",
+        "No story on the first start: without it, a window that is asked for nothing else begins with why-fast, "
+        "once.",
+        OPTION_FLAG(ViewOptions, no_story)),
+    OPTION_SWITCH("restart", "Begin the lesson again, instead of going on.", OPTION_FLAG(ViewOptions, restart)),
     {0},
 };
 
 static const Option WINDOW_OPTIONS[] = {
-    {.name = "presentation",
-     OPTION_FLAG(ViewOptions, presentation),
-     .help = "Larger text and nothing beside the scene, for a projector."},
-    {.name = "fullscreen", OPTION_FLAG(ViewOptions, fullscreen), .help = "Fill the screen."},
-    {.name = "reduced-motion", OPTION_FLAG(ViewOptions, reduced_motion), .help = "Tiles do not travel between steps."},
-    {.name = "frames",
-     .argument = "COUNT",
-     OPTION_NUMBER(ViewOptions, n_frames, "the number of frames", 1, 1000000),
-     .help = "Measure: draw that many frames, one event each, print how long they took, and quit."},
+    OPTION_SWITCH("presentation", "Larger text and nothing beside the scene, for a projector.",
+                  OPTION_FLAG(ViewOptions, presentation)),
+    OPTION_SWITCH("fullscreen", "Fill the screen.", OPTION_FLAG(ViewOptions, fullscreen)),
+    OPTION_SWITCH("reduced-motion", "Tiles do not travel between steps.", OPTION_FLAG(ViewOptions, reduced_motion)),
+    OPTION_ROW("frames", "COUNT", "Measure: draw that many frames, one event each, print how long they took, and quit.",
+               OPTION_NUMBER(ViewOptions, n_frames, "the number of frames", 1, 1000000)),
     {0},
 };
 

@@ -36,7 +36,7 @@ static Status set_addresses(void *target, const char *value, Error *error) {
     one[length] = '\0';
     int64_t address = 0;
     const Status status = length ? size_parse(one, &address, error) : STATUS_OK;
-    if (status != STATUS_OK) return status;
+    if (status) return status;
     list->address[lane] = (uint64_t)address;
     list->active |= (uint32_t)(length > 0) << lane;
     if (!p[length]) break;
@@ -73,7 +73,7 @@ static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
     a->shared.address[lane] =
         listed ? warp_swizzle(o->list.address[lane], o->swizzle) : warp_tile_address(&tile, lane, (uint64_t)o->base);
   const Status status = warp_check(&a->global, error);
-  return status == STATUS_OK ? warp_check(&a->shared, error) : status;
+  return !status ? warp_check(&a->shared, error) : status;
 }
 
 /* --- results --- */
@@ -165,42 +165,30 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static const Option ACCESS_OPTIONS[] = {
-    {.name = "stride",
-     .argument = "COUNT",
-     OPTION_NUMBER(WarpOptions, stride, "the stride", 0, BYTES_MAX),
-     .given = offsetof(WarpOptions, stride_given),
-     .help = "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B."},
-    {.name = "lane-bytes",
-     .argument = "COUNT",
-     OPTION_NUMBER(WarpOptions, lane_bytes, "the bytes of a lane", 0, 16),
-     .choices = "1 2 4 8 16",
-     .help = "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4."},
-    {.name = "base", .argument = "SIZE", OPTION_SIZE(WarpOptions, base), .help = "Address of lane 0. Default 0."},
-    {.name = "addresses",
-     .argument = "LIST",
-     .set = set_addresses,
-     .help = "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off."},
-    {.name = "store", OPTION_FLAG(WarpOptions, is_store), .help = "Stores instead of loads."},
+    OPTION_ROW(
+        "stride", "COUNT", "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B.",
+        OPTION_NUMBER(WarpOptions, stride, "the stride", 0, BYTES_MAX), .given = offsetof(WarpOptions, stride_given)),
+    OPTION_ROW("lane-bytes", "COUNT", "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4.",
+               OPTION_NUMBER(WarpOptions, lane_bytes, "the bytes of a lane", 0, 16), .choices = "1 2 4 8 16"),
+    OPTION_ROW("base", "SIZE", "Address of lane 0. Default 0.", OPTION_SIZE(WarpOptions, base)),
+    OPTION_ROW("addresses", "LIST",
+               "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off.",
+               .set = set_addresses),
+    OPTION_SWITCH("store", "Stores instead of loads.", OPTION_FLAG(WarpOptions, is_store)),
     {0},
 };
 
 static const Option LAYOUT_OPTIONS[] = {
-    {.name = "pad",
-     .argument = "COUNT",
-     OPTION_NUMBER(WarpOptions, pad, "the padding", 0, BYTES_MAX),
-     .help = "Elements of padding after each row (shared memory only)."},
-    {.name = "swizzle",
-     .argument = "MODE",
-     OPTION_CHOICE(WarpOptions, swizzle, "is no swizzle"),
-     .names = WARP_SWIZZLES,
-     .help = "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only)."},
+    OPTION_ROW("pad", "COUNT", "Elements of padding after each row (shared memory only).",
+               OPTION_NUMBER(WarpOptions, pad, "the padding", 0, BYTES_MAX)),
+    OPTION_ROW("swizzle", "MODE", "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only).",
+               OPTION_CHOICE(WarpOptions, swizzle, "is no swizzle"), .names = WARP_SWIZZLES),
     {0},
 };
 
 static const Option LANE_OPTIONS[] = {
-    {.name = "picture",
-     OPTION_FLAG(WarpOptions, picture),
-     .help = "Also draw which words are moved, and which bank serves which lane."},
+    OPTION_SWITCH("picture", "Also draw which words are moved, and which bank serves which lane.",
+                  OPTION_FLAG(WarpOptions, picture)),
     {0},
 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/algorithms/schedule.h"
+#include "sim/base/word_list.h"
 #include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
@@ -21,68 +22,52 @@
 
 /* --- names --- */
 
-static Status put_algorithms(const char *kind, FILE *out, Error *error) {
-  (void)kind, (void)error;
-  for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
-  fputs("all\n", out);
-  return STATUS_OK;
-}
-
-static Status put_commands(const char *kind, FILE *out, Error *error) {
-  (void)kind, (void)error;
-  for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->group) fprintf(out, "%s\n", (*c)->name);
-  return STATUS_OK;
-}
-
-static Status put_lessons(const char *kind, FILE *out, Error *error) {
-  LessonFiles *files = NULL;
-  (void)kind;
-  if (lesson_files(&files, error)) return error->status;
-  for (int k = 0; k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
-  free(files);
-  return STATUS_OK;
-}
-
-static Status put_claims(const char *kind, FILE *out, Error *error) {
-  Claims all = {0};
-  (void)kind;
-  const Status status = check_read(&all, error);
-  for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
-  claims_free(&all);
-  return status;
-}
-
 static Status put_descriptions(const char *folder, FILE *out, Error *error) {
   DescriptionNames *names = malloc(sizeof *names);
   if (!names) return error_set(error, STATUS_NO_MEMORY, "no memory for names");
   const Status status = description_names(folder, names, error);
-  for (int k = 0; status == STATUS_OK && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
+  for (int k = 0; !status && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
   free(names);
   return status;
 }
 
-static Status put_tasks(const char *kind, FILE *out, Error *error) {
-  TaskNames names;
-  (void)kind;
-  const Status status = task_names(&names, error);
-  for (int k = 0; k < names.n && !status; k++) fprintf(out, "%s\n", names.names[k]);
-  return status;
-}
-
-static const struct {
-  const char *kind;
-  Status (*put)(const char *kind, FILE *out, Error *error);
-} KINDS[] = {{"algorithms", put_algorithms}, {"claims", put_claims},        {"commands", put_commands},
-             {"gpus", put_descriptions},     {"kernels", put_descriptions}, {"lessons", put_lessons},
-             {"links", put_descriptions},    {"models", put_descriptions},  {"tasks", put_tasks}};
-
 static Status put_names(const char *kind, FILE *out, Error *error) {
-  for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
-    if (!strcmp(kind, KINDS[k].kind)) return KINDS[k].put(kind, out, error);
-  return error_refuse(
-      error,
-      "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
+  static const char *const KINDS[] = {"algorithms", "claims",  "commands", "lessons", "tasks",
+                                      "gpus",       "kernels", "links",    "models",  NULL};
+  Status status = STATUS_OK;
+  Claims all = {0};
+  LessonFiles *files = NULL;
+  TaskNames tasks;
+  switch (word_list_find(KINDS, kind)) {
+  case 0:
+    for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
+    fputs("all\n", out);
+    break;
+  case 1:
+    status = check_read(&all, error);
+    for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
+    claims_free(&all);
+    break;
+  case 2:
+    for (const Command *const *c = COMMANDS; *c; c++)
+      if ((*c)->group) fprintf(out, "%s\n", (*c)->name);
+    break;
+  case 3:
+    status = lesson_files(&files, error);
+    for (int k = 0; !status && k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
+    free(files);
+    break;
+  case 4:
+    status = task_names(&tasks, error);
+    for (int k = 0; !status && k < tasks.n; k++) fprintf(out, "%s\n", tasks.names[k]);
+    break;
+  case -1:
+    return error_refuse(
+        error,
+        "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
+  default: return put_descriptions(kind, out, error);
+  }
+  return status;
 }
 
 /* --- candidates for a word --- */

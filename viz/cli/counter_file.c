@@ -43,10 +43,10 @@ Status counter_file_read(const char *path, CounterTable *table, Error *error) {
     status = put_aside(path, &file, error);
   rewind(file);
   Error why = {0};
-  if (status == STATUS_OK) {
+  if (!status) {
     status = counter_table_read(table, file, &why);
     if (status) error_set(error, status, "%.80s: %s", path, why.message);
-    if (status == STATUS_OK && ferror(file)) {
+    if (!status && ferror(file)) {
       counter_table_free(table);
       status = cannot(path, "reading failed", error);
     }

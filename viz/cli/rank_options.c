@@ -7,16 +7,12 @@
 #define DEFAULT_LINK "nvlink4"
 
 const Option RANK_OPTIONS[] = {
-    {.name = "ranks",
-     .argument = "P",
-     OPTION_NUMBER(RankOptions, n, "how many ranks there are", 1, RANKS_MAX),
-     .help = "GPUs that attention, or a program with 'ranks', runs on. Default 4."},
-    {.name = "link",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(RankOptions, link, "the name of the link"),
-     .choices = "@links",
-     .help = "Between neighbours, or to what lies behind the GPU: nvlink2, nvlink3, nvlink4, nvlink5, pcie4, pcie5, "
-             "ib-edr, ib-hdr, ib-ndr, host-ddr5, nvme4, or a file of your own. Default " DEFAULT_LINK "."},
+    OPTION_ROW("ranks", "P", "GPUs that attention, or a program with 'ranks', runs on. Default 4.",
+               OPTION_NUMBER(RankOptions, n, "how many ranks there are", 1, RANKS_MAX)),
+    OPTION_ROW("link", "NAME|FILE",
+               "Between neighbours, or to what lies behind the GPU: nvlink2, nvlink3, nvlink4, nvlink5, pcie4, pcie5, "
+               "ib-edr, ib-hdr, ib-ndr, host-ddr5, nvme4, or a file of your own. Default " DEFAULT_LINK ".",
+               OPTION_TEXT(RankOptions, link, "the name of the link"), .choices = "@links"),
     {0},
 };
 

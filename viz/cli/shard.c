@@ -21,7 +21,7 @@ static Status set_shard(void *target, const char *value, Error *error) {
 }
 
 #define SHARD(text)                                                                                                    \
-  { {.name = "shard", .argument = "I/N", .set = set_shard, .help = text}, {0}, }
+  { OPTION_ROW("shard", "I/N", text, .set = set_shard), {0}, }
 
 const Option SHARD_OPTIONS[] = SHARD(
     "With --csv: only part I of N. The heading is in part 1, so that cat of the parts in order is one run to the byte. "

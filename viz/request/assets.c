@@ -81,7 +81,7 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
 Status assets_list(const char *relative, bool (*take)(void *data, const char *name), void *data, Error *error) {
   char path[ASSETS_PATH_BYTES];
   const Status status = assets_find(path, sizeof path, relative, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   DIR *directory = opendir(path);
   if (!directory) return error_refuse(error, "cannot list %.200s; it must be a folder that can be read", path);
   for (const struct dirent *entry; (entry = readdir(directory));)
@@ -145,7 +145,7 @@ static Status read_path(const char *path, int flags, size_t max_bytes, char **bu
     status = error_refuse(error, "cannot read %.200s: it is no regular file", path);
   if (!status) status = read_open_file(file, path, max_bytes, buffer, length, error);
   close(file);
-  if (status != STATUS_OK) {
+  if (status) {
     free(*buffer);
     *buffer = NULL;
     *length = 0;

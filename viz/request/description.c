@@ -36,7 +36,7 @@ Status description_names(const char *folder, DescriptionNames *names, Error *err
   snprintf(relative, sizeof relative, "assets/%s", folder);
   names->n = 0;
   const Status status = assets_list(relative, take_name, names, error);
-  if (status == STATUS_OK) qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
+  if (!status) qsort(names->names, (size_t)names->n, sizeof names->names[0], by_name);
   return status;
 }
 
@@ -212,7 +212,7 @@ static Status check_shipped(const Kind *kind, const char *name, const KeyfileFie
   char *buffer;                                                                                                        \
   size_t length;                                                                                                       \
   Status status = read_text(kind, name, most, &buffer, &length, error);                                                \
-  if (status == STATUS_OK) status = parse(buffer, length, name, to, error);                                            \
+  if (!status) status = parse(buffer, length, name, to, error);                                                        \
   free(buffer);                                                                                                        \
   return status
 
@@ -252,12 +252,12 @@ static Status from_counters(const char *text, size_t length, const char *name, P
   char lines[512], known[DESCRIPTION_NAME_BYTES];
   Status status = kernel_from_counters(text, length, name, lines, sizeof lines, known, sizeof known, error);
   Profile *const launch = calloc(1, sizeof *launch);
-  if (status == STATUS_OK && !launch) status = error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
-  if (status == STATUS_OK && *lines) status = profile_parse(lines, strlen(lines), name, launch, error);
-  if (status == STATUS_OK && *known) {
+  if (!status && !launch) status = error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  if (!status && *lines) status = profile_parse(lines, strlen(lines), name, launch, error);
+  if (!status && *known) {
     status = description_kernel(known, profile, error);
-    if (status == STATUS_OK && *lines) take_launch(profile, launch);
-  } else if (status == STATUS_OK) {
+    if (!status && *lines) take_launch(profile, launch);
+  } else if (!status) {
     *profile = *launch;
   }
   free(launch);
@@ -286,12 +286,11 @@ Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&KERNEL_KIND, name, NCU_MAX_BYTES, &buffer, &length, error);
-  const bool counted = status == STATUS_OK && is_counters(buffer, length);
-  if (status == STATUS_OK) status = (counted ? from_counters : profile_parse)(buffer, length, name, profile, error);
+  const bool counted = !status && is_counters(buffer, length);
+  if (!status) status = (counted ? from_counters : profile_parse)(buffer, length, name, profile, error);
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
-  if (status == STATUS_OK && !counted)
-    status = check_shipped(&KERNEL_KIND, name, fields, n_fields, profile->notes, error);
+  if (!status && !counted) status = check_shipped(&KERNEL_KIND, name, fields, n_fields, profile->notes, error);
   free(buffer);
   return status;
 }
@@ -301,10 +300,10 @@ Status description_model(const char *asked, KvModel *model, Error *error) {
   size_t length;
   const char *name = is_shipped("models", asked) || file_exists(asked) || !known_model(asked, known) ? asked : known;
   Status status = read_text(&MODEL_KIND, name, MODEL_CONFIG_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK) status = parse_model(buffer, length, name, model, error);
+  if (!status) status = parse_model(buffer, length, name, model, error);
   int n_fields;
   const KeyfileField *fields = kvmodel_fields(&n_fields);
-  if (status == STATUS_OK) status = check_shipped(&MODEL_KIND, name, fields, n_fields, model->notes, error);
+  if (!status) status = check_shipped(&MODEL_KIND, name, fields, n_fields, model->notes, error);
   free(buffer);
   return status;
 }

@@ -53,7 +53,7 @@ Status kernel_from_counters(const char *text, size_t length, const char *display
   Status status = counter_table_from_buffer(&table, text, length, &why);
   if (status) return error_set(error, status, "%.80s: %s", display_name, why.message);
   status = launch_runs(&table, "", &runs, &n, error);
-  if (status == STATUS_OK) {
+  if (!status) {
     const LaunchRun *run = find_attention(runs, n);
     if (run && run->facts.description && run->sum.capability == 90)
       snprintf(known, known_size, "%s", run->facts.description);

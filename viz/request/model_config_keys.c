@@ -176,8 +176,7 @@ bool config_false(ConfigKeys *k, const char *name) { return json_is_false(config
 
 int64_t config_number(ConfigKeys *k, const char *name, const json_t *value, int64_t most) {
   const double number = json_is_number(value) ? json_number_value(value) : 0;
-  if (k->status == STATUS_OK && number >= 1 && number <= (double)most && number == (double)(int64_t)number)
-    return (int64_t)number;
+  if (!k->status && number >= 1 && number <= (double)most && number == (double)(int64_t)number) return (int64_t)number;
   config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
   return 0;
 }

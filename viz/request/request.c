@@ -88,18 +88,14 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
 /* ---- Output ------------------------------------------------------------------------------------------------ */
 
 const Option OUTPUT_FORMAT_OPTIONS[] = {
-    {.name = "json", OPTION_FLAG(OutputRequest, json), .help = "Print JSON."},
-    {.name = "csv", OPTION_FLAG(OutputRequest, csv), .help = "Print CSV with a heading line."},
-    {.name = "details", OPTION_FLAG(OutputRequest, details), .help = "Print all rows and tables, not one screen."},
+    OPTION_SWITCH("json", "Print JSON.", OPTION_FLAG(OutputRequest, json)),
+    OPTION_SWITCH("csv", "Print CSV with a heading line.", OPTION_FLAG(OutputRequest, csv)),
+    OPTION_SWITCH("details", "Print all rows and tables, not one screen.", OPTION_FLAG(OutputRequest, details)),
     {0},
 };
 
 const Option OUTPUT_FILE_OPTIONS[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "FILE",
-     OPTION_TEXT(OutputRequest, output, "the file name"),
-     .help = "Write to FILE."},
+    OPTION_ROW("output", "FILE", "Write to FILE.", .letter = 'o', OPTION_TEXT(OutputRequest, output, "the file name")),
     {0},
 };
 

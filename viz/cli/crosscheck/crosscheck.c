@@ -77,7 +77,7 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
   int n = 0;
   bool all_hold = true;
   Status status = counter_compare(row, model, shape, tiling, found, &n, error);
-  for (int i = 0; i < n && status == STATUS_OK; i++) {
+  for (int i = 0; i < n && !status; i++) {
     CrosscheckItem item = {.shape = *shape,
                            .tiling = *tiling,
                            .quantity = title_of(found[i].counter, tiling, c->on_h100),
@@ -105,7 +105,7 @@ Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Sh
                                   const Prediction *prediction, Error *error) {
   const Prediction measured = predict_measured(row);
   Status status = STATUS_OK;
-  for (int q = 0; q < PREDICT_COUNT && status == STATUS_OK; q++) {
+  for (int q = 0; q < PREDICT_COUNT && !status; q++) {
     if (!prediction->known[q] || !measured.known[q]) continue;
     const double off = predict_error((PredictedQuantity)q, prediction->value[q], measured.value[q]),
                  band = PREDICTED_NAMES[q].band;
@@ -245,9 +245,9 @@ static void add_laws(Document *d, const Crosscheck *c, const char *title, Table 
 static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu, Table *t, Error *error) {
   CrosscheckSummaries all;
   const Status status = crosscheck_summaries(c, !c->samples, &all, error);
-  if (status == STATUS_OK && d->form == DOCUMENT_JSON) {
+  if (!status && d->form == DOCUMENT_JSON) {
     crosscheck_put_predictions(d, &all, gpu);
-  } else if (status == STATUS_OK && all.n) {
+  } else if (!status && all.n) {
     const int n_quantities = c->samples ? PREDICT_TIME : PREDICT_COUNT;
     add_group(d, t, "Predicted behind L2, N from %d on", &all.groups[all.n - 2], n_quantities);
     if (!c->samples) add_group(d, t, "Predicted behind L2, N below %d", &all.groups[all.n - 1], PREDICT_COUNT);

@@ -38,6 +38,6 @@ Status crosscheck_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, c
     tensor.holds = false;
     status = crosscheck_add(c, &tensor, error);
   }
-  if (status == STATUS_OK) status = crosscheck_add(c, &output, error);
+  if (!status) status = crosscheck_add(c, &output, error);
   return status ? status : crosscheck_add_row(c, &row, model, shape, &check.tiling, error);
 }

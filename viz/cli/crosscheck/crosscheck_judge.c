@@ -151,11 +151,11 @@ Status judge_add_described(Crosscheck *c, Judge *j, const CounterRow *row, const
   launch.block_q = tiles.B_r;
   launch.block_k = tiles.B_c;
   launch.n_splits = tiles.n_splits;
-  if (status == STATUS_OK) status = plan_make(&plan, shape, &tiles, error);
-  if (status == STATUS_OK && is_split) become_split(&launch, &j->profile, &plan);
-  if (status == STATUS_OK) status = launch_make(&launched, shape, &launch, &j->gpu, error);
-  if (status == STATUS_OK) overheads = overheads_of(&launched, &plan);
-  if (status == STATUS_OK && (fabs(overheads.read_bytes) >= 0x1p62 || overheads.write_bytes >= 0x1p62))
+  if (!status) status = plan_make(&plan, shape, &tiles, error);
+  if (!status && is_split) become_split(&launch, &j->profile, &plan);
+  if (!status) status = launch_make(&launched, shape, &launch, &j->gpu, error);
+  if (!status) overheads = overheads_of(&launched, &plan);
+  if (!status && (fabs(overheads.read_bytes) >= 0x1p62 || overheads.write_bytes >= 0x1p62))
     status = error_set(error, STATUS_TOO_LARGE, "the kernel would move 2^62 bytes or more: choose a smaller shape");
   if (status) return status;
   const KernelModel model = kernel_model_of_schedule(schedule->name, &overheads);
@@ -165,7 +165,7 @@ Status judge_add_described(Crosscheck *c, Judge *j, const CounterRow *row, const
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
   Cause cause;
-  if (status == STATUS_OK && c->explains && prediction.known[PREDICT_HBM_READ] &&
+  if (!status && c->explains && prediction.known[PREDICT_HBM_READ] &&
       counter_explain_background(row, prediction.value[PREDICT_HBM_READ], &cause))
     status = crosscheck_add_causes(c, row, shape, &tiles, &cause, 1, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
@@ -236,7 +236,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   Shape shape = row->shape;
   if (!model->skips_masked) shape.causal = false;
   status = judge_find_profile(j, row->kernel, error);
-  if (status == STATUS_OK) status = launch_of(j, &shape, &launch, error);
+  if (!status) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
   const PredictedRun run = run_of(j, j->profile.schedule, &shape, &row->tiling, &launch);
   Prediction prediction;

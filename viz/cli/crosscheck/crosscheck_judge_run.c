@@ -126,8 +126,8 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   *r = *j->request;
   if (run->n_parts > 1) crosscheck_note(c, "One attention, added up: %s.", run->parts);
   Status status = choose_kernel(c, j, r, run, error);
-  if (status == STATUS_OK) take_from_file(c, r, &run->facts);
-  if (status == STATUS_OK && (!r->shape.N_q || r->n_algorithms > 1))
+  if (!status) take_from_file(c, r, &run->facts);
+  if (!status && (!r->shape.N_q || r->n_algorithms > 1))
     status = error_refuse(
         error, "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
                "--block-k, and one --algorithm (default fa2)");
@@ -136,18 +136,18 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   launch_short_name(row->kernel, named.kernel, sizeof named.kernel);
   if (run->n_parts > 1 || !*named.kernel) memcpy(named.kernel, row->kernel, sizeof named.kernel);
   row = &named;
-  if (status == STATUS_OK && !*r->kernel && !r->block && !r->algorithm1_blocks && !r->tiling.B_r && !r->tiling.B_c) {
+  if (!status && !*r->kernel && !r->block && !r->algorithm1_blocks && !r->tiling.B_r && !r->tiling.B_c) {
     r->block = UNKNOWN_BLOCK;
     if (run->facts.role != LAUNCH_ROLE_SOFTMAX)
       crosscheck_note(c, "The file does not say the tile: taken as %d x %d; --block-q and --block-k give it.",
                       UNKNOWN_BLOCK, UNKNOWN_BLOCK);
   }
-  if (status == STATUS_OK) status = request_problem(r, &problem, NULL, error);
-  if (status == STATUS_OK && problem.kernel) {
+  if (!status) status = request_problem(r, &problem, NULL, error);
+  if (!status && problem.kernel) {
     const Schedule *schedule = r->n_algorithms ? r->algorithms[0] : planner_algorithm(&problem);
     status = planner_launch(&problem, schedule, error);
   }
-  if (status == STATUS_OK) {
+  if (!status) {
     Shape *shape = &problem.shape;
     Tiling *tiling = &problem.tiling;
     if (run->facts.role == LAUNCH_ROLE_SPLIT && !j->request->tiling.n_splits)
@@ -242,7 +242,7 @@ Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *erro
   const bool explains = c->explains; /* the causes are those of forward passes */
   c->explains = false;
   Status status = shape_complete(&shape, error);
-  if (status == STATUS_OK) status = crosscheck_add_row(c, row, &model, &shape, &tiling, error);
+  if (!status) status = crosscheck_add_row(c, row, &model, &shape, &tiling, error);
   c->explains = explains;
   return status;
 }

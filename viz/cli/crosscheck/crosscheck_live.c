@@ -67,13 +67,13 @@ static Status count(const char *kernels, const Request *r, CounterTable *table, 
   shape_options(&r->shape, &r->tiling, options, sizeof options);
   snprintf(command, sizeof command, "\"$TILEWALK_KERNELS\" --counters%s 2>&1", options);
   Status status = capture(command, &text, &length, &exit_status, error);
-  if (status == STATUS_OK && exit_status == NOT_FOUND)
+  if (!status && exit_status == NOT_FOUND)
     status = error_refuse(
         error, "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
         quote_text(kernels).text);
-  else if (status == STATUS_OK && exit_status > 1)
+  else if (!status && exit_status > 1)
     status = failed("tilewalk-kernels", text, length, error);
-  else if (status == STATUS_OK)
+  else if (!status)
     status = counter_table_from_buffer(table, text, length, error);
   free(text);
   return status;
@@ -98,7 +98,7 @@ static Status profile(const CounterRow *run, CounterRow *sum, bool *ran, Error *
   Status status = capture(command, &text, &length, &exit_status, error);
   *ran = exit_status != NOT_FOUND;
   CounterTable table = {0};
-  if (status == STATUS_OK && *ran) {
+  if (!status && *ran) {
     status = exit_status ? failed("ncu", text, length, error) : counter_table_from_buffer(&table, text, length, error);
     *sum = *run;
     memset(sum->known, 0, sizeof sum->known);
@@ -124,14 +124,14 @@ Status crosscheck_live(Crosscheck *c, Judge *judge, const Request *request, cons
   setenv("TILEWALK_KERNELS", kernels, 1);
   *with_ncu = true;
   Status status = count(kernels, request, &table, error);
-  for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < table.n_rows && !status; i++) {
     const CounterRow *row = &table.rows[i];
     const KernelModel *model = kernel_model_find(row->kernel);
     if (!model) continue;
     status = crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
     CounterRow profiled;
-    if (status == STATUS_OK && *with_ncu) status = profile(row, &profiled, with_ncu, error);
-    if (status == STATUS_OK && *with_ncu) {
+    if (!status && *with_ncu) status = profile(row, &profiled, with_ncu, error);
+    if (!status && *with_ncu) {
       status = judge_rung(c, judge, &profiled, model, error);
       c->n_runs--; /* the same run, measured in a second way */
     }

@@ -107,7 +107,7 @@ static Status add_deviations(Crosscheck *deviations, CrosscheckItem *const *item
   if (n < 3 || items[0]->predicted == PREDICT_TIME) return status;
   for (size_t i = 0; i < n; i++) values[i] = items[i]->measured;
   const double middle = median(values, n);
-  for (size_t i = 0; i < n && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < n && !status; i++) {
     CrosscheckItem item = *items[i];
     item.error = predict_error(item.predicted, item.measured, middle);
     status = crosscheck_add(deviations, &item, error);
@@ -136,10 +136,10 @@ static Status for_each_run(const Crosscheck *c, AddRun *add, Crosscheck *to, Err
   double *values = room_for_errors(c, error);
   Status status = items && values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the repeated runs");
   size_t n = 0;
-  for (size_t i = 0; i < c->n_items && status == STATUS_OK; i++)
+  for (size_t i = 0; i < c->n_items && !status; i++)
     if (c->items[i].is_prediction) items[n++] = &c->items[i];
   if (n) qsort(items, n, sizeof *items, by_run);
-  for (size_t first = 0, end; first < n && status == STATUS_OK; first = end) {
+  for (size_t first = 0, end; first < n && !status; first = end) {
     for (end = first + 1; end < n && by_run(&items[first], &items[end]) == 0;) end++;
     status = add(to, items + first, end - first, values, error);
   }
@@ -153,7 +153,7 @@ Status crosscheck_spread(const Crosscheck *c, CrosscheckGroup *spread, Error *er
   Status status = for_each_run(c, add_deviations, &deviations, error);
   double *errors = room_for_errors(&deviations, error);
   *spread = (CrosscheckGroup){.min_N = CROSSCHECK_LONG_N, .max_N = INT64_MAX};
-  if (status == STATUS_OK && errors) summarise(&deviations, spread, errors);
+  if (!status && errors) summarise(&deviations, spread, errors);
   for (int q = 0; q < PREDICT_COUNT; q++) spread->quantities[q].where = NULL; /* of `deviations` */
   crosscheck_free(&deviations);
   free(errors);
@@ -257,8 +257,8 @@ Status crosscheck_print_markdown(const Crosscheck *c, FILE *out, Error *error) {
   CrosscheckSummaries all;
   CrosscheckGroup spread;
   Status status = crosscheck_summaries(c, true, &all, error);
-  if (status == STATUS_OK) status = crosscheck_spread(c, &spread, error);
-  if (status == STATUS_OK) {
+  if (!status) status = crosscheck_spread(c, &spread, error);
+  if (!status) {
     fprintf(out, "| kernel | runs | %s\n", QUANTITIES);
     for (size_t k = 0; k < all.n; k++)
       if (all.groups[k].quantities[PREDICT_HBM_READ].n) print_group(out, NULL, &all.groups[k], all.groups[k].n);

@@ -277,7 +277,7 @@ Status kernel_print(const KernelReport *r, bool csv, bool details, Io *io, Error
     for (int k = 0; k < r->launch->n_notes; k++) line(io, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
     fputc('\n', io->out);
   }
-  if (status == STATUS_OK) status = print_lines(r, lines, n, csv, details, io, error);
+  if (!status) status = print_lines(r, lines, n, csv, details, io, error);
   free(lines);
   return status;
 }
@@ -321,7 +321,7 @@ Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
   Document d = document_new(DOCUMENT_JSON);
   const ReportSink sink = document_sink(&d);
   Status status = kernel_report_put(r, &sink, error);
-  if (status == STATUS_OK) status = document_print(&d, out, NULL, error);
+  if (!status) status = document_print(&d, out, NULL, error);
   document_free(&d);
   return status;
 }

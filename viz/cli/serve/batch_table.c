@@ -76,16 +76,16 @@ static void add_besides(Table *t, int row, const BatchRun *runs, int n) {
     any += bytes[k];
   }
   if (!any) return;
-  table_text(t, ROLE_PLAIN, BESIDES[row].label);
-  for (int k = 0; k < n; k++) table_bytes(t, ROLE_PLAIN, bytes[k]);
+  put_cells(t, "s", BESIDES[row].label);
+  for (int k = 0; k < n; k++) put_cells(t, "W", bytes[k]);
 }
 
 static void add_time(Table *t, const BatchRun *runs, int n) {
   if (!runs[0].timed) return;
-  table_text(t, ROLE_PLAIN, "takes");
-  for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].seconds);
-  table_text(t, ROLE_PLAIN, "the time is");
-  for (int k = 0; k < n; k++) table_text(t, ROLE_DIM, time_kind_name(runs[k].kind));
+  put_cells(t, "s", "takes");
+  for (int k = 0; k < n; k++) put_cells(t, "*t", runs[k].seconds);
+  put_cells(t, "s", "the time is");
+  for (int k = 0; k < n; k++) put_cells(t, "~s", time_kind_name(runs[k].kind));
   for (int k = 0; k < n; k++) {
     const BatchRun *r = &runs[k];
     if (r->kind == TIME_PREDICTED && r->error.n_runs)
@@ -112,11 +112,11 @@ static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengt
               number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
               number_count(lengths_sum(lengths)).text);
   for (int f = 0; f < N_FIELDS; f++) {
-    table_text(t, ROLE_PLAIN, FIELDS[f].label);
+    put_cells(t, "s", FIELDS[f].label);
     for (int k = 0; k < n; k++) add_cell(t, &FIELDS[f], &runs[k]);
   }
   if (runs[0].n_slots) {
-    table_text(t, ROLE_PLAIN, "waves");
+    put_cells(t, "s", "waves");
     for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
   }
   for (int f = 0; f < N_BESIDES; f++) add_besides(t, f, runs, n);
