@@ -73,7 +73,7 @@ TEST(rounds_are_parts_of_tiles) {
         .heads = rand_in(&r, 1, 5), .N_q = 16 * rand_in(&r, 1, 24), .d = 32, .causal = rand_in(&r, 0, 1)};
     LaunchConfig config = {.waits = true, .walk = (LaunchWalk)rand_in(&r, 0, 1), .ctas_per_sm = rand_in(&r, 1, 3)};
     L2Run whole = {0};
-    for (int64_t bytes = 0; bytes <= 4096; bytes += 512) { /* a tile of K and V: 2 KiB; 0: all of it */
+    for (int64_t bytes = 0; bytes <= 4096; bytes += 512 * ONE_OF) { /* a tile of K and V: 2 KiB; 0: all of it */
       config.round_bytes = bytes;
       const Case c = make(shape, (Tiling){.B_r = 16, .B_c = 16}, config, &SMALL);
       const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 4 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
@@ -271,7 +271,7 @@ TEST(what_is_stored_goes_on) {
     const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = spills * 1024}, &SMALL);
     const double once = 2.0 * 64 * 2048 * 64;
-    for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
+    for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= ONE_OF > 1 ? 16 : 4) {
       const L2RunConfig config = {.l2_bytes = l2, .l2_partitions = 2};
       L2RunConfig few = config;
       few.max_steps = 12840; /* about 6 heads of 64 */

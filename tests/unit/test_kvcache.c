@@ -1,14 +1,7 @@
-/* The KV cache against numbers worked by hand, and its growth against a slow model that keeps every
- * token of every layer in a list. */
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
-
+/* The growth of a KV cache against a slow model that keeps every token of every layer in a list. */
 #include "tests/support/test.h"
 #include "sim/machine/kvcache.h"
-#include "sim/machine/kvmodel.h"
 #include "tests/support/rand.h"
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static KvCache complete(KvCache cache) {
   Error error = {0};
@@ -21,56 +14,6 @@ static Wide bytes_at(const KvCache *cache, int64_t tokens) {
   assert_int_equal(kvcache_size(cache, tokens, &size, NULL), STATUS_OK);
   assert_true(size.bytes == size.element_bytes + size.scale_bytes);
   return size.bytes;
-}
-
-/* Data types and scales, on one layer with one KV head of d = 128: rows of K and V. */
-TEST(data_types_and_scales) {
-  static const struct {
-    KvDtype dtype;
-    int64_t group, scale_bytes;
-    int64_t elements, all; /* bytes of a token */
-  } CASES[] = {
-      {KV_FP32, 0, 0, 1024, 1024}, {KV_FP16, 0, 0, 512, 512}, {KV_BF16, 0, 0, 512, 512},  {KV_FP8, 0, 0, 256, 256},
-      {KV_INT8, 0, 0, 256, 256},   {KV_INT4, 0, 0, 128, 128}, {KV_INT4, 64, 0, 128, 136}, /* 2 groups a row, an fp16
-                                                                                             scale each: 4 x 2 B */
-      {KV_INT4, 64, 4, 128, 144},  /* scale and zero point: 4 x 4 B */
-      {KV_INT8, 128, 2, 256, 260}, /* one scale a row */
-      {KV_INT4, 100, 2, 128, 136}, /* the last group is short and costs a whole scale */
-      {KV_INT4, 1, 1, 128, 384},
-  };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    const KvCache c = complete((KvCache){.layers = 1,
-                                         .kv_heads = 1,
-                                         .d = 128,
-                                         .dtype = CASES[i].dtype,
-                                         .group = CASES[i].group,
-                                         .scale_bytes = CASES[i].scale_bytes});
-    assert_int_equal(kvcache_element_bytes_per_layer(&c), CASES[i].elements);
-    assert_int_equal(kvcache_bytes_per_layer(&c), CASES[i].all);
-    KvSize size;
-    assert_int_equal(kvcache_size(&c, 10, &size, NULL), STATUS_OK);
-    assert_true(size.element_bytes == (Wide)(10 * CASES[i].elements));
-    assert_true(size.scale_bytes == (Wide)(10 * (CASES[i].all - CASES[i].elements)));
-  }
-  /* five int4 elements take three bytes: a row is whole bytes */
-  const KvCache odd = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 5, .dtype = KV_INT4});
-  assert_int_equal(kvcache_bytes_per_layer(&odd), 6);
-}
-
-TEST(names_of_data_types) {
-  static const char *const NAMES[] = {"fp16", "bf16", "fp32", "fp8", "int8", "int4"};
-  static const int BITS[] = {16, 16, 32, 8, 8, 4};
-  assert_int_equal(COUNT_OF(NAMES), KV_DTYPE_COUNT);
-  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
-    KvDtype dtype = KV_DTYPE_COUNT;
-    assert_true(kvcache_dtype_from_name(NAMES[i], &dtype));
-    assert_string_equal(kvcache_dtype_name(dtype), NAMES[i]);
-    assert_int_equal(kvcache_dtype_bits(dtype), BITS[i]);
-  }
-  KvDtype dtype = KV_INT4;
-  assert_false(kvcache_dtype_from_name("int2", &dtype));
-  assert_false(kvcache_dtype_from_name("", &dtype));
-  assert_int_equal(dtype, KV_INT4);
 }
 
 enum { SLOW_TOKENS = 200 };
@@ -157,95 +100,4 @@ TEST(growth_three_ways) {
                        (did.new_page && c.window_layers > 0) - did.window_page_freed);
     }
   }
-}
-
-/* The largest cache that is accepted still fits 128 bits. */
-TEST(the_largest_cache_does_not_overflow) {
-  const KvCache c = complete((KvCache){.layers = KVCACHE_MAX_LAYERS,
-                                       .kv_heads = KVCACHE_MAX_HEADS,
-                                       .d = KVCACHE_MAX_D,
-                                       .dtype = KV_FP32,
-                                       .page_tokens = KVCACHE_MAX_PAGE});
-  /* 2^20 layers x 2 x 2^20 heads x 2^22 B x 2^40 tokens = 2^103 */
-  assert_true(bytes_at(&c, KVCACHE_MAX_TOKENS) == (Wide)1 << 103);
-  assert_true(kvcache_seek(&c, KVCACHE_MAX_TOKENS).page_bytes == (Wide)1 << 103);
-}
-
-TEST(bad_caches_are_refused) {
-  static const struct {
-    KvCache cache;
-    const char *says;
-  } CASES[] = {
-      {{.kv_heads = 1, .d = 1}, "layers is 0; it must be from 1 to 1048576"},
-      {{.layers = -1, .kv_heads = 1, .d = 1}, "layers is -1"},
-      {{.layers = KVCACHE_MAX_LAYERS + 1, .kv_heads = 1, .d = 1}, "layers is 1048577"},
-      {{.layers = 1, .d = 1}, "KV heads is 0"},
-      {{.layers = 1, .kv_heads = 1}, "d is 0"},
-      {{.layers = 1, .kv_heads = 1, .d = -5}, "d is -5"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .latent = 576}, "a latent of 576 elements replaces K and V"},
-      {{.layers = 1, .latent = -1}, "latent is -1"},
-      {{.layers = 1, .kv_heads = 1, .d = 1, .window = -1}, "window is -1"},
-      {{.layers = 4, .kv_heads = 1, .d = 1, .window = 8, .window_layers = 5},
-       "window layers is 5; it must be from 0 to 4"},
-      {{.layers = 4, .kv_heads = 1, .d = 1, .window_layers = 2},
-       "2 layers are to have a window, but no window is given"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 65}, "groups of 65 elements do not fit a row of 64"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .group = -1}, "groups of -1 elements"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .scale_bytes = 2}, "no group size is given"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .group = 32, .scale_bytes = 65}, "scale bytes is 65"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = -1}, "page tokens is -1"},
-      {{.layers = 1, .kv_heads = 1, .d = 64, .page_tokens = KVCACHE_MAX_PAGE + 1}, "page tokens is"},
-  };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    KvCache cache = CASES[i].cache;
-    Error error = {0};
-    assert_int_equal(kvcache_complete(&cache, &error), STATUS_BAD_REQUEST);
-    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
-    assert_memory_equal(&cache, &CASES[i].cache, sizeof cache); /* unchanged */
-  }
-  const KvCache c = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1});
-  KvSize size;
-  assert_int_equal(kvcache_size(&c, -1, &size, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_size(&c, KVCACHE_MAX_TOKENS + 1, &size, NULL), STATUS_BAD_REQUEST);
-}
-
-/* --- Models --- */
-
-#define MODEL                                                                                                          \
-  "name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # assumed\n"                                      \
-  "head_dim = 64 # assumed\nmax_tokens = 4K # assumed\n"
-
-TEST(bad_models_are_refused) {
-  static const struct {
-    const char *text, *says;
-  } CASES[] = {
-      {MODEL, "m.model: no 'dtype'"},
-      {MODEL "dtype = fp12\n", "m.model:7: 'fp12' is no data type of a cache"},
-      {MODEL "dtype = fp16\nmla_latent = 512 # assumed\nmla_rope = 524289 # assumed\n", "m.model:9: mla_rope"},
-      {MODEL "dtype = fp16\nmla_rope = 64 # assumed\n", "m.model:8: mla_rope is given but mla_latent is not"},
-      {MODEL "dtype = fp16\nwindow_layers = 2 # assumed\n", "m.model:8: window_layers is given but window is not"},
-      {MODEL "dtype = fp16\nwindow = 9 # assumed\nwindow_layers = 5 # assumed\n",
-       "m.model:9: window_layers (5) are more than layers (4)"},
-      {MODEL "dtype = fp16\nkv_head = 2 # assumed\n", "did you mean 'kv_heads'?"},
-      {"name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 3 # assumed\nhead_dim = 64 "
-       "# assumed\n"
-       "max_tokens = 4K # assumed\ndtype = fp16\n",
-       "m.model:4: kv_heads (3) does not divide heads (8)"},
-      {"name = a model\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # "
-       "assumed\nhead_dim = 64 # assumed\n"
-       "max_tokens = 4K # assumed\ndtype = fp16\n",
-       "m.model:1: name is taken on the command line"},
-  };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    KvModel model;
-    Error error = {0};
-    assert_int_equal(kvmodel_parse(CASES[i].text, strlen(CASES[i].text), "m.model", &model, &error), STATUS_BAD_FILE);
-    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
-  }
-  KvModel model;
-  const char *good = MODEL "dtype = int8\n";
-  assert_int_equal(kvmodel_parse(good, strlen(good), "m.model", &model, NULL), STATUS_OK);
-  assert_string_equal(model.product, "m");
-  const KvCache cache = kvmodel_cache(&model);
-  assert_true(kvcache_bytes_per_token(&cache) == 2 * 4 * 2 * 64);
 }

@@ -1,5 +1,4 @@
-/* Launches: occupancy against NVIDIA's published rules by hand, the order of CTAs against nested loops, waves and
- * tails. */
+/* Launches: the order of CTAs against nested loops; tests/commands/sim.txt has occupancy and waves by hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "sim/simulate.h"
@@ -19,79 +18,6 @@ static const Gpu SM90 = {.name = "sm90",
                          .threads_per_cta = 1024,
                          .warps_per_sm = 64,
                          .ctas_per_sm = 32};
-
-static Occupancy occupancy(LaunchConfig config) {
-  Occupancy o;
-  Error error = {0};
-  if (launch_occupancy(&o, &config, &SM90, &error)) fail_msg("%s", error.message);
-  return o;
-}
-
-/* Each limit in turn is the one that binds; numbers by hand. */
-TEST(each_limit_binds) {
-  /* FlashAttention-2, d = 128: 255 registers round up to 8192 a warp; a partition of 16384 holds 2 warps, the SM 8: 2
-   * CTAs of 4 */
-  Occupancy o = occupancy((LaunchConfig){.threads = 128, .registers_per_thread = 255, .shared_bytes = 65536});
-  assert_int_equal(o.limits[LIMIT_SHARED], 3); /* 233472 / (65536 + 1024) */
-  assert_int_equal(o.limits[LIMIT_REGISTERS], 2);
-  assert_int_equal(o.limits[LIMIT_THREADS], 16);
-  assert_int_equal(o.limits[LIMIT_CTAS], 32);
-  assert_true(o.limits[LIMIT_KERNEL] == OCCUPANCY_NO_LIMIT);
-  assert_int_equal(o.ctas_per_sm, 2);
-  assert_int_equal(o.binds, LIMIT_REGISTERS);
-  assert_true(o.warps_fraction == 8.0 / 64);
-
-  o = occupancy((LaunchConfig){.threads = 128, .registers_per_thread = 64, .shared_bytes = 100 * 1024});
-  assert_int_equal(o.binds, LIMIT_SHARED);
-  assert_int_equal(o.ctas_per_sm, 2); /* 233472 / 103424 */
-  o = occupancy((LaunchConfig){.threads = 1000, .registers_per_thread = 16});
-  assert_int_equal(o.binds, LIMIT_THREADS); /* 1000 threads are 32 warps */
-  assert_int_equal(o.ctas_per_sm, 2);
-  o = occupancy((LaunchConfig){.threads = 32, .registers_per_thread = 16});
-  assert_int_equal(o.binds, LIMIT_CTAS);
-  assert_int_equal(o.ctas_per_sm, 32);
-  o = occupancy(
-      (LaunchConfig){.threads = 384, .registers_per_thread = 168, .shared_bytes = 160 * 1024, .ctas_per_sm = 1});
-  assert_int_equal(o.ctas_per_sm, 1);
-  assert_int_equal(o.limits[LIMIT_REGISTERS], 1); /* 168 x 32 = 5376: 3 a partition, 12 in all, a CTA has 12 */
-}
-
-/* Three warps more in each partition would fit the SM's total of registers, but not its partitions: 40 registers are
- * 1280 a warp; 65536 / 1280 = 51, but 16384 / 1280 = 12 and 4 x 12 = 48. */
-TEST(registers_are_lost_between_partitions) {
-  const Occupancy o = occupancy((LaunchConfig){.threads = 32, .registers_per_thread = 40});
-  assert_int_equal(o.limits[LIMIT_REGISTERS], 48);
-}
-
-TEST(the_largest_cta_fits_and_one_byte_more_does_not) {
-  assert_int_equal(occupancy((LaunchConfig){.threads = 128, .shared_bytes = 227 * 1024}).ctas_per_sm, 1);
-  const LaunchConfig wrong[] = {{.threads = 128, .shared_bytes = 227 * 1024 + 1},
-                                {.threads = 1025},
-                                {.threads = 128, .registers_per_thread = 256},
-                                {.threads = 1024, .registers_per_thread = 65}};
-  static const char *const WORDS[] = {"shared memory", "threads", "registers", "registers"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    Occupancy o = {.ctas_per_sm = 77};
-    Error error = {0};
-    assert_int_equal(launch_occupancy(&o, &wrong[i], &SM90, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, WORDS[i]));
-    assert_int_equal(o.ctas_per_sm, 77); /* unchanged */
-  }
-}
-
-/* What is not known does not limit; where nothing is known, one CTA is taken and said to be unfounded. */
-TEST(unknown_numbers_do_not_limit) {
-  const Occupancy o = occupancy((LaunchConfig){.block_q = 64});
-  assert_int_equal(o.ctas_per_sm, 1);
-  assert_int_equal(o.binds, LIMIT_COUNT);
-  assert_string_equal(occupancy_limit_name(o.binds), "nothing known");
-  const Gpu bare = {.name = "bare", .n_sm = 2};
-  Occupancy p;
-  const LaunchConfig config = {.threads = 128, .registers_per_thread = 255, .shared_bytes = 1 << 20, .ctas_per_sm = 3};
-  assert_int_equal(launch_occupancy(&p, &config, &bare, NULL), STATUS_OK);
-  assert_int_equal(p.ctas_per_sm, 3);
-  assert_int_equal(p.binds, LIMIT_KERNEL);
-}
 
 static Launch make(Shape shape, LaunchConfig config) {
   Launch l;
@@ -192,27 +118,6 @@ TEST(a_program_says_which_ctas_begin) {
     if ((int64_t)(run.l2.hbm_read_bytes / 32768 + 0.5) != BLOCKS[back])
       fail_msg("%s: %g blocks, not %d", LOOPS[back], run.l2.hbm_read_bytes / 32768, (int)BLOCKS[back]);
   }
-}
-
-/* 16 heads of N = 4096 in blocks of 128 are 512 CTAs; 264 run at once: two waves, the second 248 of 264 full. */
-TEST(waves_and_the_tail) {
-  const Shape shape = {.heads = 16, .N_q = 4096, .d = 128};
-  LaunchConfig config = {
-      .block_q = 128, .block_k = 64, .threads = 128, .registers_per_thread = 255, .shared_bytes = 65536};
-  Launch l = make(shape, config);
-  assert_int_equal(l.n_pieces, 512);
-  assert_int_equal(l.n_slots, 264);
-  assert_int_equal(l.n_ctas, 512);
-  assert_int_equal(l.n_waves, 2);
-  assert_true(l.tail_fill == 248.0 / 264);
-  config.persistent = true;
-  assert_int_equal(make(shape, config).n_ctas, 264);
-  l = make((Shape){.N_q = 100, .d = 128}, config); /* one CTA: a wave that is nearly empty */
-  assert_int_equal(l.n_ctas, 1);
-  assert_int_equal(l.n_waves, 1);
-  assert_true(l.tail_fill == 1.0 / 264);
-  config.whole_head = true; /* FlashAttention-1: a CTA a head */
-  assert_int_equal(make(shape, config).n_pieces, 16);
 }
 
 TEST(impossible_requests) {

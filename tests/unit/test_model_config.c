@@ -10,20 +10,9 @@
 static const struct {
   const char *rule, *json, *says;
 } CASES[] = {
-    /* 4 layers x 2 x 8 heads x 64 x 2 B x 10,000 */
-    {"plain", "{" BASE "}", "4 x 8 x 64; 81920000"},
-    {"grouped heads", "{" BASE ",\"num_key_value_heads\":2}", "4 x 2 x 64; 20480000"},
-    {"a head size of its own", "{" BASE ",\"head_dim\":128}", "4 x 8 x 128; 163840000"},
-    {"fp32", "{\"num_hidden_layers\":4,\"num_attention_heads\":8,\"hidden_size\":512,\"torch_dtype\":\"float32\"}",
-     "4 x 8 x 64; 163840000"},
     {"dtype for torch_dtype",
      "{\"num_hidden_layers\":1,\"num_attention_heads\":1,\"hidden_size\":64,\"dtype\":\"float16\"}",
      "1 x 1 x 64; 2560000"},
-    {"Qwen3: a window that is not used",
-     "{\"num_hidden_layers\":36,\"num_attention_heads\":32,\"num_key_value_heads\":8,\"hidden_size\":4096,\"head_dim\":"
-     "128,"
-     "\"use_sliding_window\":false,\"sliding_window\":null,\"max_window_layers\":36,\"torch_dtype\":\"bfloat16\"}",
-     "36 x 8 x 128; 1474560000"},
     {"Qwen2: not used though written",
      "{" BASE ",\"use_sliding_window\":false,\"sliding_window\":4096,\"max_window_layers\":2}", "4 x 8 x 64; 81920000"},
     /* layers 2 and 3 keep 100: (2 x 10,000 + 2 x 100) x 2,048 */
@@ -35,12 +24,6 @@ static const struct {
      "\"max_window_layers\":2}",
      "2 x 8 x 64 + 2 x 8 x 64 window 100; 41369600"},
     {"Mistral: a window in all", "{" BASE ",\"sliding_window\":4096}", "4 x 8 x 64 window 4096; 33554432"},
-    /* Gemma 3: every sixth of 34 layers sees all: 5; (5 x 10,000 + 29 x 1,024) x 4,096 B */
-    {"Gemma 3, nested",
-     "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"hidden_size\":2560,"
-     "\"num_hidden_layers\":34,\"num_attention_heads\":8,\"num_key_value_heads\":4,\"head_dim\":256,"
-     "\"sliding_window\":1024,\"sliding_window_pattern\":6},\"torch_dtype\":\"bfloat16\"}",
-     "5 x 4 x 256 + 29 x 4 x 256 window 1024; 326434816"},
     {"Gemma 3, as published: the class knows the rest",
      "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"hidden_size\":2560,"
      "\"num_hidden_layers\":34,\"sliding_window\":1024},\"torch_dtype\":\"bfloat16\"}",
@@ -49,10 +32,6 @@ static const struct {
      "2 x 4 x 64 + 2 x 4 x 64 window 4096; 28868608; remark"},
     {"a pattern in letters", "{" BASE ",\"sliding_window\":4096,\"sliding_window_pattern\":\"LLLG\"}",
      "1 x 8 x 64 + 3 x 8 x 64 window 4096; 45645824"},
-    {"layer_types",
-     "{" BASE ",\"sliding_window\":128,\"layer_types\":[\"sliding_attention\",\"full_attention\","
-     "\"sliding_attention\",\"full_attention\"]}",
-     "2 x 8 x 64 + 2 x 8 x 64 window 128; 41484288"},
     {"layer_types are stronger than use_sliding_window",
      "{" BASE
      ",\"use_sliding_window\":false,\"sliding_window\":128,\"layer_types\":[\"full_attention\",\"full_attention\","
@@ -62,7 +41,6 @@ static const struct {
      "{" BASE ",\"layer_types\":[\"linear_attention\",\"linear_attention\",\"linear_attention\","
      "\"full_attention\"]}",
      "1 x 8 x 64; 20480000; remark"},
-    {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; remark"},
     /* 3 states: 32 heads x 128 x 128 + (2 x 16 x 128 + 32 x 128) x 4, of 2 B */
     {"Qwen3-Next: gated delta nets",
      "{" BASE ",\"full_attention_interval\":4,\"linear_num_key_heads\":16,\"linear_key_head_dim\":128,"
@@ -75,33 +53,14 @@ static const struct {
     {"Kimi: full layers counted from 1",
      "{" BASE ",\"kv_lora_rank\":512,\"qk_rope_head_dim\":64,\"linear_attn_config\":{\"full_attn_layers\":[4]}}",
      "1 x latent 576 of 64; 11520000; remark"},
-    {"RecurrentGemma: types that repeat",
-     "{" BASE ",\"attention_window_size\":2048,\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"]}",
-     "1 x 8 x 64 window 2048; 4194304; remark"},
-    {"Nemotron-H: letters", "{" BASE ",\"hybrid_override_pattern\":\"M-*-\"}", "1 x 8 x 64; 20480000; remark"},
-    {"Granite: layers of mamba", "{" BASE ",\"layers_block_type\":[\"mamba\",\"mamba\",\"attention\",\"mamba\"]}",
-     "1 x 8 x 64; 20480000; remark"},
     {"GPT-Neo: attention_types", "{" BASE ",\"window_size\":256,\"attention_types\":[[[\"global\",\"local\"],2]]}",
      "2 x 8 x 64 + 2 x 8 x 64 window 256; 42008576"},
-    /* Llama 4: 12 of 48 layers see all; the others hold 10,000 - 8,192 = 1,808: (120,000 + 65,088) x 4,096 B */
-    {"Llama 4: chunks",
-     "{\"model_type\":\"llama4\",\"text_config\":{\"model_type\":\"llama4_text\",\"hidden_size\":5120,"
-     "\"num_hidden_layers\":48,\"num_attention_heads\":40,\"num_key_value_heads\":8,\"head_dim\":128,"
-     "\"attention_chunk_size\":8192,\"no_rope_layers\":[]},\"torch_dtype\":\"bfloat16\"}",
-     "12 x 8 x 128 + 36 x 8 x 128 chunk 8192; 758120448"},
     {"chunks by a list", "{" BASE ",\"attention_chunk_size\":4000,\"no_rope_layers\":[1,1,1,0]}",
      "1 x 8 x 64 + 3 x 8 x 64 chunk 4000; 32768000"},
     {"chunks by layer_types",
      "{" BASE ",\"attention_chunk_size\":4000,\"layer_types\":[\"chunked_attention\","
      "\"chunked_attention\",\"chunked_attention\",\"full_attention\"]}",
      "1 x 8 x 64 + 3 x 8 x 64 chunk 4000; 32768000"},
-    {"no chunks", "{" BASE ",\"attention_chunk_size\":null}", "4 x 8 x 64; 81920000"},
-    /* MLA: (512 + 64) x 2 B x 61 layers x 10,000 */
-    {"MLA",
-     "{\"num_hidden_layers\":61,\"num_attention_heads\":128,\"num_key_value_heads\":128,\"hidden_size\":7168,"
-     "\"kv_lora_rank\":512,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
-     "\"torch_dtype\":\"bfloat16\"}",
-     "61 x latent 576 of 128; 702720000"},
     {"MLA: 'head_dim' is not that of K, V has its own",
      "{" BASE ",\"kv_lora_rank\":512,\"qk_nope_head_dim\":192,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
      "\"head_dim\":64}",
@@ -124,8 +83,6 @@ static const struct {
      "{\"n_layers\":32,\"n_heads\":32,\"d_model\":4096,\"attn_config\":{\"kv_n_heads\":8},"
      "\"torch_dtype\":\"bfloat16\"}",
      "32 x 8 x 128; 1310720000"},
-    /* K of 192 and V of 128: 4 x 8 x 320 x 2 B x 10,000 */
-    {"V of another size", "{" BASE ",\"head_dim\":192,\"v_head_dim\":128}", "4 x 8 x 192/128; 204800000"},
     /* 2 full layers x 2 x 2 x 512 x 2 B x 10,000 + 2 windowed x 2 x 8 x 256 x 2 B x 1,024 */
     {"Gemma 4: other heads where all is seen",
      "{" BASE ",\"head_dim\":256,\"global_head_dim\":512,\"num_global_key_value_heads\":2,\"sliding_window\":1024,"
@@ -144,8 +101,6 @@ static const struct {
      "{\"attention\":{\"no_op\":true}},{\"attention\":{\"n_heads_in_group\":4}},"
      "{\"attention\":{\"n_heads_in_group\":8}}]}",
      "2 x 1 x 64 + 1 x 2 x 64; 10240000"},
-    {"windows by layer", "{" BASE ",\"sliding_window\":[100,null,100,200]}",
-     "1 x 8 x 64 + 2 x 8 x 64 window 100 + 1 x 8 x 64 window 200; 21299200"},
     {"shared layers keep none", "{" BASE ",\"num_kv_shared_layers\":3}", "1 x 8 x 64; 20480000; remark"},
     {"a model inside a thinker", "{\"thinker_config\":{\"text_config\":{" BASE "}}}", "4 x 8 x 64; 81920000"},
     {"a mark before it", "\xef\xbb\xbf{" BASE "}", "4 x 8 x 64; 81920000"},
@@ -158,12 +113,6 @@ static const struct {
     {"NaN in a text stays text", "{" BASE ",\"model_name\":\"NaN \\\" Infinity\",\"x_loss\":-Infinity}",
      "4 x 8 x 64; 81920000"},
     {"a window that is Infinity", "{" BASE ",\"sliding_window\":Infinity}", "! 'sliding_window' is not a whole number"},
-    /* 61 layers x 2 x 1 head x 256 x 2 B x 10,000 */
-    {"Step 3: KV heads as attention groups",
-     "{\"num_hidden_layers\":61,\"num_attention_heads\":64,\"num_attention_groups\":1,\"head_dim\":256,\"hidden_size\":"
-     "7168,"
-     "\"torch_dtype\":\"bfloat16\"}",
-     "61 x 1 x 256; 624640000"},
     {"Step 3.5: layers of prediction follow, groups by kind",
      "{" BASE ",\"num_nextn_predict_layers\":1,\"num_attention_groups\":4,\"sliding_window\":512,\"layer_types\":["
      "\"full_attention\",\"sliding_attention\",\"sliding_attention\",\"sliding_attention\",\"full_attention\"],"
@@ -229,18 +178,10 @@ static const struct {
      "{\"model_type\":\"t5\",\"d_model\":1024,\"d_kv\":64,\"num_layers\":24,\"num_decoder_layers\":24,\"num_heads\":32,"
      "\"is_encoder_decoder\":true,\"torch_dtype\":\"bfloat16\",\"relative_attention_num_buckets\":32}",
      "24 x 32 x 64; 1966080000; remark"},
-    {"an encoder",
-     "{\"model_type\":\"bert\",\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"dtype\":"
-     "\"float16\"}",
-     "; 0; an encoder k"},
     {"BERT as a decoder",
      "{\"model_type\":\"bert\",\"is_decoder\":true,\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_"
      "heads\":12,\"dtype\":\"float16\"}",
      "12 x 12 x 64; 368640000"},
-    {"a model of images",
-     "{\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"image_size\":224,\"patch_size\":16,"
-     "\"dtype\":\"float16\"}",
-     "; 0; an encoder k"},
     {"a denoiser",
      "{\"_class_name\":\"DiTTransformer2DModel\",\"num_layers\":28,\"num_attention_heads\":16,\"attention_head_dim\":"
      "72}",
@@ -294,12 +235,6 @@ static const struct {
     {"KV heads that do not divide", "{" BASE ",\"num_key_value_heads\":3}", "! 3 K and V heads do not divide 8"},
     {"a letter that is not known", "{" BASE ",\"hybrid_override_pattern\":\"M*?-\"}",
      "! 'hybrid_override_pattern' has the letter '?'"},
-    {"a window of an encoder at the root", "{\"window_size\":15,\"text_config\":{" BASE "}}",
-     "4 x 8 x 64; 81920000; unused window_size"},
-    {"JetMoE: no query heads",
-     "{\"num_hidden_layers\":4,\"num_key_value_heads\":16,\"kv_channels\":128,\"hidden_size\":2048,\"torch_dtype\":"
-     "\"bfloat16\"}",
-     "4 x 16 x 128; 327680000; remark"},
     {"cross attention at an interval is not guessed", "{" BASE ",\"cross_layer_interval\":4}",
      "4 x 8 x 64; 81920000; unused cross_layer_interval"},
     {"tokens of memory", "{" BASE ",\"num_memory_tokens\":128}", "4 x 8 x 64; 81920000; unused num_memory_tokens"},

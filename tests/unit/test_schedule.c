@@ -1,4 +1,4 @@
-/* Loads of a block against the events, totals beyond 64 bits, and what is refused. Events against the papers' loops,
+/* Loads of a block against the events, and what is refused. Events against the papers' loops,
  * pair by pair: test_programs.c; every shipped program walked, counted and sought: test_shipped.c. */
 #include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
@@ -48,27 +48,6 @@ TEST(loads_per_block_are_what_the_events_show) {
     if (strcmp(s->name, "fa2") == 0 || strcmp(s->name, "standard") == 0)
       for (int64_t i = 0; i < plan.T_r; i++) assert_int_equal(stores_of_O[i], 1);
   }
-}
-
-static Traffic closed_form(const char *name, Shape shape, Tiling tiling) {
-  Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
-  Traffic t = {0};
-  bool overflow = false;
-  schedule_traffic(schedule_find(name), &plan, &t, &overflow);
-  assert_false(overflow);
-  return t;
-}
-
-/* 2^31 tokens and 128 heads: totals beyond 64 bits, exact. Standard: 4 N^2 x 2 B x 128 = 2^72 plus 4 N d. */
-TEST(a_question_too_big_to_step_through) {
-  const Shape shape = {.N_q = (int64_t)1 << 31, .d = 128};
-  Traffic t = closed_form("standard", shape, (Tiling){.B_r = 128, .B_c = 128});
-  bool overflow = false;
-  traffic_scale(&t, 128, &overflow);
-  const Wide bytes = traffic_read_bytes(&t, &overflow) + traffic_write_bytes(&t, &overflow);
-  assert_false(overflow);
-  assert_true(bytes == ((Wide)1 << 72) + ((Wide)1 << 48));
 }
 
 TEST(bad_plans_are_refused_with_a_reason) {
