@@ -47,8 +47,10 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
 
 void progress_foretell(Progress *p, double part) {
   const double all_s = (progress_clock_s() - p->started_s) / part;
-  const bool is_early = clock() - p->began < QUIET_S * CLOCKS_PER_SEC; /* a busy computer's wait is not counted */
-  if (p->is_told || is_early || part >= 1 || all_s < LONG_S || fileno(p->err) < 0) return;
+  /* Of its own time: a busy computer's wait is not counted. */
+  if (p->is_told || (double)(clock() - p->began) < QUIET_S * CLOCKS_PER_SEC || part >= 1 || all_s < LONG_S ||
+      fileno(p->err) < 0)
+    return;
   p->is_told = true;
   text_say(p->err, "%s: about %s in all\n", p->what, number_seconds(all_s).text);
 }
