@@ -268,7 +268,10 @@ async function layout(world) {
     shares.push((100 * share).toFixed(1))
     await page.close()
   }
-  const sizes = [[320, 196], [568, 276], [768, 307], [3736, 1950], [326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
+  const small = await open(world, 'N=64 d=16 block=8 step=40', 'embed.html', { width: 320, height: 240 })
+  check(await small.value(`tilewalk.engine.taken('web_svg').split('\\n').length`) > 50, 'an embed of 320 x 240 has a picture')
+  check(/^fa2, N 64, d 16, 1 head, paper GPU, no mask: 36 KiB in all/.test(await small.value(`document.getElementById('caption').innerText`)), 'and its caption')
+  const sizes = [[320, 150], [320, 196], [568, 276], [768, 307], [3736, 1950], [326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
   if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
   const page = await open(world, 'N=1024 d=64 block=128 step=0')
   await page.value('tilewalk.whole')

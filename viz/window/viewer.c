@@ -48,7 +48,10 @@ void viewer_tick(Viewer *v, double seconds) {
   v->is_dirty |= changed;
 }
 
-bool viewer_is_too_small(const Viewer *v) { return v->width < VIEWER_LEAST_WIDTH || v->height < VIEWER_LEAST_HEIGHT; }
+/* A frame has its controls elsewhere. */
+bool viewer_is_too_small(const Viewer *v) {
+  return v->width < VIEWER_LEAST_WIDTH || v->height < (v->is_framed ? FRAME_LEAST_HEIGHT : VIEWER_LEAST_HEIGHT);
+}
 
 bool viewer_wants_bar(const Viewer *v) { return v->drag != DRAG_NONE || v->mouse_y > 0.84 * v->height; }
 

@@ -13,7 +13,7 @@
 #include "viz/window/controls.h"
 #include "viz/window/side.h"
 
-enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180 };
+enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180, FRAME_LEAST_HEIGHT = 120 };
 
 typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_COVER } Drag;
 
