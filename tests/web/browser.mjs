@@ -120,10 +120,6 @@ class Page {
     }
     throw new Error(`not within ${seconds} s: ${expression}; errors: ${this.errors.join('; ')}`)
   }
-  async picture() {
-    const { data } = await this.send('Page.captureScreenshot', { format: 'png' })
-    return Buffer.from(data, 'base64')
-  }
   async press(key, { text, code = key, shift = false, control = false } = {}) {
     const modifiers = (shift ? 8 : 0) + (control ? 2 : 0)
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, text, modifiers, windowsVirtualKeyCode: KEY_CODES[key] })

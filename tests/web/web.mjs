@@ -1,7 +1,6 @@
 // The folder build/web in a real Chromium, against the C renderer: node tests/web/web.mjs BUILD CHROMIUM [NAME...]
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -69,7 +68,6 @@ async function primitives(world) {
   same(native.length, lines.length, 'states that C drew')
   const page = await open(world)
   await page.value(`tilewalk.engine.call('web_l2_later', 0)`) // as the C beside it does
-  const hash = createHash('sha256')
   let count = 0
   for (const one of native) {
     check(!one.list.startsWith('refused'), `C refuses ${one.line}`)
@@ -83,10 +81,9 @@ async function primitives(world) {
     })()`)
     comparePrimitives(list, one.list, one.line)
     same(words.trimEnd(), one.words.trimEnd(), `${one.line}: description`)
-    hash.update(one.list)
     count += one.list.split('\n').length
   }
-  return `${native.length} states, ${count} elements, sha256 ${hash.digest('hex').slice(0, 12)}`
+  return `${native.length} states, ${count} elements`
 }
 
 async function descriptions(world) {
@@ -261,16 +258,14 @@ async function touch(world) {
 // The picture has its share of the page; in it no text is below 12 pixels, leaves it, or lies on other text. SIZES=all: more.
 async function layout(world) {
   const shares = []
-  for (const [name, width, height, least] of [['see.html', 1920, 1080, 0.69], ['see.html', 1366, 700, 0.59], ['see.html', 390, 844, 0.57], ['embed.html', 900, 560, 0.67]]) {
+  for (const [name, width, height, least] of [['see.html', 1920, 1080, 0.69], ['see.html', 1366, 700, 0.59], ['see.html', 390, 844, 0.57], ['embed.html', 900, 560, 0.67], ['embed.html', 320, 240, 0.6]]) {
     const page = await open(world, 'N=1024 d=64 block=128 step=153', name, { width, height })
     const share = await page.value(`(({ width, height }) => width * height / (innerWidth * innerHeight))(document.getElementById('picture').getBoundingClientRect())`)
     check(share >= least, `${name} at ${width} x ${height}: the picture has ${(100 * share).toFixed(1)} %`)
+    check(await page.value(`tilewalk.engine.taken('web_svg').length > 2000`), `${name} at ${width} x ${height} has no picture`)
     shares.push((100 * share).toFixed(1))
     await page.close()
   }
-  const small = await open(world, 'N=64 d=16 block=8 step=40', 'embed.html', { width: 320, height: 240 })
-  check(await small.value(`tilewalk.engine.taken('web_svg').split('\\n').length`) > 50, 'an embed of 320 x 240 has a picture')
-  check(/^fa2, N 64, d 16, 1 head, paper GPU, no mask: 36 KiB in all/.test(await small.value(`document.getElementById('caption').innerText`)), 'and its caption')
   const sizes = [[320, 150], [320, 196], [568, 276], [768, 307], [3736, 1950], [326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
   if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
   const page = await open(world, 'N=1024 d=64 block=128 step=0')

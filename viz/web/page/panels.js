@@ -111,7 +111,7 @@ function share(viewer, page) {
 }
 
 const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
-  ['Home, End', 'to the start, to the end'], ['1 to 6', 'scenes: tiles, piles, softmax, time, code, banks'], ['p', 'the problem'], ['c', 'the program, line by line'],
+  ['Home, End', 'to the start, to the end'], ['1 to 6', 'the scenes, as listed'], ['p', 'the problem'], ['c', 'the program, line by line'],
   ['n', 'numbers, as tables'], ['s', 'share'], ['f', 'full screen'], ['t', 'light or dark'], ['?', 'this page'], ['Escape', 'closes what is open']]
 function keys() {
   return [element('table', { className: 'data' }, element('caption', { textContent: 'Keys', className: 'unseen' }), element('tbody', {}, ...KEYS.map(([key, does]) =>
