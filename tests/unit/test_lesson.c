@@ -247,43 +247,6 @@ static const char *judge(const char *text, size_t length, Findings *f) {
   return f->last;
 }
 
-static const struct {
-  const char *code;
-  int line;
-  const char *reason;
-} HOSTILE[] = {
-    {"while true do end return 1", 6, "too much work"},
-    {"(function() local t = {} while true do t[#t + 1] = t end end)()", 6, ""},
-    {"local s = 'x' while true do s = s .. s end return 1", 6, ""},
-    {"os.execute('true')", 6, "os"},
-    {"io.open('/etc/passwd')", 6, "io"},
-    {"require('os')", 6, "require"},
-    {"load('return 1')()", 6, "load"},
-    {"string.rep('x', 1e9)", 6, ""},
-    {"sim{N=1e18}.tiles.total", 6, ""},
-    {"attention{N=4096, d=128}.rmse", 6, "too much work"},
-    {"1 +", 6, ""},
-    {"nothing_of_that_name", 6, ""},
-    {"'a text'", 6, "must be a number"},
-    {"0/0", 6, "finite"},
-    {"error({})", 6, ""},
-    {"setmetatable({}, {__gc = function() while true do end end}) return 1", 6, ""},
-};
-
-TEST(hostile_expressions_end_within_a_second) {
-  for (size_t k = 0; k < sizeof HOSTILE / sizeof *HOSTILE; k++) {
-    char text[1024], begins[32];
-    Findings f;
-    snprintf(text, sizeof text, HEADER "```ask x\nprompt: x\nanswer: %s\n```\n", HOSTILE[k].code);
-    snprintf(begins, sizeof begins, "x.md:%d:", HOSTILE[k].line);
-    const double began = seconds();
-    const char *message = judge(text, strlen(text), &f);
-    if (seconds() - began > 1) fail_msg("%s: took %.2f s", HOSTILE[k].code, seconds() - began);
-    if (strncmp(message, begins, strlen(begins)) != 0 || !strstr(message, HOSTILE[k].reason))
-      fail_msg("%s: %s", HOSTILE[k].code, message);
-  }
-}
-
 /* Many of them in one file share one budget. */
 TEST(many_slow_expressions_share_one_budget) {
   char text[8192] = HEADER;

@@ -124,55 +124,7 @@ TEST(a_lesson_is_opened_once) {
   for (int k = 0; k < 30; k++) assert_int_equal(rows[k].line, k + 2);
 }
 
-/* Nothing that a row says is taken for a path: it goes to the loader of names, which has none. */
-TEST(a_row_without_a_lesson_is_a_row_with_an_error) {
-  grade("student,lesson,id,answer\nEve,eve/03-tiles.md,sum,4\nAda,two,bytes,64\nBob,,bytes,64\n", (ClassRules){0});
-  is(0, "error", "there is no lesson 'eve/03-tiles.md'");
-  is(1, "right", "");
-  is(2, "error", "the row names no lesson");
-  assert_int_equal(sum.n_errors, 2);
-  assert_int_equal(sum.n_counted, 1);
-}
-
-TEST(the_lesson_of_the_command_line_serves_rows_that_name_it_or_none) {
-  Lesson own;
-  const char *text = "# T\n- idea: one\n- minutes: 5\n\n```ask sum\nprompt: p\nanswer: 4\nhint: h\nexplain: e\n```\n";
-  assert_int_equal(lesson_from_buffer(&own, text, strlen(text), "/home/teacher/mine.md", &error), STATUS_OK);
-  grade("student,lesson,id,answer\nAda,,sum,4\nBob,mine,sum,4\nEve,mine.md,sum,4\nCid,02-three,bytes,64\n",
-        (ClassRules){.lesson = &own});
-  is(0, "right", "");
-  is(1, "right", "");
-  is(2, "error", "there is no lesson 'mine.md'");
-  is(3, "right", "");
-  lesson_free(&own);
-}
-
-TEST(a_question_misspelt_is_one_row) {
-  grade("student,lesson,id,answer\nAda,two,byts,64\nBob,two,bytes,64\n", (ClassRules){0});
-  is(0, "error", "no question 'byts'; did you mean 'bytes'?");
-  is(1, "right", "");
-}
-
 /* ---- Seeds */
-
-TEST(seeds_are_the_teachers) {
-  char text[400];
-  uint64_t other = 2;
-  while (number_of(other) == number_of(1)) other++;
-  snprintf(text, sizeof text, "student,lesson,id,answer,seed\nEve,two,sum,%d,%d\nAda,two,sum,%d,1\nBob,two,sum,%d,\n",
-           2 * number_of(other), (int)other, 2 * number_of(1), 2 * number_of(other));
-  grade(text, (ClassRules){0});
-  is(0, "error", "answered with seed"); /* right for her own seed, which the teacher did not give */
-  is(1, "right", "");
-  assert_string_not_equal(rows[2].verdict, "right");
-  grade(text, (ClassRules){.trust_seeds = true});
-  is(0, "right", "");
-  is(1, "right", "");
-  grade(text, (ClassRules){.seed = other});
-  is(0, "right", "");
-  is(1, "error", "the teacher's is");
-  is(2, "right", "");
-}
 
 /* Under a key Eve's copy of Ada's answer is an answer to Ada's numbers. */
 TEST(a_key_gives_own_numbers) {
@@ -213,93 +165,6 @@ TEST(a_seed_follows_from_key_and_name) {
   /* computed once more by the definition, in another language */
   assert_int_equal(seed, 265346656);
   assert_true(seed != class_seed("a long key", "Ada Lovelac"));
-}
-
-/* ---- Answers given twice */
-
-/* One student is one student, however the name is spelled: the second answer is the second. */
-TEST(a_name_may_be_spelled_in_many_ways) {
-  grade("student,lesson,id,answer\nAda Lovelace,two,bytes,63\nada  lovelace,two,bytes,64\n", (ClassRules){0});
-  assert_string_not_equal(rows[0].verdict, "right");
-  is(1, "again", "in line 2");
-  assert_int_equal(sum.n_right, 0);
-}
-
-static void add_file(Submission *s, const char *name, const char *text) {
-  Error own = {0};
-  if (submission_add(s, text, strlen(text), name, &own)) fail_msg("%s", own.message);
-}
-
-/* Eve hands in rows for Bob: neither hers nor his count where they differ, in whatever order the files come. */
-TEST(files_that_differ_are_conflicts) {
-  static const char BOB[] = "student,lesson,id,answer\nBob,two,bytes,64\nBob,two,sum,1\n";
-  static const char EVE[] = "student,lesson,id,answer\nbob,two,bytes,63\nEve,two,bytes,64\nBob,two,sum,1\n";
-  for (int eve_first = 0; eve_first < 2; eve_first++) {
-    Submission s = {0};
-    error = (Error){0};
-    n_rows = 0;
-    add_file(&s, eve_first ? "a.csv" : "b.csv", eve_first ? EVE : BOB);
-    add_file(&s, eve_first ? "b.csv" : "a.csv", eve_first ? BOB : EVE);
-    const ClassRules rules = {.load = load, .seed = 1};
-    assert_int_equal(lesson_class_grade(&s, &rules, keep, NULL, &sum, &error), STATUS_OK);
-    const int bob = eve_first ? 3 : 0, eve = eve_first ? 0 : 2;
-    is(bob, "conflict", "line 2 of a.csv has another answer");
-    is(eve, "conflict", "line 2 of b.csv has another answer");
-    is(eve + 1, "right", "");
-    is(eve_first ? bob + 1 : eve + 2, "again", "the first answer counts"); /* the same in both files */
-    assert_int_equal(sum.n_conflicts, 2);
-    assert_int_equal(sum.n_right, 1);
-    submission_free(&s);
-  }
-}
-
-/* What is left empty is no answer: it is not counted, the answer after it is the first, no file conflicts with it. */
-TEST(an_empty_answer_is_none) {
-  Submission s = {0};
-  const ClassRules rules = {.load = load, .seed = 1};
-  add_file(&s, "a.csv",
-           "student,lesson,id,answer\nAda,two,bytes,\nAda,two,guess,\nAda,two,byts,\nBob,two,bytes,lots\n");
-  add_file(&s, "b.csv", "student,lesson,id,answer\nAda,two,bytes,64\nAda,two,guess,a\n");
-  add_file(&s, "c.csv", "student,lesson,id,answer\nAda,two,guess,b\n");
-  n_rows = 0;
-  assert_int_equal(lesson_class_grade(&s, &rules, keep, NULL, &sum, &error), STATUS_OK);
-  submission_free(&s);
-  is(0, "unanswered", "left empty");
-  is(1, "predicted", "left empty");
-  is(2, "error", "no question 'byts'");
-  is(3, "unreadable", "'lots' is not a number");
-  is(4, "right", "");
-  is(5, "predicted", "");
-  is(6, "again", "the first answer counts"); /* predictions earn nothing, so they do not conflict */
-  assert_int_equal(sum.n_counted, 2);
-  assert_int_equal(sum.n_unanswered, 1);
-  assert_int_equal(sum.n_conflicts, 0);
-}
-
-TEST(who_is_not_on_the_roster_is_shown) {
-  static const char *const NAMES[] = {"Ada Lovelace", "Bob"};
-  const ClassRoster roster = {NAMES, 2};
-  grade("student,lesson,id,answer\nada lovelace,two,bytes,64\nAda Lovelaca,two,bytes,64\nZoe,two,bytes,64\n",
-        (ClassRules){.roster = &roster});
-  is(0, "right", "");
-  is(1, "unknown", "is it 'Ada Lovelace'?");
-  is(2, "unknown", "'Zoe' is not on the roster");
-  assert_int_equal(sum.n_counted, 1);
-  assert_int_equal(sum.n_unknown, 2);
-}
-
-TEST(the_first_answer_counts) {
-  grade("student,lesson,id,answer\nEve,two,bytes,63\nAda,two,bytes,64\nEve,01-two,bytes,64\nEve,two,guess,a\n"
-        "Eve,02-three,bytes,64\nEve,two,bytes,64\n",
-        (ClassRules){0});
-  assert_string_not_equal(rows[0].verdict, "right");
-  is(1, "right", "");
-  is(2, "again", "in line 2");
-  is(3, "predicted", "");
-  is(4, "right", "");
-  is(5, "again", "in line 2");
-  assert_int_equal(sum.n_right, 2);
-  assert_int_equal(sum.n_counted, 3);
 }
 
 /* ---- What cannot be read */

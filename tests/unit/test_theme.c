@@ -103,36 +103,6 @@ static double difference(const double one[3], const double two[3]) {
   return sqrt(pow(dL / S_L, 2) + pow(dC / S_C, 2) + pow(dH / S_H, 2) + R * dC / S_C * dH / S_H);
 }
 
-/* Pairs 1, 7, 10, 13, 17, 20, 25 and 34 of the paper's table 1. */
-TEST(test_difference) {
-  static const struct {
-    double one[3], two[3], difference;
-  } PAIRS[] = {{{50, 2.6772, -79.7751}, {50, 0, -82.7485}, 2.0425},
-               {{50, 0, 0}, {50, -1, 2}, 2.3669},
-               {{50, 2.49, -0.001}, {50, -2.49, 0.0010}, 7.1792},
-               {{50, -0.001, 2.49}, {50, 0.0009, -2.49}, 4.8045},
-               {{50, 2.5, 0}, {73, 25, -18}, 27.1492},
-               {{50, 2.5, 0}, {58, 24, 15}, 19.4535},
-               {{60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}, 1.2644},
-               {{2.0776, 0.0795, -1.1350}, {0.9033, -0.0636, -0.5514}, 0.9082}};
-  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++)
-    if (fabs(difference(PAIRS[k].one, PAIRS[k].two) - PAIRS[k].difference) > 1e-4)
-      fail_msg("pair %d: %.4f", (int)k, difference(PAIRS[k].one, PAIRS[k].two));
-}
-
-/* The simulation itself: grey stays grey, and red and green of equal lightness fall together for
- * the red-blind. */
-TEST(test_simulation) {
-  for (int eye = 0; eye < N_EYES; eye++) {
-    double lab[3];
-    seen_as((Colour){128, 128, 128}, eye, lab);
-    assert_true(fabs(lab[1]) < 0.6 && fabs(lab[2]) < 0.6);
-  }
-  Colour red = {190, 110, 60}, green = {125, 130, 60};
-  assert_true(distance(red, green, 0) > 40);
-  assert_true(distance(red, green, 2) < 12);
-}
-
 #define LEAST_DIFFERENCE 10 /* of CIEDE2000; 1 is just noticeable side by side */
 
 static void expect_apart(const Theme *theme, const Colour *colours, int n, double least, const char *what) {

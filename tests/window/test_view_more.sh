@@ -38,7 +38,7 @@ ends 'after the table'
 start --size 1280x720
 keys space
 state 'step=[1-9]'
-"${BUILD:-build}/tests/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+"${BUILD:-build}/tests/test_view_player" controls >"$box/controls" || fail "the layout is not told"
 spot=$(grep -m 1 -E '^[0-9]+ [0-9]+ scrub$' "$box/controls") || fail "no scrub bar"
 x=${spot%% *} y=${spot#* } y=${y%% *}
 xdotool mousemove "$x" "$y" mousedown 1 mousemove_relative 60 0 mouseup 1

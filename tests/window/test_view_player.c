@@ -1,34 +1,12 @@
 /* The player: what the viewer does with inputs and time, without a window. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
 #include "tests/support/player_open.h"
 #include "viz/window/controls.h"
 
-static void test_starts_paused_at_the_start(void **state) {
-  (void)state;
-  Player *p = open_player();
-  assert_false(p->is_playing);
-  assert_int_equal(p->now.step, 0);
-  assert_int_equal(p->now.grid.T_r, 8);
-  assert_false(player_tick(p, 10));
-  assert_int_equal(p->now.step, 0);
-  close_player(p);
-}
-
 /* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
-static void test_time_plays(void **state) {
-  (void)state;
+TEST(time_plays) {
   Player *p = open_player();
   player_input(p, INPUT_PLAY);
   assert_true(player_events_per_s(p) == 2);
@@ -50,8 +28,7 @@ static void test_time_plays(void **state) {
 
 /* Escape leaves what is open, then the presentation, then asks; only asked again it quits, and any other key goes on.
  */
-static void test_escape_asks(void **state) {
-  (void)state;
+TEST(escape_asks) {
   Player *p = open_player();
   player_input(p, INPUT_HELP);
   assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
@@ -69,8 +46,7 @@ static void test_escape_asks(void **state) {
 }
 
 /* Row block 0 of the causal run works on one tile and skips seven: they are one gesture, in the time of one event. */
-static void test_skips_take_one_beat(void **state) {
-  (void)state;
+TEST(skips_take_one_beat) {
   Player *p = open_player();
   player_input(p, INPUT_SKIP_NEXT);
   assert_int_equal(p->now.event.kind, EVENT_SKIP);
@@ -85,8 +61,7 @@ static void test_skips_take_one_beat(void **state) {
 }
 
 /* On the model's clock a load of 64 B is over sooner than one of 256 B, and what moves nothing soonest. */
-static void test_two_clocks(void **state) {
-  (void)state;
+TEST(two_clocks) {
   Player *p = open_player();
   double beats[2] = {0};
   player_input(p, INPUT_EVENT_NEXT);
@@ -103,8 +78,7 @@ static void test_two_clocks(void **state) {
 }
 
 /* To any tile: there it is at work, whether it is computed or skipped, and nothing of it has happened before. */
-static void test_goes_to_tiles(void **state) {
-  (void)state;
+TEST(goes_to_tiles) {
   Player *p = open_player();
   for (int64_t i = 0; i < 8; i++)
     for (int64_t j = 0; j < 8; j++) {
@@ -118,8 +92,7 @@ static void test_goes_to_tiles(void **state) {
 }
 
 /* A run of many steps begins at a speed that ends it within ten minutes. */
-static void test_speed_by_length(void **state) {
-  (void)state;
+TEST(speed_by_length) {
   Player *p = calloc(1, sizeof *p);
   Error error = {0};
   Request request = {0};
@@ -132,8 +105,7 @@ static void test_speed_by_length(void **state) {
 }
 
 /* Forward and back again is the same snapshot, byte for byte, whatever the stride lands on. */
-static void test_back_is_the_way_one_came(void **state) {
-  (void)state;
+TEST(back_is_the_way_one_came) {
   Player *p = open_player();
   Snapshot *before = malloc(sizeof *before);
   for (int n = 0; n < 100; n++) {
@@ -155,8 +127,7 @@ static void test_back_is_the_way_one_came(void **state) {
 }
 
 /* Jumps land on an event of their kind; where there is none, nothing moves and the player says so. */
-static void test_jumps(void **state) {
-  (void)state;
+TEST(jumps) {
   Player *p = open_player();
   static const struct {
     PlayerInput input;
@@ -187,8 +158,7 @@ static void test_jumps(void **state) {
 
 /* At rest there are ten controls, the scrub bar among them: whole, within the window, beside one another, in letters
  * that are read: on a tall page of 4 % of its width, else of its height, but where twelve pixels are more. */
-static void test_controls(void **state) {
-  (void)state;
+TEST(controls) {
   Player *p = open_player();
   static const int SIZES[][3] = {{320, 180, 0},   {640, 480, 0},   {1280, 720, 0}, {1280, 720, 400},
                                  {1920, 1080, 0}, {3840, 2160, 0}, {390, 844, 0},  {700, 900, 200}};
@@ -213,6 +183,10 @@ static void test_controls(void **state) {
     }
   }
   controls_layout(c, p, cr, 1280, 720, 0, false);
+  for (int k = 0; k < c->n; k++) { /* where a script of the window presses */
+    const Box b = c->items[k].box;
+    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2, c->items[k].label);
+  }
   assert_true(controls_scrub_part(c, 0) == 0 && controls_scrub_part(c, 1280) == 1);
   player_input(p, INPUT_PRESENTATION);
   controls_layout(c, p, cr, 1280, 720, 0, false);
@@ -226,8 +200,7 @@ static void test_controls(void **state) {
 }
 
 /* All that can be done has a key: a character, or one of the window's own; 1 to 6 are the scenes, as the help says. */
-static void test_keys(void **state) {
-  (void)state;
+TEST(keys) {
   static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT,
                                         INPUT_TILE_BACK,  INPUT_ROW_NEXT,   INPUT_ROW_BACK,
                                         INPUT_PASS_NEXT,  INPUT_PASS_BACK,  INPUT_START,
@@ -246,43 +219,6 @@ static void test_keys(void **state) {
   assert_int_equal(player_key('A'), INPUT_LESS + PARAMETER_ALGORITHM);
   assert_int_equal(player_key('n'), INPUT_MORE + PARAMETER_N);
   assert_int_equal(player_key('c'), INPUT_MORE + PARAMETER_CAUSAL);
-}
-
-/* For the test of the window: where the middle of each control of a fresh viewer is, "x y label". */
-static int print_controls(double width, double height) {
-  Player *p = open_player();
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 16, 16);
-  cairo_t *cr = cairo_create(surface);
-  Controls *c = malloc(sizeof *c);
-  controls_layout(c, p, cr, width, height, 0, false);
-  for (int k = 0; k < c->n; k++) {
-    const Box b = c->items[k].box;
-    printf("%.0f %.0f %s\n", b.x + b.width / 2, b.y + b.height / 2, c->items[k].label);
-  }
-  free(c);
-  cairo_destroy(cr);
-  cairo_surface_destroy(surface);
-  close_player(p);
-  return 0;
-}
-
-int main(int n_arguments, char **arguments) {
-  if (n_arguments == 4 && strcmp(arguments[1], "--controls") == 0)
-    return print_controls(atof(arguments[2]), atof(arguments[3]));
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_starts_paused_at_the_start),
-      cmocka_unit_test(test_time_plays),
-      cmocka_unit_test(test_escape_asks),
-      cmocka_unit_test(test_skips_take_one_beat),
-      cmocka_unit_test(test_two_clocks),
-      cmocka_unit_test(test_goes_to_tiles),
-      cmocka_unit_test(test_speed_by_length),
-      cmocka_unit_test(test_back_is_the_way_one_came),
-      cmocka_unit_test(test_jumps),
-      cmocka_unit_test(test_controls),
-      cmocka_unit_test(test_keys),
-  };
-  return cmocka_run_group_tests_name("view_player", tests, NULL, NULL);
 }
 #else
 int main(void) { return 77; } /* a build without SDL2 has no player */

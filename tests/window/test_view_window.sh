@@ -76,7 +76,7 @@ mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 
   # shellcheck disable=SC2086 # two numbers
   xdotool mousemove $x $y "$@"
 }
-"${BUILD:-build}/tests/test_view_player" --controls 1280 720 >"$box/controls" || fail "the layout is not told"
+"${BUILD:-build}/tests/test_view_player" controls >"$box/controls" || fail "the layout is not told"
 mouse scrub mousedown 1 mousemove_relative 60 0 mouseup 1
 state 'step=1[0-9][0-9]$'
 mouse 'N 64' mousedown 1
