@@ -185,68 +185,6 @@ TEST(test_wrong_answers_are_diagnosed) {
   }
 }
 
-/* Slips of everybody, over all questions with numbers: how many get a word, and that none is called right. */
-typedef struct {
-  int n, n_told;
-} Told;
-
-static void slip(LessonRun *run, LessonQuestion *q, Told *told, double value, bool bare) {
-  char typed[96];
-  const AnswerKey *key = &q->key;
-  snprintf(typed, sizeof typed, "%.6g %s", value / (bare ? 1 : key->unit.factor), bare ? "" : key->unit.name);
-  Answer answer;
-  AnswerVerdict verdict;
-  if (!isfinite(value) || answer_parse(typed, strlen(typed), &answer, NULL) ||
-      answer_judge(key, &answer, &verdict, NULL) || verdict == ANSWER_RIGHT || verdict == ANSWER_ROUGH)
-    return; /* no slip: right all the same */
-  LessonGrade *g = grade(run, q, typed);
-  if (g->verdict == LESSON_RIGHT) fail_msg("%s, '%s' is right", run->lesson->file, typed);
-  told->n++;
-  told->n_told += (g->verdict == LESSON_DIAGNOSED || g->verdict == LESSON_NEARLY) && *g->message;
-  free(g);
-}
-
-static void slip_units(LessonRun *run, LessonQuestion *q, Told *told) {
-  static const double STEPS[] = {1024, 1 / 1024.0, 1024.0 * 1024, 8, 1 / 8.0, 1e3, 1e-3, 1e6, 100, 0.01};
-  const AnswerDimension d = q->key.unit.dimension;
-  const bool bytes = d == ANSWER_BYTES || d == ANSWER_BYTES_PER_S;
-  if (d == ANSWER_PLAIN) return;
-  for (size_t k = 0; k < COUNT_OF(STEPS); k++) {
-    const bool fits = k < 5 ? bytes : k < 8 ? d != ANSWER_SHARE && !bytes : d == ANSWER_SHARE;
-    if (fits) slip(run, q, told, STEPS[k] * q->key.value, false);
-  }
-  if (d != ANSWER_SHARE && q->key.unit.factor != 1) slip(run, q, told, q->key.value, true);
-}
-
-static void slip_others(LessonRun *run, LessonQuestion *q, Told *told) {
-  const double low = q->key.value, factor = q->key.unit.factor;
-  static const double FACTORS[] = {2, 0.5, 10, 0.1};
-  for (size_t k = 0; k < COUNT_OF(FACTORS); k++) slip(run, q, told, FACTORS[k] * low, false);
-  if (q->key.unit.dimension == ANSWER_SHARE && low < 1) slip(run, q, told, 1 - low, false);
-  if (q->key.unit.dimension != ANSWER_BYTES && low != 0) slip(run, q, told, factor * factor / low, false);
-  if (q->key.unit.dimension == ANSWER_PLAIN && low == floor(low))
-    slip(run, q, told, low + 1, false), slip(run, q, told, low - 1, false);
-}
-
-TEST(test_slips_get_a_word) {
-  Told units = {0}, others = {0};
-  for (int lesson = 1; lesson <= LESSONS; lesson++) {
-    LessonRun run = start(lesson, 0);
-    for (size_t a = 0; a < run.lesson->n_asks; a++) {
-      if (run.lesson->asks[a].kind != LESSON_NUMBER) continue;
-      LessonQuestion *q = question(&run, run.lesson->asks[a].id);
-      slip_units(&run, q, &units);
-      slip_others(&run, q, &others);
-      free(q);
-    }
-    lesson_run_end(&run);
-  }
-  print_message("%d of %d slips of units get a word, %d of %d others\n", units.n_told, units.n, others.n_told,
-                others.n);
-  assert_true(units.n >= 180 && 10 * units.n_told >= 9 * units.n);
-  assert_true(others.n >= 200 && 10 * others.n_told >= 6 * others.n);
-}
-
 /* ---- Tasks: --lint has tried each at its start and with its solution */
 
 TEST(test_every_lesson_gives_something_to_do) {

@@ -168,22 +168,6 @@ TEST(test_slots) {
   }
 }
 
-/* In fa2, Q stays for the row, and K and V are read no more once their tile is done: in the skipped tiles after it they
- * have left. */
-TEST(test_slots_in_a_gap) {
-  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4});
-  uint64_t step = 0;
-  Snapshot now;
-  do stage_snapshot(&stage, ++step, &now);
-  while (now.event.kind != EVENT_SKIP || now.event.j != 15 || now.event.i != 3);
-  assert_int_equal(slot_with(&now, IMPLIED_Q)->i, 3);
-  assert_int_equal(slot_with(&now, IMPLIED_O)->i, 3);
-  assert_null(slot_with(&now, IMPLIED_K));
-  assert_null(slot_with(&now, IMPLIED_V));
-  assert_null(slot_with(&now, IMPLIED_S));
-  stage_free(&stage);
-}
-
 /* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
 TEST(test_rivals) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
