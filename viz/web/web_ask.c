@@ -4,7 +4,6 @@
  * web_remark()
  *
  * The commands are those that start no other program and wait for no GPU. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,14 +55,6 @@ Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling,
                      CpuCheck *check, Error *error) {
   (void)rung, (void)shape, (void)tiling, (void)seed, (void)folder, (void)check;
   return error_set(error, STATUS_BAD_REQUEST, "--cpu runs the recorded kernels, and they do not come with a page");
-}
-
-const char *web_json(json_t *value) {
-  static char *text;
-  free(text);
-  text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-  json_decref(value);
-  return text;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */

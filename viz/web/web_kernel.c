@@ -14,6 +14,14 @@
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
+const char *web_json(json_t *value) {
+  static char *text;
+  free(text);
+  text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+  json_decref(value);
+  return text;
+}
+
 enum { FAULTS = 1, NO_CACHES = 2, PRINTED_MAX = 1 << 16 };
 
 static Document answered, *const d = &answered; /* what was asked last */
