@@ -52,6 +52,10 @@ static void recognise(const NcuText *t, Surroundings *s) {
   }
 }
 
+bool ncu_is_skipped(const NcuText *t) {
+  return !ncu_field_trim(behind(t, 0)).length || ncu_text_begins(t, "#") || ncu_text_begins(t, "==");
+}
+
 /* A row of a table whose header is quoted begins with a number in quotes. */
 static bool begins_a_row(const NcuText *t, const Layout *l) {
   if (l->page == PAGE_RECORDED) return true;
@@ -65,11 +69,11 @@ static Status split_row(Parser *p, bool *is_row, Error *error) {
   NcuText *t = &p->text;
   bool got = true;
   int64_t id;
-  NcuSplit split = ncu_text_split(t);
+  NcuSplit split = ncu_text_split(t, l->delimiter);
   for (int i = 0; split == NCU_SPLIT_OPEN && got && i < JOINS_MAX; i++) {
     const Status status = ncu_text_join(t, &got, error);
     if (status) return status;
-    split = ncu_text_split(t);
+    split = ncu_text_split(t, l->delimiter);
   }
   if (split == NCU_SPLIT_OPEN)
     return ncu_fail(t->line_number, error, "a quoted field is not closed; the file is cut off or damaged");
@@ -90,8 +94,31 @@ static Status split_row(Parser *p, bool *is_row, Error *error) {
   if (t->has_end || t->last_is_quoted) return STATUS_OK;
   if (l->page == PAGE_RECORDED || l->is_quoted)
     return ncu_fail(t->line_number, error, "the last line has no end; the file is cut off");
-  note(p->table, "line %lld has no end; if the file was cut off there, its last number is short.",
-       (long long)t->line_number);
+  if (!p->surveys)
+    note(p->table, "line %lld has no end; if the file was cut off there, its last number is short.",
+         (long long)t->line_number);
+  return STATUS_OK;
+}
+
+/* Which mark is the decimal one: as the clearest cells say. */
+static Status choose_decimal(Parser *p, Error *error) {
+  p->decimal = '.';
+  for (int level = SURE; level < N_LEVELS; level++) {
+    const Sight *point = &p->sights[level][0], *comma = &p->sights[level][1];
+    if (point->line && comma->line)
+      return ncu_fail(point->line, error,
+                      "'%.20s' has a decimal point, and '%.20s' in line %lld a decimal comma; export all with one "
+                      "locale (LC_ALL=C)",
+                      point->cell.text, comma->cell.text, (long long)comma->line);
+    if (!point->line && !comma->line) continue;
+    if (level == OPEN && comma->line && !p->semicolons)
+      return ncu_fail(comma->line, error,
+                      "'%.20s' can be read with a decimal comma and with a comma between thousands, and nothing else "
+                      "in the file says which; export with --print-units base or LC_ALL=C",
+                      comma->cell.text);
+    if (comma->line) p->decimal = ',';
+    return STATUS_OK;
+  }
   return STATUS_OK;
 }
 
@@ -103,12 +130,13 @@ static bool is_text_page(const NcuText *t) {
 static Status walk(Parser *p, Error *error) {
   NcuText *t = &p->text;
   bool in_table = false, got;
+  p->table->n_reports = 0;
   for (;;) {
     bool is_header = false, is_row = false;
     Status status = ncu_text_line(t, &got, error);
     if (status || !got) return status;
-    listen(t, &p->around);
-    if (!in_table) recognise(t, &p->around);
+    if (p->surveys) listen(t, &p->around);
+    if (p->surveys && !in_table) recognise(t, &p->around);
     if (ncu_is_skipped(t)) continue;
     const bool may_be_row = in_table && begins_a_row(t, p->layout);
     if (!may_be_row || ncu_text_begins(t, "rung")) status = ncu_try_header(p, &is_header, error);
@@ -160,11 +188,16 @@ static Status no_table(const Surroundings *s, int64_t last_line, Error *error) {
                   "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
 }
 
-static Status read_all(Parser *p, Error *error) {
+static Status walk_twice(Parser *p, Error *error) {
   const Surroundings *s = &p->around;
   CounterTable *t = p->table;
+  p->surveys = true;
   Status status = walk(p, error);
   if (status == STATUS_OK && t->n_reports == 0) return no_table(s, p->text.line_number, error);
+  if (status == STATUS_OK) status = choose_decimal(p, error);
+  ncu_text_rewind(&p->text);
+  p->surveys = false;
+  if (status == STATUS_OK) status = walk(p, error);
   /* Some kernels were counted all the same. */
   if (status == STATUS_OK && s->said_line) note(t, "line %lld: ncu says: %.160s", (long long)s->said_line, s->said);
   if (status == STATUS_OK) status = ncu_rows_finish(&p->rows, t, error);
@@ -182,7 +215,7 @@ Status counter_table_read(CounterTable *table, FILE *file, Error *error) {
   Parser p = {.table = table, .layout = layouts, .tried = layouts + 1};
   Status status = layouts ? ncu_text_open(&p.text, file, error)
                           : error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
-  if (status == STATUS_OK) status = read_all(&p, error);
+  if (status == STATUS_OK) status = walk_twice(&p, error);
   ncu_text_free(&p.text);
   ncu_rows_free(&p.rows);
   free(layouts);

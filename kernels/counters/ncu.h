@@ -10,8 +10,8 @@
  *                                                               run, its shape in the first columns; `splits`, if
  *                                                               there, says in how many parts the keys were split
  *
- * Read as they come: UTF-8 or UTF-16, with or without a mark; CRLF; no final line end;
- * any unit (byte to Tbyte, ns to s, %); what a profiled program or ncu printed
+ * Read as they come: UTF-8 or UTF-16, with or without a mark; CRLF; no final line end; ',', ';' or tabs between fields;
+ * any unit (byte to Tbyte, ns to s, %); marks of other locales (ncu_number.h); what a profiled program or ncu printed
  * around the tables; names of other versions of ncu (COUNTER_ALIASES); rows that end before the columns of rules, as
  * ncu wrote them until 2022; bytes a second with a time (COUNTER_RATES). An empty cell, or n/a, is a counter that is
  * not there. What a cell was rounded to is kept: `slack`.
@@ -31,7 +31,7 @@
 /* Reads text[0..length). *table is for counter_table_free, and empty on error. */
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error);
 
-/* The same from a file that can be rewound. */
+/* The same from a file, which is read twice. */
 Status counter_table_read(CounterTable *table, FILE *file, Error *error);
 void counter_table_free(CounterTable *table);
 

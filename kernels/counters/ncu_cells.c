@@ -1,4 +1,4 @@
-/* Rows of counter tables: what each cell says of a launch. */
+/* Rows of counter tables: what each cell says of a launch, and which mark in its numbers is the decimal one. */
 #include <string.h>
 
 #include "kernels/counters/ncu_inner.h"
@@ -6,18 +6,47 @@
 
 static const NcuUnit PLAIN = {NCU_UNIT_COUNT, 1, 0, 1};
 
+bool ncu_digits(NcuField f, int64_t *value) {
+  int64_t read = 0;
+  f = ncu_field_trim(f);
+  if (f.length == 0 || f.length > 18) return false;
+  for (size_t i = 0; i < f.length; i++) {
+    if (!ascii_is_digit(f.at[i])) return false;
+    read = 10 * read + (f.at[i] - '0');
+  }
+  *value = read;
+  return true;
+}
+
 static Status bad_cell(const Parser *p, const char *name, NcuField cell, const char *what, Error *error) {
   return ncu_fail(p->text.line_number, error, "%s is '%s'; %s belongs there", name, quote(cell.at, cell.length).text,
                   what);
+}
+
+/* Marks in a number may settle which one is the decimal mark of the whole file. is_whole: it counts in a unit without
+ * parts, so a mark stands between thousands. */
+static void survey(Parser *p, NcuField cell, bool is_whole) {
+  if (!memchr(cell.at, '.', cell.length) && !memchr(cell.at, ',', cell.length)) return;
+  const NcuReading reading = ncu_number_reading(cell);
+  const bool both = reading.by_point && reading.by_comma;
+  if (both ? !reading.mark : !reading.by_point && !reading.by_comma) return;
+  int level = SURE;
+  bool comma = reading.by_comma;
+  if (both) {
+    level = is_whole ? LIKELY : OPEN;
+    comma = (reading.mark == ',') != is_whole;
+  }
+  Sight *sight = &p->sights[level][comma];
+  if (!sight->line) *sight = (Sight){p->text.line_number, quote(cell.at, cell.length)};
 }
 
 static Status read_counter(const Parser *p, int counter, NcuField cell, const NcuUnit *unit, CounterRow *row,
                            Error *error) {
   if (ncu_number_is_missing(cell)) return STATUS_OK; /* this GPU, or this pass, does not have it */
   NcuCount count;
-  if (!ncu_count_parse(cell, unit, &count))
-    return bad_cell(p, COUNTER_NAMES[counter].metric, cell, "a number like 1234 or 1,234.5, as LC_ALL=C writes it,",
-                    error);
+  if (!ncu_count_parse(cell, p->decimal, unit, &count))
+    return bad_cell(p, COUNTER_NAMES[counter].metric, cell,
+                    p->decimal == '.' ? "a number like 1234 or 1,234.5" : "a number like 1234 or 1.234,5", error);
   if (row->known[counter]) return STATUS_OK; /* the first one counts */
   row->known[counter] = true;
   row->value[counter] = count.value;
@@ -26,14 +55,17 @@ static Status read_counter(const Parser *p, int counter, NcuField cell, const Nc
 }
 
 /* What a column, or a metric, says in this cell; unit: NULL where none is known. */
-static Status read_value(const Parser *p, const Column *column, NcuField cell, const NcuUnit *unit, CounterRow *row,
+static Status read_value(Parser *p, const Column *column, NcuField cell, const NcuUnit *unit, CounterRow *row,
                          Error *error) {
   const bool counts = column->role == ROLE_COUNTER;
   NcuCount count;
+  if (p->surveys && unit)
+    survey(p, cell, counts && unit->times == unit->atom && !unit->tenths && unit->dimension != NCU_UNIT_RATIO);
+  if (p->surveys) return STATUS_OK;
   if (counts) return read_counter(p, column->index, cell, unit, row, error);
   if (column->role == ROLE_DEVICE) ncu_field_copy(ncu_field_trim(cell), row->device, sizeof row->device);
   const bool is_rate = column->role == ROLE_RATE, is_fact = column->role >= ROLE_CC_MAJOR && column->role <= ROLE_FACT;
-  if ((!is_rate && !is_fact) || !ncu_count_parse(cell, unit ? unit : &PLAIN, &count)) return STATUS_OK;
+  if ((!is_rate && !is_fact) || !ncu_count_parse(cell, p->decimal, unit ? unit : &PLAIN, &count)) return STATUS_OK;
   if (is_rate) { /* a throughput in % says nothing of bytes */
     if (!unit || unit->dimension != NCU_UNIT_BYTE_RATE || row->rate[column->index] || count.value >= (uint64_t)1 << 50)
       return STATUS_OK;
@@ -123,7 +155,8 @@ static Status read_shape(const Parser *p, CounterRow *row, Error *error) {
     if (column->role == ROLE_CAUSAL) causal = cell;
     if (column->role == ROLE_RUNG) ncu_field_copy(cell, row->kernel, sizeof row->kernel);
     if (column->role != ROLE_SIZE && column->role != ROLE_SPLITS) continue;
-    if (!ncu_count_parse(cell, &PLAIN, &count) || count.slack || count.value < 1 || count.value > (uint64_t)SHAPE_MAX_N)
+    if (!ncu_count_parse(cell, p->decimal, &PLAIN, &count) || count.slack || count.value < 1 ||
+        count.value > (uint64_t)SHAPE_MAX_N)
       return bad_cell(p, column->name, cell, "a count from 1 on", error);
     memcpy((char *)row + column->index, &count.value, sizeof(int64_t));
   }
@@ -143,12 +176,12 @@ static Status read_shape(const Parser *p, CounterRow *row, Error *error) {
 Status ncu_read_row(Parser *p, Error *error) {
   const Layout *l = p->layout;
   CounterRow fresh = {.line = p->text.line_number, .report = p->table->n_reports - 1};
-  CounterRow *row = NULL;
+  CounterRow *row = p->surveys ? &fresh : NULL;
   Status status = STATUS_OK;
   if (l->page == PAGE_DETAILS && !ncu_field_trim(p->text.fields[l->metric]).length) return STATUS_OK; /* advice */
-  if (l->page == PAGE_RECORDED) status = read_shape(p, &fresh, error);
-  if (l->page != PAGE_RECORDED) read_identity(p, &fresh);
-  if (l->page == PAGE_DETAILS) row = ncu_rows_open(&p->rows, &fresh);
+  if (!row && l->page == PAGE_RECORDED) status = read_shape(p, &fresh, error);
+  if (!row && l->page != PAGE_RECORDED) read_identity(p, &fresh);
+  if (!row && l->page == PAGE_DETAILS) row = ncu_rows_open(&p->rows, &fresh);
   if (status == STATUS_OK && !row) status = ncu_rows_add(&p->rows, &fresh, &row, error);
   if (status == STATUS_OK && l->page == PAGE_DETAILS) return read_metric(p, row, error);
   for (int c = 0; status == STATUS_OK && c < l->n_columns; c++) {

@@ -85,12 +85,25 @@ Column ncu_column_of(NcuField name) {
 void ncu_ignore(Parser *p, NcuField name) {
   CounterTable *t = p->table;
   char text[NCU_DEVICE_BYTES];
-  if (!name.length) return;
+  if (p->surveys || !name.length) return;
   ncu_field_copy(name, text, sizeof text);
   for (int i = 0; i < t->n_ignored; i++)
     if (!strcmp(t->ignored[i], text)) return;
   t->ignored_more |= t->n_ignored == NCU_MAX_IGNORED;
   if (t->n_ignored < NCU_MAX_IGNORED) memcpy(t->ignored[t->n_ignored++], text, sizeof text);
+}
+
+/* "Duration [us]" and "Duration (us)": the name alone, and the unit. */
+static NcuField split_unit(NcuField field, NcuField *unit) {
+  field = ncu_field_trim(field);
+  const char last = field.length ? field.at[field.length - 1] : 0;
+  if (last != ']' && last != ')') return field;
+  for (size_t i = field.length - 1; i > 1; i--) {
+    if (field.at[i] != (last == ']' ? '[' : '(')) continue;
+    *unit = (NcuField){field.at + i + 1, field.length - i - 2};
+    return ncu_field_trim((NcuField){field.at, i});
+  }
+  return field;
 }
 
 /* Where the first column of that role is; -1: nowhere. */
@@ -103,11 +116,17 @@ static int column_with(const Layout *l, Role role, int index) {
 static void read_columns(Parser *p, Layout *l) {
   l->n_columns = 0;
   l->n_counters = 0;
+  l->has_units = false;
   for (int c = 0; c < p->text.n_fields; c++) {
-    Column column = ncu_column_of(ncu_field_trim(p->text.fields[c]));
+    NcuField unit_text = {"", 0};
+    Column column = ncu_column_of(split_unit(p->text.fields[c], &unit_text));
     /* The first column of a counter is the one that counts. */
     if (column.role == ROLE_COUNTER && column_with(l, ROLE_COUNTER, column.index) >= 0) column.role = ROLE_IDENTITY;
-    l->n_counters += column.role == ROLE_COUNTER;
+    column.unit_text = unit_text;
+    if (column.role == ROLE_COUNTER) {
+      l->has_units |= unit_text.length && ncu_unit_parse(unit_text, &column.unit);
+      l->n_counters++;
+    }
     l->columns[l->n_columns++] = column;
   }
   l->id = column_with(l, ROLE_ID, 0);
@@ -150,27 +169,29 @@ static bool names_columns(const NcuText *text) {
   return false;
 }
 
+/* Under the first of the three delimiters that makes two fields of it or more. */
 Status ncu_try_header(Parser *p, bool *is_header, Error *error) {
   Layout *l = p->tried;
   *is_header = false;
   if (!names_columns(&p->text)) return STATUS_OK;
-  const NcuSplit split = ncu_text_split(&p->text);
-  const bool is_one = ncu_text_has(&p->text, "Kernel Name");
-  if (split == NCU_SPLIT_TOO_MANY && is_one)
-    return ncu_fail(p->text.line_number, error, "more than %d columns; choose fewer with --metrics", NCU_MAX_COLUMNS);
-  if (is_one && p->text.n_fields < 2 && (ncu_text_has(&p->text, ";") || ncu_text_has(&p->text, "\t")))
-    return ncu_fail(p->text.line_number, error,
-                    "columns apart by semicolons or tabs, which ncu does not write; export again with LC_ALL=C");
-  if (split != NCU_SPLIT_OK || p->text.n_fields < 2) return STATUS_OK;
-  read_columns(p, l);
-  l->is_quoted = p->text.line[0] == '"';
-  const Status status = check_columns(p, l, is_header, error);
-  if (!*is_header) return status;
-  p->tried = p->layout;
-  p->layout = l;
-  for (int c = 0; l->page != PAGE_RECORDED && c < l->n_columns; c++)
-    if (l->columns[c].role == ROLE_IGNORED) ncu_ignore(p, ncu_field_trim(p->text.fields[c]));
-  return status;
+  for (const char *delimiter = ",;\t"; *delimiter; delimiter++) {
+    const NcuSplit split = ncu_text_split(&p->text, *delimiter);
+    if (split == NCU_SPLIT_TOO_MANY && ncu_text_has(&p->text, "Kernel Name"))
+      return ncu_fail(p->text.line_number, error, "more than %d columns; choose fewer with --metrics", NCU_MAX_COLUMNS);
+    if (split != NCU_SPLIT_OK || p->text.n_fields < 2) continue;
+    read_columns(p, l);
+    l->delimiter = *delimiter;
+    l->is_quoted = p->text.line[0] == '"';
+    const Status status = check_columns(p, l, is_header, error);
+    if (!*is_header) return status;
+    p->tried = p->layout;
+    p->layout = l;
+    p->semicolons |= *delimiter == ';';
+    for (int c = 0; l->page != PAGE_RECORDED && c < l->n_columns; c++)
+      if (l->columns[c].role == ROLE_IGNORED) ncu_ignore(p, ncu_field_trim(p->text.fields[c]));
+    return status;
+  }
+  return STATUS_OK;
 }
 
 Status ncu_unit_for(const Parser *p, int counter, NcuField field, NcuUnit *unit, Error *error) {
@@ -202,8 +223,8 @@ static Status read_unit_line(Parser *p, const Layout *l, Error *error) {
     const Status status = ncu_text_line(t, &got, error);
     if (status) return status;
     if (!got) return ncu_fail(t->line_number, error, "the file ends after its header; a line of units must follow");
-  } while (ncu_is_skipped(t) || (l->is_quoted && t->line[0] != '"' && t->line[0] != ','));
-  const NcuSplit split = ncu_text_split(t);
+  } while (ncu_is_skipped(t) || (l->is_quoted && t->line[0] != '"' && t->line[0] != l->delimiter));
+  const NcuSplit split = ncu_text_split(t, l->delimiter);
   if (split == NCU_SPLIT_OPEN)
     return ncu_fail(t->line_number, error, "a quoted field is not closed; the file is cut off or damaged");
   if (l->page == PAGE_RAW && l->id >= 0 && split == NCU_SPLIT_OK && t->n_fields > l->id &&
@@ -218,11 +239,12 @@ static Status read_unit_line(Parser *p, const Layout *l, Error *error) {
 
 Status ncu_read_units(Parser *p, Error *error) {
   Layout *l = p->layout;
+  const bool in_header = l->page == PAGE_RAW && l->has_units;
   if (l->page == PAGE_DETAILS) return STATUS_OK;
-  Status status = read_unit_line(p, l, error);
+  Status status = in_header ? STATUS_OK : read_unit_line(p, l, error);
   for (int c = 0; status == STATUS_OK && c < l->n_columns; c++) {
     Column *column = &l->columns[c];
-    const NcuField text = p->text.fields[c];
+    const NcuField text = in_header ? column->unit_text : p->text.fields[c];
     column->unit_known = text.length && ncu_unit_parse(text, &column->unit);
     if (column->role != ROLE_COUNTER) continue;
     status = ncu_unit_for(p, column->index, text, &column->unit, error);

@@ -37,6 +37,7 @@ typedef struct {
   Role role;
   int index;
   const char *name;
+  NcuField unit_text; /* in the header: "Duration [us]" */
   bool unit_known;
   NcuUnit unit;
 } Column;
@@ -47,11 +48,20 @@ typedef enum { PAGE_RAW, PAGE_DETAILS, PAGE_RECORDED } Page;
 /* A table's header, and the units under it. */
 typedef struct {
   Page page;
+  char delimiter;
   bool is_quoted; /* its names stand in quotes */
+  bool has_units; /* in the header itself */
   int n_columns, n_counters;
   int id, metric, unit, value; /* columns; -1: there is none */
   Column columns[NCU_MAX_COLUMNS];
 } Layout;
+
+/* Marks in numbers, by what they say: which one is the decimal mark; that only whole numbers stand there; nothing. */
+enum { SURE, LIKELY, OPEN, N_LEVELS };
+typedef struct {
+  int64_t line; /* 0: nowhere */
+  Quote cell;
+} Sight;
 
 /* What stands around the tables. Lines are 0 where there is no such line. */
 typedef struct {
@@ -72,7 +82,11 @@ typedef struct {
   NcuRows rows;
   Layout *layout; /* of the table that is being read */
   Layout *tried;  /* of a line that may be a header */
+  bool surveys;   /* the first time through: what stands around the tables, and which mark is the decimal one */
   Surroundings around;
+  Sight sights[N_LEVELS][2]; /* of a decimal point, of a decimal comma */
+  bool semicolons;           /* between fields, somewhere */
+  char decimal;
 } Parser;
 
 /* What a column or a metric of that name is for. */
@@ -84,13 +98,19 @@ Status ncu_unit_for(const Parser *parser, int counter, NcuField field, NcuUnit *
 /* Notes a column, or a metric, that says nothing here. */
 void ncu_ignore(Parser *parser, NcuField name);
 
+/* Whether a field is a number of up to 18 digits; *value, where it is. */
+bool ncu_digits(NcuField field, int64_t *value);
+
+/* Whether a line is no part of a table: blank, a remark, or of ncu's own. */
+bool ncu_is_skipped(const NcuText *text);
+
 /* Reads the line as a header, if it is one; then parser->layout is that of its table. */
 Status ncu_try_header(Parser *parser, bool *is_header, Error *error);
 
 /* Reads the next line as the units of the columns, where the page has one. */
 Status ncu_read_units(Parser *parser, Error *error);
 
-/* Takes the fields of a line into the rows. */
+/* Takes the fields of a line into the rows; when surveying, only looks at the marks of its numbers. */
 Status ncu_read_row(Parser *parser, Error *error);
 
 #endif

@@ -5,19 +5,39 @@
 #include "sim/base/ascii.h"
 #include "sim/base/checked.h"
 
-enum { MAX_DIGITS = 20 };
+enum { MAX_CHARACTERS = 64, MAX_DIGITS = 20 };
+
+/* A cell with digits, '.' and ',' alone: blanks and apostrophes between groups of three are taken out. */
+typedef struct {
+  char text[MAX_CHARACTERS];
+  size_t length;
+  int exponent; /* of "1.5e+09" */
+} Bare;
+
+/* How long a blank or an apostrophe is that begins here; 0: neither. With the no-break spaces of French and the
+ * apostrophe of Swiss locales, in UTF-8 and Latin-1. */
+static size_t group_mark(const char *at, size_t left) {
+  static const char *const marks[] = {" ", "'", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99", "\xa0"};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+    if (left >= strlen(marks[i]) && !memcmp(at, marks[i], strlen(marks[i]))) return strlen(marks[i]);
+  return 0;
+}
+
+static bool three_digits(const char *at, size_t left) {
+  return left >= 3 && ascii_is_digit(at[0]) && ascii_is_digit(at[1]) && ascii_is_digit(at[2]) &&
+         (left == 3 || !ascii_is_digit(at[3]));
+}
 
 /* "e+09" */
-static bool take_exponent(const char *at, size_t left, int *decimals) {
+static bool take_exponent(const char *at, size_t left, Bare *bare) {
   const bool has_sign = left > 1 && (at[1] == '-' || at[1] == '+');
   const size_t first = has_sign ? 2 : 1;
-  int exponent = 0;
   if (first == left || left - first > 3) return false;
   for (size_t i = first; i < left; i++) {
     if (!ascii_is_digit(at[i])) return false;
-    exponent = 10 * exponent + (at[i] - '0');
+    bare->exponent = 10 * bare->exponent + (at[i] - '0');
   }
-  *decimals += has_sign && at[1] == '-' ? exponent : -exponent;
+  if (has_sign && at[1] == '-') bare->exponent = -bare->exponent;
   return true;
 }
 
@@ -29,6 +49,64 @@ static NcuField without_decoration(NcuField field) {
   for (size_t i = 1; i < field.length; i++)
     if ((field.at[i] == '(' || field.at[i] == '{') && field.at[i - 1] == ' ') field.length = i - 1;
   return ncu_field_trim(field);
+}
+
+static bool make_bare(NcuField field, Bare *bare) {
+  *bare = (Bare){.length = 0};
+  field = without_decoration(field);
+  bool grouped = false;
+  for (size_t i = 0; i < field.length;) {
+    const char c = field.at[i];
+    const size_t mark = group_mark(field.at + i, field.length - i);
+    if (mark) {
+      /* after one to three digits, or another group, and before three digits */
+      if (!bare->length || bare->length > (grouped ? MAX_CHARACTERS : 3) || memchr(bare->text, '.', bare->length) ||
+          memchr(bare->text, ',', bare->length) || !three_digits(field.at + i + mark, field.length - i - mark))
+        return false;
+      grouped = true;
+      i += mark;
+      continue;
+    }
+    if ((c == 'e' || c == 'E') && bare->length) return take_exponent(field.at + i, field.length - i, bare);
+    if ((!ascii_is_digit(c) && c != '.' && c != ',') || bare->length == MAX_CHARACTERS) return false;
+    bare->text[bare->length++] = c;
+    i++;
+  }
+  return bare->length > 0;
+}
+
+/* Digits in groups of three with `mark` between, the first of one to three. */
+static bool is_grouped(const char *text, size_t length, char mark) {
+  const size_t first = length % 4;
+  if (first == 0) return false;
+  for (size_t i = 0; i < length; i++)
+    if (i % 4 == first ? text[i] != mark : !ascii_is_digit(text[i])) return false;
+  return true;
+}
+
+/* Whether the number can be read with this decimal mark; *dot: where that is, or the length. */
+static bool reads(const Bare *b, char decimal, size_t *dot) {
+  const char group = decimal == '.' ? ',' : '.';
+  const char *mark = memchr(b->text, decimal, b->length);
+  const size_t whole = mark ? (size_t)(mark - b->text) : b->length;
+  *dot = whole;
+  for (size_t i = whole + 1; i < b->length; i++)
+    if (!ascii_is_digit(b->text[i])) return false;
+  if (mark && (whole + 1 == b->length || whole == 0)) return false; /* "1." and ".5": ncu writes neither */
+  if (!memchr(b->text, group, whole)) return true;
+  return is_grouped(b->text, whole, group) && !(whole > 1 && b->text[0] == '0');
+}
+
+NcuReading ncu_number_reading(NcuField field) {
+  Bare b;
+  size_t dot;
+  NcuReading reading = {false, false, 0};
+  if (!make_bare(field, &b)) return reading;
+  for (size_t i = 0; i < b.length; i++)
+    if (!ascii_is_digit(b.text[i])) reading.mark = b.text[i];
+  reading.by_point = reads(&b, '.', &dot);
+  reading.by_comma = reads(&b, ',', &dot);
+  return reading;
 }
 
 bool ncu_number_is_missing(NcuField field) {
@@ -113,41 +191,24 @@ bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
   return false;
 }
 
-bool ncu_count_parse(NcuField field, const NcuUnit *unit, NcuCount *count) {
-  const bool is_whole = unit->times == unit->atom && !unit->tenths && unit->dimension != NCU_UNIT_RATIO;
+bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount *count) {
+  Bare b;
+  size_t dot;
+  if (!make_bare(field, &b) || !reads(&b, decimal, &dot)) return false;
   Wide digits = 0;
-  int decimals = 0, n_digits = 0, run = 0, whole = 0; /* run: of digits since the last mark */
-  bool grouped = false, point = false, has_fraction = false;
-  field = without_decoration(field);
-  for (size_t i = 0; i < field.length; i++) {
-    const char c = field.at[i];
-    if (c == ',' || c == '.') { /* groups have three digits, the first one to three */
-      if (point || !run || (grouped ? run != 3 : c == ',' && run > 3) || (c == ',' && field.at[0] == '0')) return false;
-      *(c == ',' ? &grouped : &point) = true;
-      run = 0;
-      continue;
-    }
-    if ((c == 'e' || c == 'E') && run) {
-      if (!take_exponent(field.at + i, field.length - i, &decimals)) return false;
-      break;
-    }
-    if (!ascii_is_digit(c)) return false;
-    run++;
-    whole += !point;
-    decimals += point;
-    has_fraction |= point && c != '0';
-    if (digits == 0 && c == '0') continue;
+  int decimals = -b.exponent, n_digits = 0;
+  for (size_t i = 0; i < b.length; i++) {
+    if (!ascii_is_digit(b.text[i])) continue;
+    if (i > dot) decimals++;
+    if (digits == 0 && b.text[i] == '0') continue;
     if (++n_digits > MAX_DIGITS) { /* 22255250.000000000000: zeros say nothing; other digits beyond are cut */
-      if (!point) return false;
+      if (i < dot) return false;
       decimals--;
       n_digits--;
       continue;
     }
-    digits = 10 * digits + (unsigned)(c - '0');
+    digits = 10 * digits + (unsigned)(b.text[i] - '0');
   }
-  if (!run || (grouped && !point && run != 3)) return false;
-  /* "1.234" bytes, "1,234" Mbyte: as other locales group thousands, or part them */
-  if (is_whole ? point && !grouped && run == 3 && whole <= 3 && has_fraction : grouped && !point) return false;
   decimals += unit->tenths;
   Wide value = digits * unit->times, step = unit->times, left = 0;
   for (; decimals < 0; decimals++) {
@@ -155,7 +216,7 @@ bool ncu_count_parse(NcuField field, const NcuUnit *unit, NcuCount *count) {
     value *= 10;
     step = step > UINT64_MAX ? step : step * 10;
   }
-  has_fraction = false;
+  bool has_fraction = false;
   for (; decimals > 0; decimals--) {
     left = value % 10;
     has_fraction |= left != 0;

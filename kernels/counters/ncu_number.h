@@ -2,10 +2,11 @@
  *
  *     545.572864 Mbyte   545,572,864 bytes, exactly: the last digit stands for one byte
  *     4.564326 Gbyte     4,564,326,000 bytes, 500 more or less
- *     134,221,568        commas between groups of three
+ *     134,221,568        commas between groups of three ...
+ *     134.221.568        ... or points, blanks, apostrophes, as the locale has it
  *
- * The decimal mark is a point, as with LC_ALL=C. What a locale with a comma would write, and could be taken for another
- * number (1.234 bytes, 1,234 Mbyte), is no number. */
+ * "1,234" alone could be read both ways. Which mark is the decimal one is found from the whole file: one cell that can
+ * be read in one way only (33,26; 1,234,567; 0.5) settles all others. */
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
 #define TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
 
@@ -14,6 +15,13 @@
 #include <stdint.h>
 
 #include "kernels/counters/ncu_text.h"
+
+/* How a cell can be read as a number: with a point as the decimal mark, with a comma. */
+typedef struct {
+  bool by_point, by_comma;
+  char mark; /* '.' or ',', where it has one; 0: neither, and both ways agree */
+} NcuReading;
+NcuReading ncu_number_reading(NcuField field);
 
 /* The cell is empty, or says that there is no value: n/a, nan, -. */
 bool ncu_number_is_missing(NcuField field);
@@ -44,7 +52,7 @@ typedef struct {
   uint64_t value, slack;
 } NcuCount;
 
-/* False: not a number, negative, or 2^64 and more. */
-bool ncu_count_parse(NcuField field, const NcuUnit *unit, NcuCount *count);
+/* decimal: '.' or ',', the decimal mark. False: not a number read so, negative, or 2^64 and more. */
+bool ncu_count_parse(NcuField field, char decimal, const NcuUnit *unit, NcuCount *count);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/ascii.h"
 #include "sim/base/packed.h"
 
 Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
@@ -66,7 +65,7 @@ Status ncu_text_open(NcuText *text, FILE *file, Error *error) {
   const bool has_mark = n >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2));
   text->is_big_endian = has_mark ? head[0] == '\xfe' : alternates(head, n, 0);
   text->is_wide = has_mark || text->is_big_endian || alternates(head, n, 1);
-  rewind(file);
+  ncu_text_rewind(text);
   return know_by_magic(head, n, error);
 }
 
@@ -75,6 +74,11 @@ void ncu_text_free(NcuText *text) {
   free(text->cells);
   free(text->fields);
   *text = (NcuText){0};
+}
+
+void ncu_text_rewind(NcuText *text) {
+  rewind(text->file);
+  text->line_number = text->lines_begun = 0;
 }
 
 /* Twice the room: at least for one more character and for what joins two lines. */
@@ -164,7 +168,7 @@ Status ncu_text_join(NcuText *text, bool *got, Error *error) {
   return append_line(text, got, error);
 }
 
-NcuSplit ncu_text_split(NcuText *text) {
+NcuSplit ncu_text_split(NcuText *text, char delimiter) {
   const char *p = text->line, *end = p + text->length;
   char *out = text->cells;
   for (text->n_fields = 0; text->n_fields < NCU_MAX_COLUMNS; p++) {
@@ -174,27 +178,11 @@ NcuSplit ncu_text_split(NcuText *text) {
       for (p++; p < end && (*p != '"' || (p + 1 < end && p[1] == '"')); *out++ = *p++) p += *p == '"';
       if (p++ == end) return NCU_SPLIT_OPEN;
     }
-    while (p < end && *p != ',') *out++ = *p++; /* behind quotes: blanks, or what a person added */
+    while (p < end && *p != delimiter) *out++ = *p++; /* behind quotes: blanks, or what a person added */
     text->fields[text->n_fields++] = (NcuField){begin, (size_t)(out - begin)};
     if (p == end) return NCU_SPLIT_OK;
   }
   return NCU_SPLIT_TOO_MANY;
-}
-
-bool ncu_is_skipped(const NcuText *t) {
-  return !ncu_field_trim((NcuField){t->line, t->length}).length || ncu_text_begins(t, "#") || ncu_text_begins(t, "==");
-}
-
-bool ncu_digits(NcuField f, int64_t *value) {
-  int64_t read = 0;
-  f = ncu_field_trim(f);
-  if (f.length == 0 || f.length > 18) return false;
-  for (size_t i = 0; i < f.length; i++) {
-    if (!ascii_is_digit(f.at[i])) return false;
-    read = 10 * read + (f.at[i] - '0');
-  }
-  *value = read;
-  return true;
 }
 
 bool ncu_text_has(const NcuText *text, const char *word) {

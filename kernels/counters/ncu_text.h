@@ -2,7 +2,7 @@
  *
  *     bytes    a byte order mark is left out; UTF-16 of either order is decoded, with a mark or without one
  *     lines    end with \n or \r\n; the last one need not end; one field in quotes may hold line ends
- *     fields   apart by ','; "" within quotes is one quote
+ *     fields   apart by ',', ';' or a tab; "" within quotes is one quote
  *
  * Only one line is held at a time, so a file of any length is read in the memory of its longest line. */
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_TEXT_H
@@ -36,10 +36,13 @@ typedef struct {
   bool last_is_quoted;
 } NcuText;
 
-/* A file that can be read from its beginning again. Errors: one of another kind, known by its first bytes. After an error, too,
+/* A file that can be read twice. Errors: one of another kind, known by its first bytes. After an error, too,
  * ncu_text_free. */
 Status ncu_text_open(NcuText *text, FILE *file, Error *error);
 void ncu_text_free(NcuText *text);
+
+/* Back to the first line. */
+void ncu_text_rewind(NcuText *text);
 
 /* The next line, without its end. *got false: there is none. Errors: a line longer than NCU_MAX_LINE_BYTES, a zero
  * byte (a binary file). */
@@ -52,18 +55,13 @@ Status ncu_text_join(NcuText *text, bool *got, Error *error);
 typedef enum { NCU_SPLIT_OK = 0, NCU_SPLIT_OPEN /* a quote is not closed */, NCU_SPLIT_TOO_MANY } NcuSplit;
 
 /* Splits the line into text->fields, without their quotes; the line stays as it is. */
-NcuSplit ncu_text_split(NcuText *text);
-
-/* Whether the line is no part of a table: blank, a remark, or of ncu's own. */
-bool ncu_is_skipped(const NcuText *text);
+NcuSplit ncu_text_split(NcuText *text, char delimiter);
 
 /* Whether a word stands anywhere in the line; whether it begins so. */
 bool ncu_text_has(const NcuText *text, const char *word);
 bool ncu_text_begins(const NcuText *text, const char *word);
 
 bool ncu_field_is(NcuField field, const char *word);
-/* Whether it is a number of up to 18 digits; *value, where it is. */
-bool ncu_digits(NcuField field, int64_t *value);
 /* The field without blanks around it. */
 NcuField ncu_field_trim(NcuField field);
 /* As much of it as there is room for, and a zero; what is not printable becomes '?'. */

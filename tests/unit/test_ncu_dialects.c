@@ -1,4 +1,4 @@
-/* Counter files as they come from other versions, shells and pages: what each must say, worked by hand from
+/* Counter files as they come from other versions, shells, pages and locales: what each must say, worked by hand from
  * what its cells stand for, or the reason why it is refused. One row of the table for each rule of the format. */
 #include "tests/support/test.h"
 #include "kernels/counters/ncu.h"
@@ -67,16 +67,37 @@ static const struct {
      "! none of the columns"},
     /* marks of locales */
     {"commas between thousands", ONE("byte", "134,221,568"), K "read=134221568"},
-    {"points between thousands", ONE("byte", "134.221.568"), "! line 3: dram__bytes_read.sum is '134.221.568'"},
-    {"blanks between thousands", ONE("byte", "134 221 568"), "! line 3: dram__bytes_read.sum is '134 221 568'"},
-    {"a decimal comma", ONE("Mbyte", "545,572864"), "! is '545,572864'; a number like 1234 or 1,234.5, as LC_ALL=C"},
+    {"points between thousands", ONE("byte", "134.221.568"), K "read=134221568"},
+    {"blanks between thousands", ONE("byte", "134 221 568"), K "read=134221568"},
+    {"no-break spaces",
+     ONE("byte", "134\xe2\x80\xaf"
+                 "221\xe2\x80\xaf"
+                 "568"),
+     K "read=134221568"},
+    {"no-break spaces of Latin-1",
+     ONE("byte", "134\xa0"
+                 "221\xa0"
+                 "568"),
+     K "read=134221568"},
+    {"apostrophes", ONE("byte", "134'221'568"), K "read=134221568"},
+    {"a decimal comma", ONE("Mbyte", "545,572864"), K "read=545572864"},
     {"both marks, English", ONE("byte", "1,234.00"), K "read=1234"},
-    {"both marks, German", ONE("byte", "1.234,00"), "! is '1.234,00'"},
-    /* 1.234 bytes is no whole number, and 3,146 Mbyte may be three: a locale's marks, which nothing tells apart */
-    {"one point in whole bytes", ONE("byte", "1.234"), "! is '1.234'"},
-    {"one comma elsewhere", ONE("Mbyte", "3,146"), "! is '3,146'"},
-    {"a group that begins with 0", ONE("byte", "0,123"), "! is '0,123'"},
+    {"both marks, German", ONE("byte", "1.234,00"), K "read=1234"},
+    /* 1.234 bytes is no whole number, so the point stands between thousands; 1,234 the same */
+    {"one point in whole bytes", ONE("byte", "1.234"), K "read=1234"},
     {"one comma in whole bytes", ONE("byte", "1,234"), K "read=1234"},
+    {"a decimal comma elsewhere settles it",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"Mbyte\",\"us\"\n" L("0", "\"3,146\",\"1,048576\",\"25,60\""),
+     K "read=3146000+-500 written=1048576 time=25600+-5"},
+    {"a row below settles it",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"byte\",\"us\"\n" L("0", "\"3.146\",\"1\",\"5\"")
+         L("1", "\"300.1\",\"1\",\"5\""),
+     K "read=3146000+-500 written=1 time=5000+-500; " K "read=300100000+-50000 written=1 time=5000+-500"},
+    {"nothing settles it", ONE("Mbyte", "3,146"), "! line 3: '3,146' can be read"},
+    {"semicolons settle it", "ID;Kernel Name;dram__bytes_read.sum\n;;Mbyte\n0;f;3,146\n", "f read=3146000+-500"},
+    {"both decimal marks",
+     H "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"Mbyte\",\"us\"\n" L("0", "\"3,14\",\"1.04\",\"25\""),
+     "! line 3: '1.04' has a decimal point, and '3,14' in line 3 a decimal comma"},
     {"groups of two", ONE("byte", "12,34,567"), "! line 3: dram__bytes_read.sum is '12,34,567'"},
     {"negative", ONE("byte", "-5"), "! line 3: dram__bytes_read.sum is '-5'"},
     {"words", ONE("byte", "many"), "! line 3: dram__bytes_read.sum is 'many'"},
@@ -85,8 +106,11 @@ static const struct {
     {"a unit of time for bytes", ONE("us", "5"), "! line 2: dram__bytes_read.sum is in 'us'"},
     {"no unit that is known", ONE("furlong", "5"), "! line 2: dram__bytes_read.sum is in 'furlong'"},
     /* between fields and lines */
-    {"semicolons", "\"ID\";\"Kernel Name\";\"dram__bytes_read.sum\"\n", "! line 1: columns apart by semicolons"},
-    {"tabs", "ID\tKernel Name\tdram__bytes_read.sum\n", "! line 1: columns apart by semicolons or tabs"},
+    {"semicolons",
+     "\"ID\";\"Kernel Name\";\"Grid Size\";\"dram__bytes_read.sum\"\n\"\";\"\";\"\";\"byte\"\n"
+     "\"0\";\"f\";\"(32; 1; 1)\";\"3145728\"\n",
+     "f 32,1,1 read=3145728"},
+    {"tabs", "ID\tKernel Name\tdram__bytes_read.sum\n\t\tbyte\n0\tf(int, int)\t7\n", "f(int, int) read=7"},
     {"CRLF", "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\r\n\"\",\"\",\"byte\"\r\n\"0\",\"f\",\"7\"\r\n",
      "f read=7"},
     {"no end of the last line",
@@ -113,7 +137,9 @@ static const struct {
     {"a report without a counter, and one",
      ID "\"launch__waves\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n" L("0", "\"1\"") H U ROW, GOOD},
     {"units in the header", "ID,Kernel Name,dram__bytes_read.sum [Mbyte],Duration (us)\n0,f,3.145728,25.60\n",
-     "! line 1: none of the columns is a counter"},
+     "f read=3145728 time=25600+-5"},
+    {"units in the header, none of bytes", "ID,Kernel Name,dram__bytes_read.sum,Duration (us)\n0,f,3,25.60\n",
+     "! line 1: dram__bytes_read.sum is in ''"},
     {"columns in another order",
      "\"dram__bytes_read.sum\",\"Kernel Name\",\"ID\"\n\"byte\",\"\",\"\"\n\"7\",\"f\",\"0\"\n", "f read=7"},
     {"columns of other counters are listed",
