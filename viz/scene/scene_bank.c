@@ -135,14 +135,16 @@ static void draw_panel(const Pen *pen, Box panel, const Column *c, int padded) {
                        .colour = w->n_passes > 1 ? t->waste_text : t->series_text[INK_BLUE],
                        .number = number,
                        .unit = unit};
-  draw_bank_words(pen, pen_sheet(pen, panel, &sheet), w, c->done > w->n_passes ? w->n_passes + 1 : c->done,
-                  c->row_words, (uint64_t)padded, false);
+  draw_bank_words(pen, pen_sheet(pen, panel, &sheet), w,
+                  c->done > w->n_passes ? w->n_passes + 1 : c->done + (c->done == 0), c->row_words, (uint64_t)padded,
+                  false);
 }
 
 static void draw(const Pen *pen) {
   Box page = pen_page_bare(pen);
   if (pen->hit) return;
   const Column c = column_of(pen->now, pen_happened(pen));
+  if (!pen->is_tall) page = box_at(page.x + 0.0275 * page.width, page.y, 0.945 * page.width, page.height);
   const Box first = pen->is_tall ? box_cut_top(&page, page.height / 2, 0) : box_cut_left(&page, page.width / 2, 0);
   draw_panel(pen, first, &c, 0);
   draw_panel(pen, page, &c, 1);

@@ -198,15 +198,15 @@ static void lay_panels(Page *p, Box page) {
 }
 
 static void size_words(Page *p, Box page) {
-  static const Parts WIDE = {.108, .153, .59, .645, .758, .889, .95}, TALL = {.118, .147, .653, .72, .765, .9, .965};
+  static const Parts WIDE = {.108, .153, .59, .645, .758, .889, .95}, TALL = {.118, .165, .653, .72, .765, .9, .965};
   const bool tall = p->pen->is_tall;
   const double width = page.width, height = page.height, least = 12;
   p->parts = tall ? TALL : WIDE;
   const double room = p->panels[0].width, most = tall ? 0.16 * height / p->n : height;
-  p->letters = fmax(least, tall ? fmin(0.05 * width, 0.4 * most) : 0.041 * height);
+  p->letters = fmax(least, tall ? fmin(0.05 * width, 0.485 * most) : 0.041 * height);
   p->name = fmax(least, tall ? fmin(0.075 * width, 0.6 * most) : 0.058 * height);
   p->number = fmax(least, tall ? fmin(0.1 * width, 0.8 * most) : 0.085 * height);
-  p->name = fmax(p->letters, fmin(p->name, p->name * room / widest(p, p->name, -1)));
+  p->name = fmax(p->letters, fmin(p->name, 0.99 * p->name * room / widest(p, p->name, -1)));
   for (p->caption = 0; p->caption < 2 && widest(p, p->letters, p->caption) > room;) p->caption++;
   size_squares(p);
   keep_one_blue(p);
