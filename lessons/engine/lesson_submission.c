@@ -32,7 +32,8 @@ static Status no_memory(Reader *r) { return error_set(r->error, STATUS_NO_MEMORY
 
 /* ---- Texts */
 
-/* text[0..length) of another encoding as UTF-8, into out[size]; what is no character becomes '?'. Returns the length. */
+/* text[0..length) of another encoding as UTF-8, into out[size]; what is no character becomes '?'. Returns the length.
+ * */
 static size_t convert(const char *from, const char *text, size_t length, char *out, size_t size) {
   const iconv_t to_utf8 = iconv_open("UTF-8", from);
   char *in = (char *)text, *put = out;

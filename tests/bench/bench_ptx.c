@@ -1,5 +1,5 @@
-/* The speed of the machine for PTX, in CPU time, without and with a look for faults: a launch a row, then sums. What it counts
- * beside an H100: tests/cli/test_kernel_counters.c.
+/* The speed of the machine for PTX, in CPU time, without and with a look for faults: a launch a row, then sums. What
+ * it counts beside an H100: tests/cli/test_kernel_counters.c.
  *
  *     bench_ptx [FOLDER...]      folders of launches.json and PTX; tests/support/kernels/recorded */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */

@@ -17,8 +17,8 @@ static CauseKind first_cause(const CounterRow *row, const char *schedule, const 
   return n ? causes[0].kind : CAUSE_COUNT;
 }
 
-/* 8 heads of 1,024 in tiles of 128: 17 MiB read, 1 MiB written. A quarter of the reads is L1's; each of 512 tiles spills
- * 24 bytes of 128 threads; three kernels with one more pass over S. */
+/* 8 heads of 1,024 in tiles of 128: 17 MiB read, 1 MiB written. A quarter of the reads is L1's; each of 512 tiles
+ * spills 24 bytes of 128 threads; three kernels with one more pass over S. */
 TEST(the_first_cause_is_the_fault) {
   enum { ROW = 128, S = 2048, ROWS = 8 * 1024 };
   static const struct {

@@ -19,8 +19,8 @@ static void expect(const Chart *chart, const TextStyle *style, int rows, const c
 }
 
 /* Both axes are given, so that places can be counted. At a width of 30 labels take 2 columns and
- * the axis 2: 26 columns are left, 52 dots that stand for 0 to 25.5, so x lies at column x. Six rows are 24 dots for 0 to 11.5: y = 10 lies on the first row, 5 on the
- * fourth, 0 on the last. */
+ * the axis 2: 26 columns are left, 52 dots that stand for 0 to 25.5, so x lies at column x. Six rows are 24 dots for
+ * 0 to 11.5: y = 10 lies on the first row, 5 on the fourth, 0 on the last. */
 static Chart small(SeriesLook look) {
   Chart chart = chart_new(&(ChartConfig){.title = "Title",
                                          .x = {.title = "x", .kind = VALUE_NUMBER, .low = 0, .high = 25.5},

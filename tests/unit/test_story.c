@@ -6,7 +6,8 @@
 #include "viz/story/story_player.h"
 
 #define HEAD                                                                                                           \
-  "# A tale\n- idea: short\n- minutes: 1\n- draw: N from 64, 128\n```setup\nB = N // 8\nassert(N == 8 * B, \"no\")\n```\n"
+  "# A tale\n- idea: short\n- minutes: 1\n- draw: N from 64, 128\n"                                                    \
+  "```setup\nB = N // 8\nassert(N == 8 * B, \"no\")\n```\n"
 #define PICK                                                                                                           \
   "```ask one\nkind: predict\nprompt: How many?\noption: less | {N / 16} blocks\noption: right | {N / B} blocks\n"     \
   "option: more | 64 blocks\nanswer: N / B == 8 and \"right\" or \"no\"\nexplain: Eight.\n```\n"
@@ -50,8 +51,8 @@ TEST(what_is_no_story_is_refused) {
       {"```show\nscene=walk from=load,Q,1,before to=store,O,last lit=Q[0],S[0]\nRows of {B}.\n```\n", "",
        "tale.md:1: the story shows nothing"},
       {"answer: N", "answer: {", "tale.md:15:"},
-      {"option: less | {N / 16} blocks\noption: right | {N / B} blocks\noption: more | 64 blocks\nanswer: N / B == 8 and \"right\" or "
-       "\"no\"\n",
+      {"option: less | {N / 16} blocks\noption: right | {N / B} blocks\noption: more | 64 blocks\n"
+       "answer: N / B == 8 and \"right\" or \"no\"\n",
        "answer: N / B\n", "tale.md:"},
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {

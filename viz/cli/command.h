@@ -1,9 +1,9 @@
 /* Commands: one file viz/cli/command_NAME.c each, one row in COMMANDS (viz/cli/commands.c).
  *
  * A command declares its option tables, gets a zeroed options struct of its own size (filled by `defaults` if there is
- * one, then by the parser; what it works with may stand there, too), and answers or runs. It prints results to io->out and nothing on failure: it returns 2 with a
- * one-line reason in *error, and main prints that. Exit status: 0 done; 1 a comparison asked for did not
- * hold; 2 the request was wrong. */
+ * one, then by the parser; what it works with may stand there, too), and answers or runs. It prints results to
+ * io->out and nothing on failure: it returns 2 with a one-line reason in *error, and main prints that. Exit status: 0
+ * done; 1 a comparison asked for did not hold; 2 the request was wrong. */
 #ifndef TILEWALK_VIZ_CLI_COMMAND_H
 #define TILEWALK_VIZ_CLI_COMMAND_H
 

@@ -261,11 +261,10 @@ const Command COMMAND_STORY = {
     .usage = "[NAME|FILE] [OPTION...]",
     .description =
         "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, "
-        "and "
-        "says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the "
+        "and says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the "
         "whole film. Every "
-        "number is computed, and a story of whose captions one does not hold is not told. A story is a lesson that is shown; "
-        "lessons/README.md says how to write one.",
+        "number is computed, and a story of whose captions one does not hold is not told. A story is a "
+        "lesson that is shown; lessons/README.md says how to write one.",
     .examples = "  # why is FlashAttention fast?\n"
                 "  tilewalk tour --story\n\n"
                 "  # one beat as a picture, and with its question\n"

@@ -204,8 +204,8 @@ const Command COMMAND_VIEW = {
         "not.\n\n"
         "e saves what is on the screen into the present folder (v: SVG, P: PDF); films of a run are made by "
         "'tilewalk render'. y copies and prints the one-line state, which --state takes, and Ctrl+V takes one. A "
-        "point says the step in words, d prints more of them; K is the speaker's page; l lessons; t, p, f theme, presentation and full "
-        "screen; r reduced motion. Escape leaves what is open; q quits.\n\n"
+        "point says the step in words, d prints more of them; K is the speaker's page; l lessons; t, p, f theme, "
+        "presentation and full screen; r reduced motion. Escape leaves what is open; q quits.\n\n"
         "Theme, presentation, speed, motion and size are kept in $XDG_CONFIG_HOME/tilewalk/view.conf (~/.config "
         "without it). Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8.",
     .examples = "  # walk through FlashAttention-2\n"

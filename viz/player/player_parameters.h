@@ -1,6 +1,7 @@
 /* The parameters of the problem as controls: what each shows, how it is stepped, typed or chosen from a list.
  *
- * A step is twice N or half, the next algorithm, causal or not. Typing takes whatever the command line takes. What is not possible changes nothing and leaves its reason in the player's message. */
+ * A step is twice N or half, the next algorithm, causal or not. Typing takes whatever the command line takes. What is
+ * not possible changes nothing and leaves its reason in the player's message. */
 #ifndef TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 #define TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 

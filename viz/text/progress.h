@@ -31,8 +31,8 @@ Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);
 
-/* Says once, whatever the stream is, how long a job takes of which that part is done, if that is more than two seconds. For
- * questions that are not refused any more. */
+/* Says once, whatever the stream is, how long a job takes of which that part is done, if that is more than two
+ * seconds. For questions that are not refused any more. */
 void progress_foretell(Progress *progress, double part);
 
 /* Erases the line. Call it before anything else is printed on the terminal. */
