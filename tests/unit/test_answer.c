@@ -226,6 +226,7 @@ static const struct {
     {0.4375, "%", NULL, "0.4375", ANSWER_RIGHT},
     {0.4375, "%", NULL, "7/16", ANSWER_RIGHT},
     {0.4375, "%", NULL, "28/64", ANSWER_RIGHT},
+    {1.5, "%", NULL, "3/2", ANSWER_RIGHT},
     {0.4375, "%", NULL, "0.4375%", ANSWER_WRONG},
     {0.4375, "%", NULL, "1/2", ANSWER_WRONG},
     /* ratios */

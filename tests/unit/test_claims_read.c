@@ -22,17 +22,21 @@ TEST(a_byte_order_mark_is_no_text) {
 TEST(a_small_file_is_read_and_computed) {
   Claims claims = {0};
   Error error = {0};
-  const char *text = "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
-                     "somewhere\r\n"
-                     "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
-                     "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
-                     "\n## X-2\n" HEAD "- claimed: 3 loads" CODE;
+  const char *text =
+      "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
+      "somewhere\r\n"
+      "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
+      "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
+      "\n## X-2\n" HEAD "- claimed: 3 loads" CODE "\n## X-3\n" HEAD "- rounds: up\n- claimed: 2.0019 loads" CODE
+      "\n## X-4\n" HEAD "- rounds: up\n- claimed: 2.0021 loads" CODE; /* rounded: by a thousandth of 2 at most */
   if (read_text(&claims, text, &error)) fail_msg("%s", error.message);
-  assert_int_equal(claims.n_entries, 2);
-  for (size_t k = 0; k < 2; k++)
+  assert_int_equal(claims.n_entries, 4);
+  for (size_t k = 0; k < 4; k++)
     if (claims_compute(&claims, k, NULL, &error)) fail_msg("%s", error.message);
   const ClaimEntry *e = find(&claims, "X-1");
   assert_int_equal(e->verdict, VERDICT_HOLDS);
+  assert_int_equal(find(&claims, "X-3")->verdict, VERDICT_ROUNDS);
+  assert_int_equal(find(&claims, "X-4")->verdict, VERDICT_WRONG);
   assert_string_equal(claims_section(&claims, e), "Part one");
   assert_string_equal(claims_filled(&claims, e, CLAIM_SAYS), "a text that goes on");
   char why[CLAIMS_TEXT_BYTES];
@@ -43,7 +47,7 @@ TEST(a_small_file_is_read_and_computed) {
   /* a second file with the same id is refused, and the first stays */
   assert_int_equal(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, &error), STATUS_BAD_FILE);
   assert_non_null(strstr(error.message, "f.md:1: 'X-1' is here twice, first on line 6 of f.md"));
-  assert_int_equal(claims.n_entries, 2);
+  assert_int_equal(claims.n_entries, 4);
   claims_free(&claims);
 }
 

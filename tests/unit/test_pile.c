@@ -178,16 +178,23 @@ TEST(test_piles_are_sums_of_events) {
 /* Standard, N = 128, d = 64, tiles of 32: 16 tiles of S of 2 KiB go out, in, P out, in: 128 KiB. Q, K, V and O of
  * 16 KiB are needed once; K again for each of three more row blocks, and V. */
 TEST(test_standard_by_hand) {
+  /* 4 heads of a KV head, 2 KiB a tensor and head: Q and O of each, K and V once, whether or not they are packed. */
+  static const char *const LINES[] = {"algorithm=standard,fa2 N=128 d=64 block=32",
+                                      "algorithm=fa2-split,fa2 N=64 d=16 block=16 heads=4 kv-heads=1"};
   static Snapshot now;
   Request request = {0};
   Error error = {0};
   Stage stage;
   Piles all;
-  if (request_read(&request, "algorithm=standard,fa2 N=128 d=64 block=32", false, &error) ||
-      request_stage(&request, false, 0, &stage, &error))
-    fail_msg("%s", error.message);
-  stage_snapshot(&stage, 0, &now);
-  piles_make(&all, &now, PILES_ALL);
+  for (int k = 1; k >= 0; k--) {
+    request = (Request){0};
+    if (request_read(&request, LINES[k], false, &error) || request_stage(&request, false, 0, &stage, &error))
+      fail_msg("%s", error.message);
+    stage_snapshot(&stage, 0, &now);
+    piles_make(&all, &now, PILES_ALL);
+    for (int p = 0; p < 2 && k; p++) assert_true(all.piles[p].whole[PILE_ONCE] == (4 * 2 + 2) << 11);
+    if (k) piles_free(&all), stage_free(&stage);
+  }
   assert_true(all.piles[0].whole[PILE_ONCE] == 4 << 14 && all.piles[1].whole[PILE_ONCE] == 4 << 14);
   assert_true(all.piles[0].whole[PILE_BETWEEN] == 1 << 17 && all.piles[1].whole[PILE_BETWEEN] == 0);
   assert_true(all.piles[1].whole[PILE_AGAIN] == 2 * 3 << 14);

@@ -87,6 +87,10 @@ TEST(test_bars_are_exponentials) {
       double top = 0; /* of a bar of e^0: what is m, or above it */
       for (int b = 0; b < bodies->n; b++) top = fmax(top, bodies->bodies[b].height);
       int n = 0;
+      double l = 0; /* the sum that has come so far, of the tiles before */
+      for (int64_t k = 0; k < now.line.n_past; k++) l += exp(now.line.scores[k] - r->m_old);
+      if (now.line.first == 0 && fabs(l - r->l_old) > 1e-3 * l)
+        fail_msg("%s, step %d: l was %g, not %g", CASES[c].algorithm, (int)step, r->l_old, l);
       for (int64_t k = 0; k < now.line.n; k++) {
         if (!isfinite(now.line.scores[k])) continue;
         const double part = exp(now.line.scores[k] - m), drawn = bodies->bodies[n++].height / top;
@@ -99,6 +103,8 @@ TEST(test_bars_are_exponentials) {
       double largest = 0;
       for (int k = 0; k < r->n_O; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
       for (int k = 0; k < r->n_O && r->phase == ROW_RESCALED && largest > 0; k++, n_shrunk++) {
+        if (c < 1 && fabs(r->O_old[k] * exp(r->m_old - r->m_new) - r->O[k]) > 1e-3 * largest)
+          fail_msg("step %d: O[%d] was %g", (int)step, k, r->O_old[k]);
         const double part = fabs(r->O_old[k]) * exp(r->m_old - r->m_new) / largest,
                      drawn = bodies->bodies[n + k].height / top;
         if (fabs(part - drawn) > 2 / top)
@@ -362,4 +368,9 @@ TEST(test_passes_are_the_longest_column) {
     assert_int_equal(words.n_passes, longest);
     assert_int_equal(words.n_passes, warp_shared(&access).wavefronts);
   }
+  uint64_t beside[32]; /* of 16 bytes 8 lanes fill the banks */
+  BankWords words;
+  for (uint64_t l = 0; l < 32; l++) beside[l] = 16 * l;
+  bank_words(beside, UINT32_MAX, 16, 8, &words);
+  assert_int_equal(words.n_passes, 4);
 }

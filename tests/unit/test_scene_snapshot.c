@@ -299,6 +299,17 @@ TEST(test_large) {
   }
 }
 
+/* Of a long row the scores beside the present tile are shown, up to its end. */
+TEST(test_the_line_ends_with_the_tile) {
+  Stage stage = open_stage("fa2", &(Shape){.N_q = 1024, .d = 4}, &(Tiling){.B_r = 64, .B_c = 64});
+  for (uint64_t step = 1; step < 120; step++) {
+    Snapshot now;
+    stage_snapshot(&stage, step, &now);
+    if (now.row.tile >= 0) assert_int_equal(now.line.first + now.line.n, now.row.col0 + now.row.n_cols);
+  }
+  stage_free(&stage);
+}
+
 static Status make_and_look(void *context, Error *error) {
   Stage stage;
   Snapshot now;
