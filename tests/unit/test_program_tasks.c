@@ -110,6 +110,7 @@ TEST(a_grader_is_not_fooled) {
   static const char *const FOOLS[][3] = {
       {"kernel forward", "output U_i = Z\nkernel forward", "'Z' is no input declared"},
       {"softmax(mask(Q K^T / sqrt(d)))", "softmax(Q K^T / sqrt(d))", "not those of the task"},
+      {"kernel forward", "input X_i: B_r x d\nkernel forward", "not those of the task"},
       {"column block j of i", "column block j", "load all: 144 now; right 88; bar 108"},
       {"load Q_i", "load Q_i once", "'once' counts a load once"},
   };
