@@ -95,7 +95,6 @@ static int64_t register_limit(const LaunchConfig *c, const Gpu *gpu, int64_t war
   if (c->registers_per_thread == 0 || gpu->registers_per_sm == 0 || warps == 0) return OCCUPANCY_NO_LIMIT;
   if (gpu->registers_per_thread && c->registers_per_thread > gpu->registers_per_thread) return 0;
   const int64_t per_warp = round_up(c->registers_per_thread * gpu->warp_size, REGISTER_GRANULE);
-  if (per_warp * round_up(warps, SM_PARTITIONS) > gpu->registers_per_sm) return 0;
   const int64_t warps_per_partition = gpu->registers_per_sm / SM_PARTITIONS / per_warp;
   return warps_per_partition * SM_PARTITIONS / warps;
 }

@@ -235,6 +235,29 @@ static const struct {
     {"KV heads that do not divide", "{" BASE ",\"num_key_value_heads\":3}", "! 3 K and V heads do not divide 8"},
     {"a letter that is not known", "{" BASE ",\"hybrid_override_pattern\":\"M*?-\"}",
      "! 'hybrid_override_pattern' has the letter '?'"},
+    /* Llama 4: 12 of 48 layers see all; the others hold 10,000 - 8,192 = 1,808: (120,000 + 65,088) x 4,096 B */
+    {"Llama 4: chunks",
+     "{\"model_type\":\"llama4\",\"text_config\":{\"model_type\":\"llama4_text\",\"hidden_size\":5120,"
+     "\"num_hidden_layers\":48,\"num_attention_heads\":40,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"attention_chunk_size\":8192,\"no_rope_layers\":[]},\"torch_dtype\":\"bfloat16\"}",
+     "12 x 8 x 128 + 36 x 8 x 128 chunk 8192; 758120448"},
+    {"an encoder",
+     "{\"model_type\":\"bert\",\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"dtype\":"
+     "\"float16\"}",
+     "; 0; an encoder k"},
+    {"a model of images",
+     "{\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"image_size\":224,\"patch_size\":16,"
+     "\"dtype\":\"float16\"}",
+     "; 0; an encoder k"},
+    {"JetMoE: no query heads",
+     "{\"num_hidden_layers\":4,\"num_key_value_heads\":16,\"kv_channels\":128,\"hidden_size\":2048,\"torch_dtype\":"
+     "\"bfloat16\"}",
+     "4 x 16 x 128; 327680000; remark"},
+    {"the last of three, and one more", "{" BASE ",\"sliding_window\":4096,\"sliding_window_pattern\":\"LGG\"}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 4096; 57737216"},
+    {"the last of five is not among four", "{" BASE ",\"sliding_window\":4096,\"sliding_window_pattern\":5}",
+     "4 x 8 x 64 window 4096; 33554432"},
+    {"a pattern without a window", "{" BASE ",\"sliding_window_pattern\":3}", "4 x 8 x 64; 81920000"},
     {"cross attention at an interval is not guessed", "{" BASE ",\"cross_layer_interval\":4}",
      "4 x 8 x 64; 81920000; unused cross_layer_interval"},
     {"tokens of memory", "{" BASE ",\"num_memory_tokens\":128}", "4 x 8 x 64; 81920000; unused num_memory_tokens"},
