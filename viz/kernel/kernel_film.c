@@ -115,7 +115,10 @@ static Status run(FilmRun *r, PtxResult *result, Error *error) {
   return ptx_run(l->kernel, &launch, result, error);
 }
 
-static double cost(const KernelSceneLine *l) { return (double)l->sectors / 4 + (double)l->wavefronts; }
+/* Bank conflicts first, as in the picture's title. */
+static bool is_dearer(const KernelSceneLine *a, const KernelSceneLine *b) {
+  return a->conflicts == b->conflicts ? a->sectors > b->sectors : a->conflicts > b->conflicts;
+}
 
 /* The ends of the bars, and the dearest line where none is chosen. */
 static Status measure(KernelFilm *f, int32_t *number, int64_t *n_steps, Error *error) {
@@ -126,7 +129,7 @@ static Status measure(KernelFilm *f, int32_t *number, int64_t *n_steps, Error *e
   for (int k = 0; k < f->n_lines; k++) {
     if (f->lines[k].sectors > f->scene.most_sectors) f->scene.most_sectors = f->lines[k].sectors;
     if (f->lines[k].conflicts > f->scene.most_conflicts) f->scene.most_conflicts = f->lines[k].conflicts;
-    if (cost(&f->lines[k]) > cost(&f->lines[dearest])) dearest = k;
+    if (is_dearer(&f->lines[k], &f->lines[dearest])) dearest = k;
   }
   if (!*number) *number = dearest + 1;
   *n_steps = r.step + 1;

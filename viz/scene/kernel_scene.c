@@ -97,7 +97,7 @@ static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLin
   const Box right = box_at(row.x + row.width - c.column, row.y, c.column, row.height),
             left = box_at(right.x - c.column, row.y, c.column, row.height);
   draw_count(pen, left, l->sectors, s->most_sectors, c.number, t->series[INK_BLUE], t->series_text[INK_BLUE]);
-  draw_count(pen, right, l->conflicts, s->most_conflicts, c.number, t->series[INK_ORANGE], t->waste_text);
+  draw_count(pen, right, l->conflicts, s->most_conflicts, c.number, t->waste, t->waste_text);
 }
 
 static Box source_body(const Pen *pen, Box in) {
