@@ -193,8 +193,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "line",
      .argument = "LINE",
      OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
-     .help =
-         "The picture's line, of whose lanes it is. Default: the one with most bank conflicts or, without any, most bytes."},
+     .help = "The picture's line, of whose lanes it is. Default: that of most bank conflicts or, without any, bytes."},
     {.name = "swizzle",
      .argument = "BYTES",
      .set = set_swizzle,

@@ -147,6 +147,10 @@ void lesson_panel_start(LessonPanel *p, Player *player) {
   after_change(p);
 }
 
+static void make_stale(LessonPanel *p) {
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
+}
+
 /* ---- Layout ---------------------------------------------------------------------------------------------- */
 
 static double em_of(const Player *player) { return player->presentation ? 21 : 16; }
@@ -167,7 +171,7 @@ static double width_of(void *data, const Player *player, double width, double he
 static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
   const double u = unit, foot = ceil(FOOT * u);
   const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
+  make_stale(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em)
     flow_place(&p->flow, cr, theme, width, u, em);
   p->is_placed = true;
@@ -187,28 +191,16 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-static void draw_box(cairo_t *cr, Box b, Colour c) {
-  theme_use(cr, c, 1);
-  cairo_rectangle(cr, b.x, b.y, b.width, b.height);
-  cairo_fill(cr);
-}
-
 static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const Theme *t, int widget, const char *label,
                              bool main, bool off) {
   Flow one = {.em = fmin(16, p->flow.em), .unit = p->flow.unit};
-  FlowPiece piece = {.kind = PIECE_BUTTON,
-                     .widget = widget,
-                     .size = 1,
-                     .box = {0, 0, b.width, b.height},
-                     .look = off    ? FLOW_OFF
-                             : main ? FLOW_MAIN
-                                    : FLOW_NORMAL};
-  piece.text = text_store_add(&one.store, label);
-  one.pieces = &piece;
-  one.n = 1;
+  FlowPiece *piece = flow_button(&one, widget, label);
+  piece->size = 1;
+  piece->box = (Box){0, 0, b.width, b.height};
+  piece->look = off ? FLOW_OFF : main ? FLOW_MAIN : FLOW_NORMAL;
   const FlowView view = {b.x, b.y, b.y, b.y + b.height, p->focus, p->hover, false};
   flow_draw(&one, cr, t, &view);
-  text_store_free(&one.store);
+  flow_free(&one);
 }
 
 static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
@@ -217,8 +209,8 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
   const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
              over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
   char page[64];
-  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel);
-  draw_box(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid);
+  flow_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel, 1);
+  flow_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid, 1);
   if (p->is_picking) {
     draw_foot_button(p, cr, p->back, t, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", false, false);
     draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, "Open ▶", true, p->focus < WIDGET_LESSON);
@@ -239,11 +231,11 @@ static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Th
   if (p->most_scroll <= 0) return;
   const double size = fmax(24 * u, room * p->view.height / (p->view.height + p->most_scroll));
   const double y = box.y + 4 * u + (room - size) * p->scroll / p->most_scroll;
-  draw_box(cr, box_at(box.x + box.width - 9 * u, y, fmax(3, 5 * u), size), t->axis);
+  flow_fill(cr, box_at(box.x + box.width - 9 * u, y, fmax(3, 5 * u), size), t->axis, 1);
   if (p->scroll >= p->most_scroll - 1) return;
   const Lettering lettering = {.family = t->sans, .size = 14.5 * u, .anchor = ANCHOR_MIDDLE, .bold = true};
   const Box more = box_at(box.x + box.width / 2 - 45 * u, box.y + p->view.height - 26 * u, 90 * u, 22 * u);
-  draw_box(cr, more, t->panel);
+  flow_fill(cr, more, t->panel, 1);
   theme_use(cr, t->ink, 1);
   letter_draw(cr, &lettering, more.x + more.width / 2, more.y + 16 * u, "▼ more");
 }
@@ -260,18 +252,18 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   const Box box = box_at(p->view.x, top, p->view.width, height);
   const FlowView view = {
       p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
-  draw_box(cr,
-           box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u),
-                  box.height + 2 * fmax(1, 2 * u)),
-           t->ink);
-  draw_box(cr, box, t->panel);
+  flow_fill(cr,
+            box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u),
+                   box.height + 2 * fmax(1, 2 * u)),
+            t->ink, 1);
+  flow_fill(cr, box, t->panel, 1);
   flow_draw(&one, cr, t, &view);
   flow_free(&one);
 }
 
 static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   const double u = p->flow.unit;
-  draw_box(cr, box, t->background);
+  flow_fill(cr, box, t->background, 1);
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
   cairo_clip(cr);
@@ -287,7 +279,7 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   draw_note(p, cr, t);
   cairo_restore(cr);
   draw_foot(p, cr, box, t);
-  draw_box(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis);
+  flow_fill(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis, 1);
 }
 
 /* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept. */
@@ -323,16 +315,6 @@ static void draw(void *data, const Player *player, cairo_t *cr, Box box, double 
 }
 
 /* ---- Pressing -------------------------------------------------------------------------------------------- */
-
-/* In the list. */
-static void press_in_list(LessonPanel *p, Player *player, int widget) {
-  if (widget == WIDGET_BACK)
-    leave_list(p);
-  else if (widget == WIDGET_NEXT)
-    open_lesson(p, player, p->focus - WIDGET_LESSON);
-  else
-    open_lesson(p, player, widget - WIDGET_LESSON);
-}
 
 /* Gives the session what is in the file, where a question is answered with one; false: it is answered otherwise. */
 static bool take_file(LessonPanel *p) {
@@ -391,7 +373,10 @@ static void edit_file(const LessonPanel *p, Player *player) {
 static void press(LessonPanel *p, Player *player, int widget) {
   LessonSession *s = &p->session;
   if (p->is_picking || widget >= WIDGET_LESSON) {
-    press_in_list(p, player, widget);
+    if (widget == WIDGET_BACK)
+      leave_list(p);
+    else
+      open_lesson(p, player, (widget == WIDGET_NEXT ? p->focus : widget) - WIDGET_LESSON);
     return;
   }
   if (widget == WIDGET_LIST) {
@@ -440,7 +425,7 @@ static int widgets_of(const LessonPanel *p, int *widgets, int most) {
 
 static void move_focus(LessonPanel *p, int by) {
   int widgets[PICKER_ROWS_MAX + 4];
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
+  make_stale(p);
   const int n = widgets_of(p, widgets, PICKER_ROWS_MAX + 4);
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
@@ -500,34 +485,29 @@ static bool on_control_key(LessonPanel *p, Player *player, SideKey key) {
 }
 
 /* The list has all keys that go through it. */
-static bool on_key_in_list(LessonPanel *p, Player *player, const SideEvent *e) {
+static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
+  const bool in_list = p->is_picking, is_free = p->focus == WIDGET_NONE && !in_list;
+  if (e->control && !in_list) return on_control_key(p, player, e->key);
   p->typed = 0;
   switch (e->key) {
-  case SIDE_KEY_UP: move_focus(p, -1); return true;
-  case SIDE_KEY_DOWN: move_focus(p, 1); return true;
-  case SIDE_KEY_TAB: move_focus(p, e->shift ? -1 : 1); return true;
-  case SIDE_KEY_RETURN: press(p, player, p->focus == WIDGET_NONE ? WIDGET_NEXT : p->focus); return true;
-  case SIDE_KEY_ESCAPE: leave_list(p); return true;
-  default: return false;
-  }
-}
-
-static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
-  if (p->is_picking) return on_key_in_list(p, player, e);
-  if (e->control) return on_control_key(p, player, e->key);
-  switch (e->key) {
+  case SIDE_KEY_UP:
+  case SIDE_KEY_DOWN:
+    if (!in_list) return false;
+    move_focus(p, e->key == SIDE_KEY_UP ? -1 : 1);
+    return true;
   case SIDE_KEY_TAB: move_focus(p, e->shift ? -1 : 1); return true;
   case SIDE_KEY_RETURN:
-    if (p->focus == WIDGET_NONE) return false;
-    press(p, player, p->focus == WIDGET_FIELD ? WIDGET_CHECK : p->focus);
+    if (is_free) return false;
+    press(p, player, p->focus == WIDGET_FIELD ? WIDGET_CHECK : p->focus == WIDGET_NONE ? WIDGET_NEXT : p->focus);
     return true;
   case SIDE_KEY_ESCAPE:
-    if (p->focus == WIDGET_NONE && !*p->note) return false;
+    if (is_free && !*p->note) return false;
     p->focus = WIDGET_NONE;
     p->note[0] = '\0';
+    if (in_list) leave_list(p);
     return true;
   case SIDE_KEY_BACKSPACE:
-    if (lesson_session_ask(&p->session) < 0 || p->focus == WIDGET_NONE) return false;
+    if (in_list || lesson_session_ask(&p->session) < 0 || is_free) return false;
     lesson_session_erase(&p->session);
     return true;
   default: return false;
@@ -536,12 +516,10 @@ static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
 
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
-static bool holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height; }
-
 static int widget_at(const LessonPanel *p, double x, double y) {
-  if (holds(p->back, x, y)) return WIDGET_BACK;
-  if (holds(p->next, x, y)) return WIDGET_NEXT;
-  if (!p->is_picking && holds(p->list, x, y)) return WIDGET_LIST;
+  if (flow_holds(p->back, x, y)) return WIDGET_BACK;
+  if (flow_holds(p->next, x, y)) return WIDGET_NEXT;
+  if (!p->is_picking && flow_holds(p->list, x, y)) return WIDGET_LIST;
   if (y >= p->view.y + p->view.height) return WIDGET_NONE;
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }
@@ -641,7 +619,7 @@ SidePanel lesson_panel_side(LessonPanel *panel) {
 /* ---- In words -------------------------------------------------------------------------------------------- */
 
 void lesson_panel_words(LessonPanel *p, FILE *out) {
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
+  make_stale(p);
   const Flow *f = &p->flow;
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *piece = &f->pieces[k];
