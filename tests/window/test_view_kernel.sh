@@ -30,7 +30,7 @@ walks 143 Right
 walks 134 Page_Up
 walks 0 Home Left
 line=$(tail -n 1 "$box/out")
-keys Up
+keys Down
 is_elsewhere() { answers && [ "$(tail -n 1 "$box/out")" != "$line" ]; }
 wait_until 'another line' is_elsewhere
 keys s

@@ -165,7 +165,7 @@ typedef struct {
   int64_t n_overflowed;
   double scores[SNAPSHOT_SCORES];  /* of the tile, from ROW_SCORES on; masked ones -infinity from ROW_MASKED on */
   double weights[SNAPSHOT_SCORES]; /* e^(score - m_new), from ROW_ACCUMULATED on, else 0 */
-  double m_old, m_new, factor;     /* m before this tile, and as it stands; of the last rescale */
+  double m_old, m_new, factor;     /* m before this tile, and as it stands; of its rescale */
   double l_old, l_scaled;          /* before this tile, rescaled */
   double m, l;                     /* now */
   int64_t n_O;                     /* columns of O below */

@@ -34,6 +34,7 @@ static void begin_tile(struct StageRow *r, const Cursor *c) {
   f->col0 = c->col0;
   f->n_cols = c->col1 - c->col0;
   f->n_overflowed = 0;
+  f->factor = 1; /* a later pass finds the maximum as it is */
   f->m_old = f->m;
   f->l_old = f->l_scaled = f->l;
   memcpy(f->O_old, f->O, sizeof f->O);
