@@ -196,8 +196,8 @@ TEST(test_progress) {
   progress_update(&progress, 1, 4096, 10.4);
   assert_string_equal(capture_text(&capture), "");
   progress_update(&progress, 1024, 4096, 10.6);
-  progress_update(&progress, 1025, 4096, 10.65); /* too soon */
-  const char line[] = "\rsweep  1,024 of 4,096  25.0%";
+  progress_update(&progress, 1025, 4096, 10.65);                  /* too soon */
+  const char line[] = "\rsweep  1,024 of 4,096  25.0%  2 s left"; /* a quarter in 0.6 s: 1.8 */
   assert_string_equal(capture_text(&capture), line);
   progress_end(&progress);
   assert_int_equal(strlen(capture_text(&capture)), strlen(line) + 1 + strlen(line) - 1 + 1);

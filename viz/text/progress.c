@@ -36,12 +36,14 @@ static void draw(Progress *progress, const char *line) {
 }
 
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s) {
-  char line[512], of[256] = "";
   if (!progress->out || now_s - progress->drawn_s < REDRAW_S) return;
+  const double part = total ? (double)done / (double)total : 0;
+  char line[512];
   progress->drawn_s = now_s;
-  if (total > 0)
-    snprintf(of, sizeof of, " of %s  %s", number_count(total).text, number_percent((double)done / (double)total).text);
-  snprintf(line, sizeof line, "%s  %s%s", progress->what, number_count(done).text, of);
+  const int n = snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
+  if (part > 0)
+    snprintf(line + n, sizeof line - (size_t)n, " of %s  %s  %.0f s left", number_count(total).text,
+             number_percent(part).text, (now_s - progress->started_s) * (1 - part) / part);
   draw(progress, line);
 }
 

@@ -168,8 +168,8 @@ static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {
 /* What was predicted and counted: for people under a heading for each kernel and shape, for programs line by line. */
 static Table *add_items(Document *d, const Crosscheck *c) {
   Table *t = put_table(d, DOCUMENT_ALL, "comparisons",
-                       ";kernel=kernel|;shape|quantity~=quantity|predicted>;model_low=model_low|"
-                       "or up to>;model_high=model_high|counted>;measured=measured|difference>;error=error|"
+                       ";kernel=kernel|;shape|quantity~=quantity|predicted>~;model_low=model_low|"
+                       ";model_high=model_high|counted>;measured=measured|difference>;error=error|"
                        "verdict~=verdict");
   char before[256] = "";
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
@@ -184,11 +184,11 @@ static Table *add_items(Document *d, const Crosscheck *c) {
     else
       snprintf(off, sizeof off, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
     put_cells(t, "sss", i->kernel, shape, i->quantity);
-    value_cell(t, i, i->low);
-    if (i->low == i->high && d->form == DOCUMENT_TEXT)
-      table_empty(t, false);
+    if (i->low < i->high && d->form == DOCUMENT_TEXT) /* a count: of 80 columns a second one leaves the table too few */
+      table_format(t, ROLE_PLAIN, "%s to %s", number_count((Wide)i->low).text, number_count((Wide)i->high).text);
     else
-      value_cell(t, i, i->high);
+      value_cell(t, i, i->low);
+    value_cell(t, i, i->high);
     value_cell(t, i, i->measured);
     table_real(t, ROLE_PLAIN, i->error, off);
     put_cells(t, "@s", role_of(i), verdict_of(i));
