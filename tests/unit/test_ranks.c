@@ -372,30 +372,6 @@ TEST(ring_attentions_table) {
 
 /* ---- What is refused ---------------------------------------------------------------------------------------- */
 
-TEST(sizes_that_do_not_fit_are_refused) {
-  static const struct {
-    Scheme scheme;
-    int64_t n;
-    Shape shape;
-    const char *why;
-  } CASES[] = {
-      {SCHEME_RING, 3, {.N_q = 64, .d = 16}, "give -N 66"},
-      {SCHEME_ZIGZAG, 4, {.N_q = 68, .d = 16}, "give -N 72"},
-      {SCHEME_RING, 2, {.N_q = 1, .N_k = 64, .d = 16}, "--scheme tensor"},
-      {SCHEME_TENSOR, 4, {.N_q = 64, .d = 16, .heads = 12, .kv_heads = 3}, "divides the KV heads"},
-      {SCHEME_STRIPED, 2, {.N_q = 64, .d = 16, .causal = true, .window = 8}, "not modelled between ranks"},
-      {SCHEME_RING, RANKS_MAX + 1, {.N_q = 64, .d = 16}, "1 to 1024"},
-  };
-  for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
-    const Problem problem = {.shape = CASES[c].shape, .machine = machine_of_gpu(&gpu)};
-    const RanksAsked asked = {
-        .scheme = CASES[c].scheme, .n = CASES[c].n, .problem = &problem, .gpu = &gpu, .link = &nvlink4};
-    Error error = {0};
-    assert_int_equal(ranks_make(&ranks, &asked, &error), STATUS_BAD_REQUEST);
-    if (!strstr(error.message, CASES[c].why)) fail_msg("%s", error.message);
-  }
-}
-
 TEST(a_link_is_measured_or_not) {
   static const char HALF[] =
       "name = a\nbandwidth = 1 GB/s # assumed\nlatency = 1 us # assumed\ncall = 1 us # assumed\n";
