@@ -32,7 +32,7 @@ static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint
   if (status) return status;
   *prediction = (Prediction){0};
   simulation_time(&s, gpu);
-  set(prediction, PREDICT_TIME, s.timing.least_s);
+  set(prediction, PREDICT_TIME, s.timing.run.bound_s);
   if (!s.has_l2) return STATUS_OK;
   const L2Counters l2 = l2_counters_of(&s, gpu);
   set(prediction, PREDICT_HBM_READ, l2.hbm_read_bytes);

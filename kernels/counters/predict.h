@@ -5,7 +5,7 @@
  *     fabric        bytes between the two sides of L2    lts__t_sectors_srcunit_ltcfabric      5 %
  *     L2 sectors    what reaches L2 for the SMs' reads   lts__t_sectors_srcunit_tex_op_read    10 %
  *     L2 hit rate   looks of the SMs that hit            lts__t_sectors_srcunit_tex_lookup_*   1 point
- *     time at best  the roofline (sim/machine/timing.h)  gpu__time_duration                    none: a lower bound
+ *     time at best  this launch at peak rates            gpu__time_duration                    none: a lower bound
  *
  * A prediction is not a law: a run outside its band is shown, and nothing fails. */
 #ifndef TILEWALK_KERNELS_COUNTERS_PREDICT_H
