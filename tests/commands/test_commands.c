@@ -646,7 +646,7 @@ static void run_block(int loop) {
       b.command = strdup(row + 2);
     else if (*row == '<') { /* a line, or << FILE */
       FILE *file = row[1] == '<' ? fopen(row + 3, "r") : NULL;
-      char *text = file ? text_of(file) : strdup(row + 2);
+      char *text = file ? text_of(file) : strdup(row + 1 + !!row[1]);
       if (b.rows || (row[1] == '<' && !file) || asprintf(&more, "%s%s%s", b.input, text, file ? "" : "\n") < 0)
         bad_line("stdin follows the command");
       free(b.input), free(text), b.input = more;
