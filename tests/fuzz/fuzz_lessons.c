@@ -367,7 +367,7 @@ FUZZ(story, BYTES, "lessons/engine/story") {
   Lesson story;
   if (lesson_from_buffer(&story, text, size, "f", &error)) return require_line(&error, "f:");
   StoryTold *told = story_tell(&story, 0, &LIMITS, &error);
-  require(!told || told->n <= STORY_BEATS_MAX);
+  require(!told || (told->n >= 1 && told->n <= STORY_BEATS_MAX));
   free(told);
   lesson_free(&story);
 }

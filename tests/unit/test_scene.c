@@ -1,5 +1,5 @@
 /* The drawings: tiles in the colours of their state, and the same answer under the pointer as on the screen. Words and
- * pages: test_scene_pages.c. */
+ * pages: test_legible.c. */
 #include "sim/base/random.h"
 #include "sim/machine/warp.h"
 #include "tests/support/test.h"

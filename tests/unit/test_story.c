@@ -53,7 +53,7 @@ TEST(what_is_no_story_is_refused) {
       {"answer: N", "answer: {", "tale.md:15:"},
       {"option: less | {N / 16} blocks\noption: right | {N / B} blocks\noption: more | 64 blocks\n"
        "answer: N / B == 8 and \"right\" or \"no\"\n",
-       "answer: N / B\n", "tale.md:"},
+       "answer: N / B\n", "tale.md:19: a story's question has options"},
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     char text[2048];

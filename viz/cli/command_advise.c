@@ -162,13 +162,16 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
                      Error *error) {
   const Shape packed = shape_packed(&problem->shape);
   const bool splits = !is_named && problem->shape.N_q < problem->shape.N_k && packed.N_q <= SPLIT_ROWS;
-  advice->all = N_ROWS * N_KEYS * (1 + splits) + KERNELS_MAX;
+  const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
+  DescriptionNames *names = calloc(1, sizeof *names);
+  int n_kernels = 0;
+  if (names && any_kernel && !description_names("kernels", names, NULL))
+    n_kernels = names->n < KERNELS_MAX ? names->n : KERNELS_MAX;
+  advice->all = N_ROWS * N_KEYS * (1 + splits) + n_kernels;
   Status status = try_tiles(advice, problem, schedule, gpu, error);
   if (!status && splits) status = try_tiles(advice, problem, shipped_splitting(), gpu, error);
-  DescriptionNames *names = calloc(1, sizeof *names);
-  const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
-  if (!status && names && any_kernel && !description_names("kernels", names, NULL))
-    for (int k = 0; k < names->n && k < KERNELS_MAX; k++, tell(advice))
+  if (!status)
+    for (int k = 0; k < n_kernels; k++, tell(advice))
       advice->n += try_kernel(&advice->tried[advice->n], problem, names->names[k], gpu);
   free(names);
   if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)

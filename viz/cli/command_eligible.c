@@ -60,7 +60,7 @@ static Status capability(const Gpu *gpu, double *sm, Error *error) {
     return error_refuse(
         error,
         "%.60s is no NVIDIA GPU with a compute capability, and the rules ask for one; name one of tilewalk "
-        "gpus",
+        "list gpus",
         gpu->name);
   *sm = 10 * major + minor;
   return STATUS_OK;

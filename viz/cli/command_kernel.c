@@ -128,8 +128,7 @@ static Status check_shard(KernelCommand *c, Error *error) {
 static int run_kernel(void *options, Io *io, Error *error) {
   KernelCommand *c = options;
   KernelRequest *request = &c->launch;
-  if (output_request_check(&c->output, error) ||
-      (!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error) ||
+  if ((!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error) ||
       check_shard(c, error))
     return EXIT_BAD_REQUEST;
   if (!request->file[0]) {

@@ -284,8 +284,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
 
 static int run_lesson(void *options, Io *io, Error *error) {
   LessonOptions *o = options;
-  if (output_request_check(&o->output, error) || shard_check(&o->shard, &o->output, error) || find_task(o, error) ||
-      check_teaching(o, error))
+  if (shard_check(&o->shard, &o->output, error) || find_task(o, error) || check_teaching(o, error))
     return EXIT_BAD_REQUEST;
   if (o->task == TASK_LINT) return lint(o, io, error);
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
@@ -341,7 +340,7 @@ static const Option TEACHER_OPTIONS[] = {
              "cannot be graded; it says why."},
     {.name = "key",
      .argument = "KEY",
-     OPTION_TEXT(LessonOptions, key, "the name"),
+     OPTION_TEXT(LessonOptions, key, "the key"),
      .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
     {.name = "roster",
      .argument = "FILE",

@@ -176,7 +176,7 @@ static Status add_paper(Practice *p, Document *d, Error *error) {
   return status;
 }
 
-static Status add_list(Practice *p, Document *d) {
+static void add_list(Practice *p, Document *d) {
   put_values(d, "tilewalk-practice:n", 1);
   Table *t = put_table(d, DOCUMENT_ALL, "skills",
                        "skill=skill|title=title|>;lesson=lesson|strength>=box|asked>=asked|right>=right|"
@@ -187,7 +187,6 @@ static Status add_list(Practice *p, Document *d) {
     put_cells(t, "*ssnnii@i", p->skills[k].name, p->skills[k].title, p->skills[k].lesson, s->box, s->n_asked,
               s->n_right, days ? ROLE_DIM : ROLE_PLAIN, days);
   }
-  return STATUS_OK;
 }
 
 /* ---- The command */
@@ -202,10 +201,10 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   *p = (Practice){.o = o, .io = io, .today = (int64_t)now / DAY_S, .recent = {-1, -1}};
   Status status = lesson_progress_open(&p->progress, io->err, error);
   if (!status) status = find_skills(p, error);
-  if (!status)
-    status = o->lists                                       ? add_list(p, d)
-             : o->has_solutions || d->form != DOCUMENT_TEXT ? add_paper(p, d, error)
-                                                            : practise(p, error);
+  if (!status && o->lists)
+    add_list(p, d);
+  else if (!status)
+    status = o->has_solutions || d->form != DOCUMENT_TEXT ? add_paper(p, d, error) : practise(p, error);
   lesson_progress_close(&p->progress);
   free(p);
   return status;

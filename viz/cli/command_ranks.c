@@ -336,11 +336,12 @@ static const Option RANKS_OPTIONS[] = {
                "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
                "the output; offload: one GPU, and what does not fit comes over the link. Default ring.",
                OPTION_CHOICE(RanksOptions, scheme, "is no scheme"), .names = SCHEME_NAMES),
-    OPTION_ROW("algorithm", "NAME|FILE",
-               "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
-               "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
-               "tensor.",
-               .set_found = question_set_algorithm, .choices = "@algorithms"),
+    OPTION_ROW(
+        "algorithm", "NAME|FILE",
+        "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
+        "list algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
+        "tensor.",
+        .set_found = question_set_algorithm, .choices = "@algorithms"),
     OPTION_ROW("gpu", "NAME|FILE", "Default " DEFAULT_GPU ".",
                OPTION_TEXT(RanksOptions, request.gpu, "the name of the GPU"), .choices = "@gpus"),
     OPTION_ROW("kernel", "NAME|FILE", "Predict times by this kernel's costs, where the link was measured (nvlink4).",

@@ -232,8 +232,7 @@ static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *e
 
 static int run_roofline(void *options, Io *io, Error *error) {
   RooflineOptions *o = options;
-  if (output_request_check(&o->output, error) || chart_request_check(&o->chart, &o->output, error))
-    return EXIT_BAD_REQUEST;
+  if (chart_request_check(&o->chart, &o->output, error)) return EXIT_BAD_REQUEST;
   Roofline *r = calloc(1, sizeof *r);
   if (!r) {
     error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");

@@ -343,8 +343,7 @@ static Status print_rows(const Sweep *sweep, const SweepOptions *o, const Reques
 }
 
 static Status check_options(const SweepOptions *o, Error *error) {
-  Status status = output_request_check(&o->output, error);
-  if (!status) status = chart_request_check(&o->chart, &o->output, error);
+  Status status = chart_request_check(&o->chart, &o->output, error);
   if (!status) status = shard_check(&o->shard, &o->output, error);
   if (status || !sweep_is_gpu(o->axis)) return status;
   if (*o->chart.x_label || *o->chart.y_label)

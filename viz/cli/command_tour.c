@@ -167,7 +167,8 @@ const Command COMMAND_TOUR = {
     .usage = "[-o FOLDER]",
     .description =
         "Standard attention beside FlashAttention on one head of 1,024 tokens, and a GPU's counter beside the "
-        "model. With -o FOLDER it also draws three charts and a scene there.",
+        "model. With -o FOLDER it also draws three charts and a scene there. tour --story leads through a "
+        "run and asks first; tour --story --help says more.",
     .examples = "  tilewalk tour\n\n"
                 "  # with charts\n"
                 "  tilewalk tour -o charts\n",

@@ -111,7 +111,8 @@ Status child_run(const char *const *argv, const ChildLimits *limits, ChildResult
     result->out_cut = result->n_out > limits->out_bytes;
   }
   if (out) fclose(out);
-  if (err) fclose(err);
+  if (!err) return error_set(error, STATUS_BAD_REQUEST, "cannot make a temporary file: %s", strerror(reason));
+  fclose(err);
   if (pid < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot start '%.100s': %s", argv[0], strerror(reason));
   if (!result->out || !result->err)
     return error_set(error, STATUS_NO_MEMORY, "no memory for what '%.100s' prints", argv[0]);

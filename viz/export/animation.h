@@ -17,7 +17,7 @@
 
 typedef void AnimationDraw(cairo_t *cr, double width, double height, uint64_t frame, void *data);
 
-/* Called before each frame; false stops, and nothing is kept. */
+/* Called before each frame; false stops: of a series of files those that are written stay, of a film nothing. */
 typedef bool AnimationGoOn(uint64_t frame, uint64_t n_frames, void *data);
 
 typedef struct {

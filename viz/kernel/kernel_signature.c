@@ -94,9 +94,10 @@ static bool take_list(const char *t, size_t n, size_t i, Signature *to) {
 /* Behind the next __global__ that is no comment's; length: none. */
 static size_t behind_global(const char *text, size_t length, size_t i) {
   static const char GLOBAL[] = "__global__";
-  for (size_t after; i + sizeof GLOBAL<length; i = after> i ? after : i + 1) {
-    after = past_comment(text, length, i);
+  while (i + sizeof GLOBAL < length) {
+    const size_t after = past_comment(text, length, i);
     if (after <= i && memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) == 0) return i + sizeof GLOBAL - 1;
+    i = after > i ? after : i + 1;
   }
   return length;
 }

@@ -196,6 +196,7 @@ static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet
     say_end(pen, row, number, sheet);
   } else if (!isfinite(r->m_old) || r->without_max) {
     sheet->caption[0] = r->without_max ? "without the maximum nothing shrinks" : "the first scores";
+    sheet->caption[1] = r->without_max ? "nothing shrinks" : NULL;
     sheet->colour = t->warn;
   } else if (!row->is_rescaled) {
     sheet->caption[0] = row->is_larger ? "a larger score arrives" : "no larger score arrives";

@@ -1,6 +1,5 @@
 /* One line on the terminal that says how far a long job is: "sweep  412 of 1,024  40.2%". It is
- * drawn at most ten times a second, erased at the end, and never seen where the stream is not a
- * terminal. */
+ * drawn at most ten times a second, erased at the end, and left out where the stream is no terminal. */
 #ifndef TILEWALK_VIZ_TEXT_PROGRESS_H
 #define TILEWALK_VIZ_TEXT_PROGRESS_H
 
@@ -31,8 +30,8 @@ Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);
 
-/* Says once, whatever the stream is, how long a job takes of which that part is done, if that is more than two
- * seconds. For questions that are not refused any more. */
+/* Says once, on a terminal or not, how long the whole job will take, if that is more than two seconds; part: what is
+ * done of it. Call it when the question can no longer be refused. */
 void progress_foretell(Progress *progress, double part);
 
 /* Erases the line. Call it before anything else is printed on the terminal. */

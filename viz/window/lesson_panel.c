@@ -484,7 +484,6 @@ static bool on_control_key(LessonPanel *p, Player *player, SideKey key) {
   }
 }
 
-/* The list has all keys that go through it. */
 static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
   const bool in_list = p->is_picking, is_free = p->focus == WIDGET_NONE && !in_list;
   if (e->control && !in_list) return on_control_key(p, player, e->key);

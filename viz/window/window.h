@@ -17,11 +17,11 @@ enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };
 typedef struct {
   int width, height; /* 0: 1280 x 720. When it ends: as it was closed, unless it filled the screen */
   bool fullscreen;
-  int64_t n_frames; /* measure: draw this many frames, one event each, then others, print the times and end; 0: off */
-  const SidePanel *side;                    /* beside the scene; NULL: none */
-  bool knows_story;                         /* the user has seen it: the caller's to keep */
-  ViewerCover cover;                        /* instead of the viewer: the window ends with it; zero: none */
-  StoryPlayer *story;                       /* told first, and closed at the end; NULL: none */
+  int64_t n_frames;      /* measure: draw this many frames, one event each, print the times and end; 0: off */
+  const SidePanel *side; /* beside the scene; NULL: none */
+  bool knows_story;      /* the user has seen it: the caller's to keep */
+  ViewerCover cover;     /* instead of the viewer: the window ends with it; zero: none */
+  StoryPlayer *story;    /* told first, and closed at the end; NULL: none */
   StoryPlayer *(*open_story)(Error *error); /* what the key opens; NULL: nothing */
   double started_s;                         /* of window_clock_s, when the program began to work for the first frame */
   /* The display is gone, and X11's library will end the program when this returns, so it should not: it says where

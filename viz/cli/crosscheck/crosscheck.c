@@ -185,7 +185,8 @@ static Table *add_items(Document *d, const Crosscheck *c) {
       snprintf(off, sizeof off, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
     put_cells(t, "sss", i->kernel, shape, i->quantity);
     if (i->low < i->high && d->form == DOCUMENT_TEXT) /* a count: of 80 columns a second one leaves the table too few */
-      table_format(t, ROLE_PLAIN, "%s to %s", number_count((Wide)i->low).text, number_count((Wide)i->high).text);
+      table_format(t, ROLE_PLAIN, "%s to %s", number_count((Wide)(i->low + 0.5)).text,
+                   number_count((Wide)(i->high + 0.5)).text);
     else
       value_cell(t, i, i->low);
     value_cell(t, i, i->high);

@@ -8,7 +8,7 @@ let reports // what questions read besides
 self.onmessage = async ({ data: { id, calls } }) => {
   try {
     const engine = await ready, asks = calls.some(([name]) => name === 'web_ask')
-    if (asks) await (reports ??= bytesOf('reports.bundle').then(bytes => engine.take(new Uint8Array(bytes))))
+    if (asks) await (reports ??= bytesOf('reports.bundle').then(bytes => engine.take(new Uint8Array(bytes))).catch(error => { reports = null; throw error }))
     const began = performance.now()
     const answers = calls.map(([name, ...values]) => /^web_(file|ask)$/.test(name) ? engine.call(name, ...values) : engine.text(name, ...values))
     self.postMessage({ id, answers, seconds: (performance.now() - began) / 1000 })
