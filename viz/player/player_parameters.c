@@ -11,25 +11,19 @@
 #include "viz/player/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", PARAMETER_LIST, "", "a whole problem", ""},
-    [PARAMETER_ALGORITHM] = {"", PARAMETER_LIST, "algorithm", "the algorithm",
-                             "one of the list, or a program of your own"},
-    [PARAMETER_N] = {"N", PARAMETER_NUMBER, "N", "N, the length of the sequence", "a whole number such as 4096 or 4K"},
-    [PARAMETER_D] = {"d", PARAMETER_NUMBER, "d", "d, the head dimension", "a whole number such as 64 or 128"},
-    [PARAMETER_BLOCK] = {"block", PARAMETER_NUMBER, "block", "the block, B_r = B_c",
-                         "a whole number such as 128, or paper for Algorithm 1's"},
-    [PARAMETER_BLOCK_Q] = {"B_r", PARAMETER_NUMBER, "block-q", "B_r, rows of Q in a tile",
-                           "a whole number such as 128"},
-    [PARAMETER_BLOCK_K] = {"B_c", PARAMETER_NUMBER, "block-k", "B_c, rows of K and V in a tile",
-                           "a whole number such as 64"},
-    [PARAMETER_SRAM] = {"SRAM", PARAMETER_NUMBER, "sram", "SRAM of one CTA",
-                        "a size such as 96K or 227KiB, or machine for the GPU's own"},
-    [PARAMETER_GPU] = {"", PARAMETER_LIST, "gpu", "the GPU", "a name of 'tilewalk list gpus', or a file"},
-    [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, "heads", "query heads / key and value heads",
-                         "a whole number such as 32, or 32/8 for GQA"},
-    [PARAMETER_DTYPE] = {"", PARAMETER_LIST, "dtype", "the data type", "fp32, fp16, bf16 or fp8"},
-    [PARAMETER_CAUSAL] = {"causal", PARAMETER_SWITCH, "causal", "the causal mask", ""},
-    [PARAMETER_WITHOUT_MAX] = {"no max", PARAMETER_SWITCH, "without-max", "softmax without the maximum", ""},
+    [PARAMETER_PRESET] = {"", true, "", ""},
+    [PARAMETER_ALGORITHM] = {"", true, "algorithm", "one of the list, or a program of your own"},
+    [PARAMETER_N] = {"N", false, "N", "a whole number such as 4096 or 4K"},
+    [PARAMETER_D] = {"d", false, "d", "a whole number such as 64 or 128"},
+    [PARAMETER_BLOCK] = {"block", false, "block", "a whole number such as 128, or paper for Algorithm 1's"},
+    [PARAMETER_BLOCK_Q] = {"B_r", false, "block-q", "a whole number such as 128"},
+    [PARAMETER_BLOCK_K] = {"B_c", false, "block-k", "a whole number such as 64"},
+    [PARAMETER_SRAM] = {"SRAM", false, "sram", "a size such as 96K or 227KiB, or machine for the GPU's own"},
+    [PARAMETER_GPU] = {"", true, "gpu", "a name of 'tilewalk list gpus', or a file"},
+    [PARAMETER_HEADS] = {"heads", false, "heads", "a whole number such as 32, or 32/8 for GQA"},
+    [PARAMETER_DTYPE] = {"", true, "dtype", "fp32, fp16, bf16 or fp8"},
+    [PARAMETER_CAUSAL] = {"causal", false, "causal", ""},
+    [PARAMETER_WITHOUT_MAX] = {"no max", false, "without-max", ""},
 };
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */

@@ -24,13 +24,10 @@ typedef enum {
   PARAMETER_COUNT
 } Parameter;
 
-typedef enum { PARAMETER_NUMBER, PARAMETER_LIST, PARAMETER_SWITCH } ParameterKind;
-
 typedef struct {
-  const char *label; /* before the value; "" none */
-  ParameterKind kind;
+  const char *label;     /* before the value; "" none */
+  bool is_list;          /* of choices */
   const char *state_key; /* of the state line; "" what has no key of its own */
-  const char *title;     /* what it is */
   const char *wants;     /* what can be typed */
 } ParameterRow;
 

@@ -66,7 +66,7 @@ EXPORT const char *web_menu(void) {
   json.n = 0;
   put("[");
   for (int which = 0; which < PARAMETER_COUNT; which++) {
-    const bool is_list = PARAMETERS[which].kind == PARAMETER_LIST;
+    const bool is_list = PARAMETERS[which].is_list;
     int at = -1;
     const int n = is_list ? parameter_choices(web_player(), (Parameter)which, choices, &at) : 0;
     put("{'value':%s,'wants':%s,'choices':[", parameter_value(web_player(), (Parameter)which, value),
