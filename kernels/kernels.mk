@@ -1,7 +1,7 @@
 # CUDA kernels for a GPU: nvcc and a C++ compiler, no other package. Each rung twice, once counting its bytes, two rungs
 # three times more, marking when each CTA runs, timing its reads, or noting its end, and four with clock stamps.
 
-.PHONY: kernels
+.PHONY: kernels kernels-once
 NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 # Code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker. What needs more says "Compiled for ..." itself.
 KERNEL_ARCHS ?= 75 80 90
@@ -35,3 +35,5 @@ $(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h
 	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels: $(if $(NVCC),$(BUILD)/tilewalk-kernels $(BUILD)/libladder.so $(BUILD)/libwatch.so)
 	$(if $(NVCC),,@echo "No nvcc: the CUDA kernels are left out.")
+# Each kernel compiled once, not the builds that count, mark, time and stamp: what a push waits for.
+kernels-once: $(BUILD)/libladder.so $(BUILD)/libwatch.so $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o)
