@@ -11,7 +11,8 @@ const char *const SCHEME_NAMES[SCHEME_COUNT + 1] = {"ring", "striped", "zigzag",
 
 static int kv_element_bytes(const Shape *s) { return dtype_bytes(s->has_kv_dtype ? s->kv_dtype : s->dtype); }
 
-double ranks_token_bytes(const Shape *s) {
+/* Bytes of K and V of one token, all heads. */
+static double ranks_token_bytes(const Shape *s) {
   return (double)s->kv_heads * (double)(s->d + (s->v_in_k ? 0 : s->d_v)) * kv_element_bytes(s);
 }
 

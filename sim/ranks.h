@@ -138,7 +138,4 @@ bool ranks_is_extrapolated(const Ranks *ranks);
  * where each query head has its own K and V of 2 bytes an element. NAN: no rate of products. */
 double ranks_hiding_tokens(const Shape *shape, const Gpu *gpu, double link_bytes_per_s);
 
-/* Bytes of K and V of one token, all heads. */
-double ranks_token_bytes(const Shape *shape);
-
 #endif

@@ -225,9 +225,11 @@ static double active_of(const KvModel *m) {
   return m->active_parameters ? (double)m->active_parameters : (double)m->parameters;
 }
 
-double serving_matrix_parameters(const KvModel *m) { return active_of(m) - looked_up(m); }
+static double serving_matrix_parameters(const KvModel *m) { return active_of(m) - looked_up(m); }
 
-double serving_experts(const KvModel *m, double tokens) {
+/* Experts of a layer that `tokens` tokens need, expected where each chooses `experts_per_token` of `experts` at random:
+ * E (1 - (1 - k/E)^tokens). */
+static double serving_experts(const KvModel *m, double tokens) {
   const double E = (double)m->experts, k = (double)m->experts_per_token;
   return E > 0 ? E * (1 - pow(1 - k / E, tokens)) : 0;
 }

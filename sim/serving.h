@@ -105,10 +105,5 @@ void serving_take_weights(Serving *serving, const KvDtype *asked);
 
 /* Weights that a GPU keeps, and those that one token is multiplied with, the output's included. */
 double serving_weights_bytes(const Serving *serving);
-double serving_matrix_parameters(const KvModel *model);
-
-/* Experts of a layer that `tokens` tokens need, expected where each chooses `experts_per_token` of `experts` at random:
- * E (1 - (1 - k/E)^tokens). */
-double serving_experts(const KvModel *model, double tokens);
 
 #endif

@@ -184,7 +184,7 @@ static void forget_extra(LaunchConfig *c) {
 
 #define DRAWS_APART 1000003u /* one launch is walked with many seeds in a row */
 
-void simulation_order_ctas(const Simulation *s, int kernel, LaunchConfig *c) {
+static void simulation_order_ctas(const Simulation *s, int kernel, LaunchConfig *c) {
   if (s->kernel) return;
   if (schedule_ctas_go_back(s->schedule, &s->plan, kernel, c->of_columns ? DIM_J : DIM_I)) c->rows = ROWS_DESCENDING;
   c->splits_descending = schedule_ctas_go_back(s->schedule, &s->plan, kernel, DIM_S);

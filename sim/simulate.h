@@ -113,9 +113,6 @@ TimeWork simulation_own_work(const Simulation *simulation, const Gpu *gpu);
  * tiles take. */
 LaunchConfig simulation_launch(const Simulation *simulation);
 
-/* As launched by a kernel of the program that is not described: CTAs begin in the order of its loops. */
-void simulation_order_ctas(const Simulation *simulation, int kernel, LaunchConfig *config);
-
 /* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is
  * said about resources, CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes
  * milliseconds: otherwise `has_l2` stays false, which is no error. */

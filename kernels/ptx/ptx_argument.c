@@ -35,7 +35,7 @@ bool spec_type_is_float(SpecType type) { return TYPES[type].is_float; }
 
 /* --- elements --- */
 
-void spec_store(SpecType type, void *bytes, int64_t i, double value) {
+static void spec_store(SpecType type, void *bytes, int64_t i, double value) {
   const int32_t width = TYPES[type].bytes;
   uint64_t bits;
   if (TYPES[type].is_float)

@@ -67,7 +67,6 @@ void spec_fill(const Spec *spec, void *bytes);
 
 /* Element i of a buffer as a double (integers above 2^53 are rounded), and the other way round. */
 double spec_element(SpecType type, const void *bytes, int64_t i);
-void spec_store(SpecType type, void *bytes, int64_t i, double value);
 
 /* Whether a number of this type may be given to that parameter: the width decides, as no kernel can tell more. NULL, or
  * what would be right ("it takes 4 bytes: i32, u32 or f32"). */

@@ -20,7 +20,8 @@ static Group group_of(const Program *p, const ProgramName *n) {
   return sides_are_tile(n->rows, n->cols) ? GROUP_TILES : GROUP_OTHERS;
 }
 
-bool layout_has(const Program *p, int name) {
+/* Whether a name has a place: it is loaded or stored, or has room all the same. */
+static bool layout_has(const Program *p, int name) {
   const ProgramName *n = &p->names[name];
   return n->is_loaded || n->is_stored || (n->tensor < p->n_tensors && sides_are_tile(n->rows, n->cols));
 }

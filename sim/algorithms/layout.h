@@ -23,9 +23,6 @@ typedef struct {
 /* STATUS_TOO_LARGE when the tensors of one head do not fit 62 bits of address. */
 Status layout_make(Layout *layout, const Program *program, const Plan *plan, Error *error);
 
-/* Whether a name has a place: it is loaded or stored, or has room all the same. */
-bool layout_has(const Program *program, int name);
-
 /* The address of an element of a name: a row and column of the whole matrix, as it lies. */
 uint64_t layout_address(const Layout *layout, int name, int64_t split, int64_t row, int64_t column);
 

@@ -439,7 +439,8 @@ uint64_t cache_set_of(const CacheState *state, uint64_t address) {
   return set;
 }
 
-uint64_t cache_hit_sectors(const CacheCounts *counts) {
+/* Sector misses and hits as ncu shows them: stores always hit. */
+static uint64_t cache_hit_sectors(const CacheCounts *counts) {
   return counts->read_sectors - counts->read_sector_misses + counts->write_sectors;
 }
 

@@ -179,8 +179,6 @@ uint64_t cache_set_of(const CacheState *state, uint64_t address);
 /* Looks at one line without touching it; set < state->sets and position < state->config.ways. */
 CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position);
 
-/* Sector misses and hits as ncu shows them: stores always hit. */
-uint64_t cache_hit_sectors(const CacheCounts *counts);
 /* In 0..1; 1 for no access at all. */
 double cache_hit_rate(const CacheCounts *counts);
 

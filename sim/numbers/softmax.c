@@ -35,7 +35,7 @@ double softmax_exponential(const SoftmaxConfig *config, double score, double m) 
   return precision_computed(accumulator, config->powers_of_two ? exp2(exponent) : exp(exponent));
 }
 
-double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new) {
+static double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new) {
   return softmax_exponential(config, m_old, m_new); /* m_old = -infinity: 0 */
 }
 

@@ -72,7 +72,6 @@ void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, doub
 
 /* The steps as they happen inside a kernel; softmax_step is made of them. */
 double softmax_new_max(const SoftmaxConfig *config, double m, double block_max);
-double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new);
 double softmax_exponential(const SoftmaxConfig *config, double score, double m);
 double softmax_divide(const SoftmaxConfig *config, double O, double l); /* not yet stored */
 

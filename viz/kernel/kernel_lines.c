@@ -6,7 +6,8 @@
 
 #include "sim/base/ascii.h"
 
-int32_t instruction_lane_bytes(const char *text) {
+/* Bytes that a lane moves by an instruction: "ld.global.v4.f32" is 16. */
+static int32_t instruction_lane_bytes(const char *text) {
   int32_t vector = 1, bytes = 0;
   for (const char *p = strchr(text, '.'); p; p = strchr(p + 1, '.')) {
     if (p[1] == 'v' && (p[2] == '2' || p[2] == '4' || p[2] == '8') && (!p[3] || p[3] == '.')) vector = p[2] - '0';

@@ -23,7 +23,4 @@ void kernel_line_name(const KernelLaunch *launch, const KernelLine *line, char *
 /* The number of the .cu that was asked about; else the first, which is a .ptx's. */
 int32_t kernel_main_file(const KernelLaunch *launch);
 
-/* Bytes that a lane moves by an instruction: "ld.global.v4.f32" is 16. */
-int32_t instruction_lane_bytes(const char *text);
-
 #endif

@@ -33,8 +33,6 @@ static const char *const CALL_NAMES[CALL_COUNT] = {
 };
 static const char *const OPS[OP_COUNT] = {"==", "!=", "<=", ">=", "<", ">", "in", "multiple-of"};
 
-const char *call_fact_name(CallFact fact) { return CALL_NAMES[fact]; }
-
 void call_number(CallFacts *f, CallFact fact, double number) {
   f->value[fact] = (CallValue){.number = number};
   f->known[fact] = true;
@@ -321,7 +319,8 @@ static bool term_holds(const Term *t, const CallFacts *f) {
   return any;
 }
 
-bool condition_holds(const Condition *c, const CallFacts *f) {
+/* Whether a condition holds; one about a fact that is not known does not. */
+static bool condition_holds(const Condition *c, const CallFacts *f) {
   bool all = true;
   for (int k = 0; k < c->n; k++) {
     if (c->terms[k].begins) {

@@ -65,8 +65,6 @@ typedef enum {
   CALL_COUNT
 } CallFact;
 
-const char *call_fact_name(CallFact fact); /* "sm", "d", ... */
-
 typedef struct {
   double number;
   char word[BACKEND_WORD_BYTES];
@@ -132,9 +130,6 @@ typedef struct Backend {
 
 /* *backend is of no meaning after an error, which reads "FILE:LINE: what, why, what would be right". */
 Status backend_parse(const char *text, size_t length, const char *display_name, Backend *backend, Error *error);
-
-/* Whether a condition holds; one about a fact that is not known does not. */
-bool condition_holds(const Condition *condition, const CallFacts *facts);
 
 /* Applies assume and becomes, in the order of the file. changed[rule] says which of them did anything. */
 void backend_apply(const Backend *backend, CallFacts *facts, bool changed[BACKEND_RULES]);

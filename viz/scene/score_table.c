@@ -21,7 +21,7 @@ double pen_words(const Pen *pen, double size, Colour colour, bool bold, Anchor a
 
 /* ---- Names ------------------------------------------------------------------------------------------------- */
 
-void table_names(ScoreTable *table, const Schedule *s) {
+static void table_names(ScoreTable *table, const Schedule *s) {
   for (int t = 0; t < s->n_tensors; t++) {
     const ProgramTensor *of = &s->tensors[t];
     const uint8_t blocks = sides_blocks(of->rows, of->cols);

@@ -21,9 +21,6 @@ typedef struct {
   double letters; /* size of the names */
 } ScoreTable;
 
-/* The names of a program's tensors that lie along a side, as many as `room` letters have. */
-void table_names(ScoreTable *table, const Schedule *schedule);
-
 /* How far a run is: what it has carried and stored, and the cells that it has just left; of a walk that is too long to
  * be known nothing. */
 void table_of_pile(ScoreTable *table, const Pile *pile, const PileMoment *moment);

@@ -29,7 +29,8 @@ static bool in_ranges(const Range *ranges, size_t n, uint32_t character) {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-int glyph_columns(uint32_t character) {
+/* Columns that one character takes: 0, 1 or 2. */
+static int glyph_columns(uint32_t character) {
   if (character < 0x300) return 1;
   if (in_ranges(zero_ranges, COUNT(zero_ranges), character)) return 0;
   return in_ranges(wide_ranges, COUNT(wide_ranges), character) ? 2 : 1;
@@ -78,7 +79,10 @@ static const Fallback fallbacks[] = {
     {0x2717, "x"},     {0x2718, "x"},
 };
 
-const char *glyph_ascii(uint32_t character, char buffer[2]) {
+/* What stands for a character in ASCII: itself, a look-alike such as "x" for the multiplication
+ * sign, a name such as "Omega", or "?". A static string, never empty. `buffer` holds the answer for
+ * ASCII characters. */
+static const char *glyph_ascii(uint32_t character, char buffer[2]) {
   if (character < 0x80) {
     buffer[0] = (char)character;
     buffer[1] = '\0';

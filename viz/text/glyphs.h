@@ -18,14 +18,6 @@
  * (newline too) or a broken byte gives '?' and moves one byte. */
 uint32_t glyph_next(const char **text);
 
-/* Columns that one character takes: 0, 1 or 2. */
-int glyph_columns(uint32_t character);
-
-/* What stands for a character in ASCII: itself, a look-alike such as "x" for the multiplication
- * sign, a name such as "Omega", or "?". A static string, never empty. `buffer` holds the answer for
- * ASCII characters. */
-const char *glyph_ascii(uint32_t character, char buffer[2]);
-
 /* Columns that the first `bytes` bytes of a line take in this style. */
 int text_columns_n(const TextStyle *style, const char *text, size_t bytes);
 int text_columns(const TextStyle *style, const char *text);

@@ -18,7 +18,7 @@ Span walk_range(const Plan *plan, const ProgramOp *loop, int64_t split) {
 
 /* ---- Loops ------------------------------------------------------------------------------------------------ */
 
-void walk_leave_blocks(Cursor *c, Dim dim) {
+static void walk_leave_blocks(Cursor *c, Dim dim) {
   if (dim == DIM_I) {
     c->i = -1;
     c->row0 = c->row1 = 0;

@@ -10,8 +10,6 @@ Span walk_range(const Plan *plan, const ProgramOp *loop, int64_t split);
 /* A cursor that has not begun: in no loop. */
 void walk_begin(Cursor *cursor);
 
-/* Outside the loop over these blocks. */
-void walk_leave_blocks(Cursor *cursor, Dim dim);
 void walk_leave_loop(const ProgramOp *loop, Cursor *cursor);
 
 /* Enters a loop, before its first iteration; and makes the iteration at[dim] the present one. */
