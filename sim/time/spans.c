@@ -277,16 +277,23 @@ static void find_values(SpanModel *t) {
   }
 }
 
-void span_model(SpanModel *t, const Simulation *run, const Gpu *gpu) {
+/* An SM gets no CTA of a small launch while another has none. */
+static int64_t ctas_of_an_sm(const Simulation *run, const Shape *launched, const Gpu *gpu) {
   const LaunchConfig config = simulation_launch(run);
-  Occupancy occupancy;
+  Launch all;
+  if (launch_make(&all, launched, &config, gpu, NULL)) return 1;
+  const int64_t shared_out = ceil_div(all.n_pieces, all.n_sm);
+  return shared_out < all.occupancy.ctas_per_sm ? shared_out : all.occupancy.ctas_per_sm;
+}
+
+void span_model(SpanModel *t, const Simulation *run, const Shape *launched, const Gpu *gpu) {
   memset(t, 0, sizeof *t);
   t->schedule = run->schedule;
   t->plan = run->plan;
   memcpy(t->launches, t->schedule->launches, sizeof t->launches);
   if (run->kernel && run->kernel->schedule == t->schedule && run->kernel->launch.is_said)
     t->launches[0] = run->kernel->launch;
-  t->ctas_per_sm = launch_occupancy(&occupancy, &config, gpu, NULL) ? 1 : occupancy.ctas_per_sm;
+  t->ctas_per_sm = ctas_of_an_sm(run, launched, gpu);
   find_rates(t, gpu, run->plan.shape.dtype);
   find_values(t);
 }

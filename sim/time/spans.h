@@ -36,8 +36,8 @@ typedef struct {
 } CtaSpan;
 
 typedef struct {
-  char why_steps[200];                         /* time is counted in steps; "": it is not */
-  int64_t ctas_per_sm;                         /* 1 where the launch does not fit the machine */
+  char why_steps[200]; /* time is counted in steps; "": it is not */
+  int64_t ctas_per_sm; /* that work at once: no more than the launch has; 1 where it does not fit the machine */
   double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA */
   const Schedule *schedule;
   Plan plan;                                              /* of one head */
@@ -45,8 +45,8 @@ typedef struct {
   uint64_t reads[PROGRAM_OPS_MAX], sets[PROGRAM_OPS_MAX]; /* names that are no columns: sim/algorithms/walk/live.h */
 } SpanModel;
 
-/* Of a run of one head on a machine. */
-void span_model(SpanModel *model, const Simulation *run, const Gpu *gpu);
+/* Of a run of one head on a machine, of all heads as they are launched. */
+void span_model(SpanModel *model, const Simulation *run, const Shape *launched, const Gpu *gpu);
 
 /* The spans of a CTA of a pass (sim/algorithms/walk/place.h) in the order of its events, at most `most`. Returns how
  * many. */

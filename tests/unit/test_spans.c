@@ -18,6 +18,7 @@ static Stage stage;
 static Snapshot now;
 static SpanModel timeline;
 static CtaSpan bars[BARS_MAX];
+static TimeLanes lanes;
 
 static void open_state(const char *line) {
   Request request = {0};
@@ -27,7 +28,7 @@ static void open_state(const char *line) {
   stage_snapshot(&stage, 0, &now);
   Simulation head;
   if (simulate(&head, &now.problem, now.schedule, &error)) fail_msg("%s: %s", line, error.message);
-  span_model(&timeline, &head, &now.gpu);
+  span_model(&timeline, &head, &now.launched, &now.gpu);
 }
 
 static void close_state(void) { stage_free(&stage); }
@@ -66,15 +67,15 @@ TEST(test_lanes_hold_all_the_work) {
     program_run(&run, arguments);
     json_t *d = json_loads(run.out, 0, NULL), *result = json_array_get(json_object_get(d, "runs"), 0);
     assert_non_null(result);
-    double lanes[SPAN_LANES] = {0}, end;
+    double sums[SPAN_LANES] = {0}, end;
     for (int k = 0; k < n_passes(); k++)
       for (int64_t outer = 0; outer < place_n_ctas(timeline.schedule, &timeline.plan, k); outer++)
-        for (int n = bars_of(k, outer, &end), b = 0; b < n; b++) lanes[bars[b].lane] += bars[b].end - bars[b].start;
+        for (int n = bars_of(k, outer, &end), b = 0; b < n; b++) sums[bars[b].lane] += bars[b].end - bars[b].start;
     const double bytes = json_number_value(json_object_get(json_object_get(result, "traffic"), "total_bytes")),
                  flops = json_number_value(json_object_get(result, "flops"));
-    assert_true(fabs(lanes[LANE_LOAD] * timeline.bytes_per_s - bytes) < 1e-9 * bytes);
-    assert_true(fabs(lanes[LANE_PRODUCT] * timeline.flops_per_s - flops) < 1e-9 * flops);
-    assert_true(fabs(lanes[LANE_SOFTMAX] * timeline.exps_per_s -
+    assert_true(fabs(sums[LANE_LOAD] * timeline.bytes_per_s - bytes) < 1e-9 * bytes);
+    assert_true(fabs(sums[LANE_PRODUCT] * timeline.flops_per_s - flops) < 1e-9 * flops);
+    assert_true(fabs(sums[LANE_SOFTMAX] * timeline.exps_per_s -
                      (now.grid.skips ? 1 : 2) * flops / (4 * (double)now.grid.d)) < 1e-9 * flops);
     json_decref(d);
     close_state();
@@ -233,6 +234,24 @@ TEST(test_steps) {
   close_state();
 }
 
+/* Of blocks of 128 an SM of an H200 has room for two, and there are 132: 32 CTAs of a head have one each, 128 too, and
+ * of 160 some have two. */
+TEST(test_no_more_ctas_than_launched) {
+  static const struct {
+    const char *more;
+    int ctas;
+  } ROWS[] = {{"", 1}, {"heads=4", 1}, {"heads=5", 2}, {"heads=16 batch=4", 2}, {"heads=16 ctas-per-sm=1", 1}};
+  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+    char line[128];
+    snprintf(line, sizeof line, "algorithm=fa2 N=4096 d=64 block=128 gpu=h200 %s", ROWS[r].more);
+    open_state(line);
+    assert_int_equal(timeline.ctas_per_sm, ROWS[r].ctas);
+    time_lanes(&now, 2, 1, &lanes);
+    assert_string_equal(lanes.note, ROWS[r].ctas > 1 ? "modelled: one of 2 CTAs" : "modelled");
+    close_state();
+  }
+}
+
 /* What does not fit the machine is shown all the same, and says so. */
 TEST(test_too_large_tiles) {
   open_state("algorithm=fa2 N=4096 d=128 block=512 gpu=h200 kernel=fa2_tensor");
@@ -243,8 +262,6 @@ TEST(test_too_large_tiles) {
 }
 
 /* ---- What Time draws ---- */
-
-static TimeLanes lanes;
 
 /* What is idle, moment by moment: no bar of the last lane is there. */
 static double idle_by_moments(int moments) {

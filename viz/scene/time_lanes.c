@@ -169,7 +169,7 @@ static void take_modelled(const Snapshot *now, int tiles, double happened, TimeL
   Simulation run;
   int n_tiles, n = 0;
   if (simulate(&run, &now->problem, now->schedule, NULL)) return;
-  span_model(&model, &run, &now->gpu);
+  span_model(&model, &run, &now->launched, &now->gpu);
   n = longest_cta(&model, now->schedule->whole_head ? 0 : e->pass, spans, starts, &n_tiles);
   for (int k = 0; k < n; k++) {
     if (spans[k].consumer >= l->n_groups) l->n_groups = spans[k].consumer + 1;
