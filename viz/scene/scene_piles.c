@@ -65,10 +65,10 @@ typedef struct {
   char legend[PILE_CLASSES][LEGEND];
 } PanelWords;
 
-static const char *times_words(double times, char text[NUMBER_CHARS]) {
+static const char *times_words(double times, bool in_digits, char text[NUMBER_CHARS]) {
   static const char *const WORDS[] = {"", "once", "twice", "three times", "four times", "five times", "six times"};
   const int n = (int)lround(times);
-  if (n > 0 && n < 7)
+  if (n > 0 && n < (in_digits ? 3 : 7))
     snprintf(text, NUMBER_CHARS, "%s", WORDS[n]);
   else
     snprintf(text, NUMBER_CHARS, "%d times", n);
@@ -93,7 +93,7 @@ static double table_bytes(const Pile *p) {
          p->plan.element_bytes * (double)p->n;
 }
 
-static void say_panel(const Pile *p, bool is_over, PanelWords *w) {
+static void say_panel(const Pile *p, bool is_over, bool is_narrow, PanelWords *w) {
   char times[NUMBER_CHARS];
   memset(w, 0, sizeof *w);
   scores_title(p->schedule, w->name);
@@ -110,7 +110,8 @@ static void say_panel(const Pile *p, bool is_over, PanelWords *w) {
   snprintf(w->caption[1], LEGEND, "%s", shorter);
   list_tensors(p, p->again, p->whole[PILE_AGAIN], " again", w->legend[PILE_AGAIN]);
   if (p->scores > 0)
-    snprintf(w->legend[PILE_BETWEEN], LEGEND, "scores, %s", times_words((double)p->scores / table_bytes(p), times));
+    snprintf(w->legend[PILE_BETWEEN], LEGEND, "scores, %s",
+             times_words((double)p->scores / table_bytes(p), is_narrow, times));
   else
     list_tensors(p, p->between, p->whole[PILE_BETWEEN], "", w->legend[PILE_BETWEEN]);
 }
@@ -119,7 +120,7 @@ static void say_panel(const Pile *p, bool is_over, PanelWords *w) {
 
 /* Parts of a panel's height: base lines, and edges of the table and of the pile. */
 typedef struct {
-  double name, table, table_end, caption, pile, pile_end, legend;
+  double name, table, table_end, caption, pile, pile_end, legend, line; /* of captions and legends that have two */
 } Parts;
 
 typedef struct {
@@ -131,20 +132,47 @@ typedef struct {
   Parts parts;
   double name, letters, number, square; /* sizes */
   int n, squares_down;
-  int caption; /* 0, shorter, or 2: none */
+  int caption, lines; /* 0, shorter, or 2: none; that captions and legends may have */
   bool is_over;
 } Page;
+
+/* Four beside each other: their words may have two lines. */
+static bool is_narrow(const Page *p) { return p->n > 3 && !p->pen->is_tall; }
 
 static Box part_box(const Page *p, int k, double from, double to) {
   const Box at = p->panels[k];
   return (Box){at.x, at.y + from * at.height, at.width, (to - from) * at.height};
 }
 
-static double widest(const Page *p, double size, int caption) {
+/* A caption in as many lines as it may have, broken where they are narrowest. */
+typedef struct {
+  char lines[2][LEGEND];
+  double width;
+} Broken;
+
+static Broken break_caption(const Page *p, const char *words) {
+  Broken best = {.width = pen_words_width(p->pen, p->letters, true, words)};
+  snprintf(best.lines[0], LEGEND, "%s", words);
+  for (const char *at = words; p->lines > 1 && (at = strchr(at, ' ')); at++) {
+    Broken b;
+    snprintf(b.lines[0], LEGEND, "%.*s", (int)(at - words), words);
+    snprintf(b.lines[1], LEGEND, "%s", at + 1);
+    b.width = fmax(pen_words_width(p->pen, p->letters, true, b.lines[0]),
+                   pen_words_width(p->pen, p->letters, true, b.lines[1]));
+    if (b.width < best.width) best = b;
+  }
+  return best;
+}
+
+static double widest_caption(const Page *p, int caption) {
   double most = 0;
-  for (int k = 0; k < p->n; k++)
-    most =
-        fmax(most, pen_words_width(p->pen, size, true, caption < 0 ? p->words[k].name : p->words[k].caption[caption]));
+  for (int k = 0; k < p->n; k++) most = fmax(most, break_caption(p, p->words[k].caption[caption]).width);
+  return most;
+}
+
+static double widest_name(const Page *p) {
+  double most = 0;
+  for (int k = 0; k < p->n; k++) most = fmax(most, pen_words_width(p->pen, p->name, true, p->words[k].name));
   return most;
 }
 
@@ -170,6 +198,20 @@ static double legend_width(const Page *p, int k, int of) {
   return *words ? pen_words_width(p->pen, p->letters, true, words) + 0.7 * p->letters : 0;
 }
 
+/* A legend has its place behind those before it, in the next line where that has more room. Returns its line; as many
+ * as there are: it has none. */
+static int place_legend(const Page *p, int k, int of, double *x) {
+  const double room = p->panels[k].width;
+  int line = 0;
+  *x = 0;
+  for (int c = 0; c <= of; c++) {
+    const double width = legend_width(p, k, c);
+    if (*x > 0 && *x + width > room + 0.7 * p->letters) line++, *x = 0;
+    if (c < of) *x += width;
+  }
+  return legend_width(p, k, of) > room + 0.7 * p->letters ? p->lines : line;
+}
+
 /* What is needed once is said in the first panel that has room for it beside its own, or shorter. */
 static void keep_one_blue(Page *p) {
   static const char *const WORDS[] = {"needed once", "once"};
@@ -177,10 +219,13 @@ static void keep_one_blue(Page *p) {
   for (int k = 0; k < p->n; k++) *p->words[k].legend[PILE_ONCE] = '\0';
   for (int n = 0; n < 2 * p->n && at < 0; n++) {
     const int k = n % p->n;
-    double all = pen_words_width(p->pen, p->letters, true, WORDS[n / p->n]);
-    for (int c = PILE_ONCE + 1; c < PILE_CLASSES; c++) all += legend_width(p, k, c);
-    if (all <= p->panels[k].width && p->piles->piles[k].is_known)
-      snprintf(p->words[at = k].legend[PILE_ONCE], LEGEND, "%s", WORDS[n / p->n]);
+    double x;
+    if (!p->piles->piles[k].is_known) continue;
+    snprintf(p->words[k].legend[PILE_ONCE], LEGEND, "%s", WORDS[n / p->n]);
+    if (place_legend(p, k, PILE_CLASSES - 1, &x) < p->lines)
+      at = k;
+    else
+      *p->words[k].legend[PILE_ONCE] = '\0';
   }
 }
 
@@ -198,16 +243,19 @@ static void lay_panels(Page *p, Box page) {
 }
 
 static void size_words(Page *p, Box page) {
-  static const Parts WIDE = {.108, .153, .59, .645, .758, .889, .95}, TALL = {.118, .165, .653, .72, .765, .9, .965};
+  static const Parts WIDE = {.108, .153, .59, .645, .758, .889, .95, 0},
+                     NARROW = {.108, .153, .42, .485, .66, .825, .89, .055},
+                     TALL = {.118, .165, .653, .72, .765, .9, .965, 0};
   const bool tall = p->pen->is_tall;
   const double width = page.width, height = page.height, least = 12;
-  p->parts = tall ? TALL : WIDE;
+  p->parts = tall ? TALL : is_narrow(p) ? NARROW : WIDE;
+  p->lines = is_narrow(p) ? 2 : 1;
   const double room = p->panels[0].width, most = tall ? 0.16 * height / p->n : height;
   p->letters = fmax(least, tall ? fmin(0.05 * width, 0.485 * most) : 0.041 * height);
   p->name = fmax(least, tall ? fmin(0.075 * width, 0.6 * most) : 0.058 * height);
   p->number = fmax(least, tall ? fmin(0.1 * width, 0.8 * most) : 0.085 * height);
-  p->name = fmax(p->letters, fmin(p->name, 0.99 * p->name * room / widest(p, p->name, -1)));
-  for (p->caption = 0; p->caption < 2 && widest(p, p->letters, p->caption) > room;) p->caption++;
+  p->name = fmax(p->letters, fmin(p->name, 0.99 * p->name * room / widest_name(p)));
+  for (p->caption = 0; p->caption < 2 && widest_caption(p, p->caption) > room;) p->caption++;
   size_squares(p);
   keep_one_blue(p);
 }
@@ -252,14 +300,17 @@ static double draw_pile(const Page *p, int k) {
   return right;
 }
 
+static double line_y(const Page *p, int k, double part, int line) {
+  return p->panels[k].y + (part + line * p->parts.line) * p->panels[k].height;
+}
+
 static void draw_legend_of(const Page *p, int k) {
-  double x = p->panels[k].x, left = p->panels[k].width + 0.7 * p->letters;
   for (int c = 0; c < PILE_CLASSES; c++) {
-    const double width = legend_width(p, k, c);
-    if (width > left) continue;
-    pen_words(p->pen, p->letters, class_colour(p->pen->theme, c, true), true, ANCHOR_START, x,
-              p->panels[k].y + p->parts.legend * p->panels[k].height, p->words[k].legend[c]);
-    x += width, left -= width;
+    double x;
+    const int line = place_legend(p, k, c, &x);
+    if (line < p->lines)
+      pen_words(p->pen, p->letters, class_colour(p->pen->theme, c, true), true, ANCHOR_START, p->panels[k].x + x,
+                line_y(p, k, p->parts.legend, line), p->words[k].legend[c]);
   }
 }
 
@@ -286,9 +337,10 @@ static void draw_page(const Page *p) {
     const char *name = pen_words_width(p->pen, p->name, true, p->words[k].name) <= panel.width ? p->words[k].name
                                                                                                : pile->schedule->name;
     pen_words(p->pen, p->name, t->ink, true, ANCHOR_START, panel.x, panel.y + p->parts.name * panel.height, name);
-    if (p->caption < 2)
+    const Broken caption = p->caption < 2 ? break_caption(p, p->words[k].caption[p->caption]) : (Broken){0};
+    for (int line = 0; line < 2; line++)
       pen_words(p->pen, p->letters, pile->scores > 0 ? t->waste_text : t->warn, true, ANCHOR_START, panel.x,
-                panel.y + p->parts.caption * panel.height, p->words[k].caption[p->caption]);
+                line_y(p, k, p->parts.caption, line), caption.lines[line]);
     if (!pile->is_known) continue;
     draw_scores(p, k);
     const double right = draw_pile(p, k);
@@ -306,7 +358,7 @@ static void fill_page(Page *p, Box page, Piles *room) {
     pile_at(&p->piles->piles[k], clock, &p->moments[k]);
     p->is_over = p->is_over && p->moments[k].is_over;
   }
-  for (int k = 0; k < p->n; k++) say_panel(&p->piles->piles[k], p->moments[k].is_over, &p->words[k]);
+  for (int k = 0; k < p->n; k++) say_panel(&p->piles->piles[k], p->moments[k].is_over, is_narrow(p), &p->words[k]);
   size_words(p, page);
 }
 
