@@ -129,6 +129,34 @@ TEST(test_bars_are_exponentials) {
   free(bodies);
 }
 
+/* Amber are scores that SRAM holds, by what the step says in words; where it holds none the picture says so, as long as
+ * the row is not done. */
+TEST(test_amber_scores_are_on_chip) {
+  static Snapshot now;
+  for (int c = 0; c < 3; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (uint64_t step = 1; step < stage.n_steps; step += (uint64_t)ONE_OF) {
+      stage_snapshot(&stage, step, &now);
+      if (now.row.row < 0 || now.row.phase == ROW_FINISHED) continue;
+      char words[2048];
+      snapshot_describe(&now, words, sizeof words);
+      const char *held = strstr(words, "\nIn SRAM: ");
+      assert_non_null(held);
+      const size_t n = strcspn(held, ";");
+      const char *S = strstr(held, " S["), *P = strstr(held, " P[");
+      const bool is_held = (S && S < held + n) || (P && P < held + n);
+      bool says_none = false;
+      Pieces *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
+      for (int k = 0; k < all->n; k++) says_none |= strncmp(all->pieces[k].text, "no scores", 9) == 0;
+      free(all);
+      if (says_none == is_held)
+        fail_msg("%s, step %d: '%.*s', %s", CASES[c].algorithm, (int)step, (int)n, held + 1,
+                 says_none ? "said to be none" : "and none is said");
+    }
+    stage_free(&stage);
+  }
+}
+
 /* What is counted stands in the picture. Standard, N = 1024 in tiles of 128: event 129 of the trace stores
  * S[5,2], the 43rd tile of 128 x 128 scores, and event 131 the next; fa2 stores none. */
 TEST(test_scores_stored) {

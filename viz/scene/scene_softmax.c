@@ -47,13 +47,25 @@ typedef struct {
   double from, m; /* what bars refer to before the present event, and at this moment */
   double shrunk;  /* what is before the tile is multiplied by it */
   bool is_larger, is_rescaled;
+  bool is_on_chip; /* scores, or their weights */
 } Row;
+
+static bool has_scores(const Snapshot *now) {
+  bool has = false;
+  for (int k = 0; k < now->schedule->n_values; k++)
+    has |= now->slots[k].is_filled && snapshot_lies(now, now->slots[k].tensor) == LIES_BY_TILES;
+  return has;
+}
 
 static Row read_row(const Pen *pen) {
   const Snapshot *now = pen->now;
   const SnapshotRow *r = &now->row;
   const SnapshotLine *line = &now->line;
-  Row row = {.now = now, .top = -INFINITY, .of_tile = -INFINITY, .is_rescaled = r->phase >= ROW_RESCALED};
+  Row row = {.now = now,
+             .top = -INFINITY,
+             .of_tile = -INFINITY,
+             .is_rescaled = r->phase >= ROW_RESCALED,
+             .is_on_chip = has_scores(now)};
   for (int64_t k = 0; k < line->n; k++) {
     double *largest = k < line->n_past ? &row.top : &row.of_tile;
     *largest = fmax(*largest, line->scores[k]);
@@ -106,7 +118,7 @@ static void draw_scores(const Pen *pen, Box box, const Row *row, double size) {
   const int64_t fit = (int64_t)fmax(1, box.width / 3), keys = row->now->grid.N_k < fit ? row->now->grid.N_k : fit,
                 end = line->first + line->n, first = end > keys ? end - keys : 0;
   const double pitch = box.width / (double)keys, gap = fmax(1, floor(0.3 * pitch));
-  const bool is_over = row->now->row.phase == ROW_FINISHED;
+  const bool is_over = row->now->row.phase == ROW_FINISHED, is_done = is_over || !row->is_on_chip;
   double past_x = -1, tile_x = -1;
   for (int64_t k = 0; k < line->n; k++) {
     const int64_t key = line->first + k - first;
@@ -116,14 +128,14 @@ static void draw_scores(const Pen *pen, Box box, const Row *row, double size) {
                  grown = is_new && row->now->row.phase == ROW_SCORES ? pen_happened(pen) : 1;
     draw_bar(pen, (Box){x, box.y, fmax(1, floor(pitch) - gap), box.height}, grown * exp(s - row->m),
              is_past && row->is_rescaled ? exp(s - row->now->row.m_old) : 0,
-             is_past || is_over ? t->series[INK_BLUE] : t->tile[TILE_COLOUR_CURRENT]);
+             is_past || is_done ? t->series[INK_BLUE] : t->tile[TILE_COLOUR_CURRENT]);
     if (is_past && s == row->top) past_x = x + (pitch - gap) / 2;
     if (!is_past && s == row->of_tile && tile_x < 0) tile_x = x + (pitch - gap) / 2;
   }
   draw_base(pen, box, box.x, box.x + box.width);
   const double base = box.y + box.height + 1.2 * size;
   if (is_over) *(row->of_tile > row->top ? &past_x : &tile_x) = -1; /* the largest alone */
-  if (tile_x >= 0) draw_score_name(pen, size, tile_x, base, row->of_tile, is_over ? t->series_text[INK_BLUE] : t->warn);
+  if (tile_x >= 0) draw_score_name(pen, size, tile_x, base, row->of_tile, is_done ? t->series_text[INK_BLUE] : t->warn);
   if (past_x >= 0 && (tile_x < 0 || is_over || fabs(past_x - tile_x) > 3.2 * size))
     draw_score_name(pen, size, past_x, base, row->top, t->series_text[INK_BLUE]);
   pen_part(pen, "scores", box);
@@ -194,6 +206,10 @@ static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet
     sheet->number = number, sheet->unit = "lost";
   } else if (r->phase == ROW_FINISHED) {
     say_end(pen, row, number, sheet);
+  } else if (!row->is_on_chip) {
+    sheet->caption[0] =
+        r->phase < ROW_ACCUMULATED ? "no scores on chip: they are in HBM" : "no scores on chip: they are in O";
+    sheet->caption[1] = "no scores on chip";
   } else if (!isfinite(r->m_old) || r->without_max) {
     sheet->caption[0] = r->without_max ? "without the maximum nothing shrinks" : "the first scores";
     sheet->caption[1] = r->without_max ? "nothing shrinks" : NULL;
