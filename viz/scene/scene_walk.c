@@ -330,22 +330,29 @@ static void announce_table(const Walk *w) {
   }
 }
 
-/* In the longest run of hatched cells that has room. */
+/* In place of whole hatched cells, the widest stretch of so many rows that has room. */
 static void say_never(const Walk *w) {
   static const char WHAT[] = "never loaded";
-  const double size = w->table.letters, width = pen_words_width(w->pen, size, false, WHAT) + 0.6 * size;
+  const double size = w->table.letters, pitch = w->grid.pitch;
+  if (pitch <= 0) return;
+  const int high = (int)ceil(1.2 * size / pitch),
+            wide = (int)ceil((pen_words_width(w->pen, size, false, WHAT) + 0.6 * size) / pitch);
   int best = 0, row = 0, first = 0;
-  for (int i = 0; i < w->table.rows; i++)
+  for (int i = 0; i + high <= w->table.rows; i++)
     for (int j = 0, n = 0; j < w->table.columns; j++) {
-      n = w->table.is_never[i][j] ? n + 1 : 0;
-      if (n > best || (n == best && row == 0 && i == 1)) best = n, row = i, first = j + 1 - n;
+      bool is_never = true;
+      for (int k = 0; k < high; k++) is_never = is_never && w->table.is_never[i + k][j];
+      n = is_never ? n + 1 : 0;
+      if (n > best) best = n, row = i, first = j + 1 - n;
     }
-  if (best * w->grid.pitch < width || w->grid.pitch <= 0) return;
-  const double middle = w->grid.x + (first + best / 2.0) * w->grid.pitch,
-               base = w->grid.y + (row + 0.5) * w->grid.pitch + 0.36 * size;
-  const Box ground = box_at(middle - width / 2, base - 0.9 * size, width, 1.2 * size);
+  if (best < wide) return;
+  first += (best - wide) / 2;
+  const Box from = scores_cell(&w->grid, row, first), to = scores_cell(&w->grid, row + high - 1, first + wide - 1);
+  const Box ground = {from.x, from.y, to.x + to.width - from.x, to.y + to.height - from.y};
+  pen_part(w->pen, WHAT, ground);
   pen_fill(w->pen, ground, w->pen->theme->background, 1);
-  pen_words(w->pen, size, w->pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle, base, WHAT);
+  pen_words(w->pen, size, w->pen->theme->ink_soft, false, ANCHOR_MIDDLE, ground.x + ground.width / 2,
+            ground.y + ground.height / 2 + 0.36 * size, WHAT);
 }
 
 /* ---- Together ---------------------------------------------------------------------------------------------------- */
