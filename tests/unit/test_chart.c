@@ -213,6 +213,38 @@ TEST(test_plane) {
   chart_free(&chart);
 }
 
+/* Words of a stretch lie on no line: neither on the bound at its foot nor on the series above. */
+TEST(test_words_of_a_stretch_lie_on_no_line) {
+  static DrawnTexts drawn;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (double slope = -1; slope <= 0; slope += 0.25) {
+      Chart chart = chart_new(
+          &(ChartConfig){.title = "Traffic", .x = {.title = "B", .log = true}, .y = {.title = "bytes", .log = true}});
+      chart_series(&chart, "fa2", INK_BLUE, SERIES_LINE);
+      for (double b = 16; b <= 256; b *= 2) chart_point(&chart, b, 1e8 * pow(b, slope));
+      chart_series(&chart, "lower bound", INK_NEUTRAL, SERIES_REFERENCE);
+      for (double b = 16; b <= 256; b *= 2) chart_point(&chart, b, 3e5);
+      chart_shade(&chart, 148, 256, "does not fit in SRAM");
+      draw_texts(&drawn, &chart, NULL, sizes[s]);
+      const DrawnText *words = drawn_text_find(&drawn, "does not fit in SRAM");
+      assert_non_null(words);
+      cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+      cairo_t *cr = cairo_create(surface);
+      const ChartPlane plane = chart_plane(&chart, cr, sizes[s][0], sizes[s][1]);
+      for (double b = 16; b <= 256; b *= 1.01) {
+        const double x = plane.x + plane.width * scale_position(&plane.x_scale, b);
+        const double bytes[] = {3e5, 1e8 * pow(b, slope)};
+        for (int k = 0; k < 2 && x >= words->left && x <= words->right; k++) {
+          const double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, bytes[k]));
+          if (y > words->top && y < words->bottom) fail_msg("slope %g: a line goes through the words", slope);
+        }
+      }
+      cairo_destroy(cr);
+      cairo_surface_destroy(surface);
+      chart_free(&chart);
+    }
+}
+
 static double random_value(Rand *rand, bool log) {
   double value = (double)rand_in(rand, 1, 1000000) * pow(10, (double)rand_in(rand, log ? -3 : 0, log ? 9 : 2));
   if (rand_in(rand, 0, 30) == 0) return NAN;

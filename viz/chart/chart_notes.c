@@ -54,7 +54,31 @@ static void draw_words(const ChartLayout *layout, double x, double y, Colour beh
   canvas_text(canvas, canvas->theme->ink, TYPE_TICK, false, ANCHOR_START, x, y + 0.36 * TYPE_TICK * u, text);
 }
 
-/* Those of lines above them at the left, where few lines of data are so high; of a stretch at its foot. */
+/* Whether lines of data, those noted and their words (around y) leave a box free. */
+static bool is_free(const ChartLayout *layout, double left, double right, double top, double bottom, const double *y,
+                    int n, double high) {
+  const Chart *chart = layout->chart;
+  const ChartPlane *plane = &layout->plane;
+  for (int k = 0; k < n; k++)
+    if (y[k] + high / 2 > top && y[k] - high / 2 < bottom) return false;
+  for (size_t i = 0; i < chart->n_notes; i++) {
+    const double line = chart_place_y(plane, chart->notes[i].y);
+    if (is_on_plane(plane, &chart->notes[i]) && line > top && line < bottom) return false;
+  }
+  for (int s = 0; s < chart->n_series; s++)
+    for (size_t p = 0; p + 1 < chart->series[s].n; p++) {
+      const ChartPoint *points = &chart->points[chart->series[s].first + p];
+      const double x0 = chart_place_x(plane, points[0].x), x1 = chart_place_x(plane, points[1].x),
+                   y0 = chart_place_y(plane, points[0].y), slope = (chart_place_y(plane, points[1].y) - y0) / (x1 - x0),
+                   from = fmax(left, fmin(x0, x1)), to = fmin(right, fmax(x0, x1));
+      const double at[] = {y0 + (from - x0) * slope, y0 + (to - x0) * slope};
+      if (from <= to && fmax(at[0], at[1]) > top && fmin(at[0], at[1]) < bottom) return false;
+    }
+  return true;
+}
+
+/* Those of lines above them at the left, where few lines of data are so high; of a stretch at its foot, or above it
+ * where that is free. */
 void chart_draw_notes(const ChartLayout *layout) {
   const ChartPlane *plane = &layout->plane;
   const double high = 1.6 * TYPE_TICK * layout->canvas.unit, bottom = plane->y + plane->height;
@@ -64,13 +88,22 @@ void chart_draw_notes(const ChartLayout *layout) {
   for (size_t i = 0; i < layout->chart->n_notes; i++) {
     const ChartNote *note = &layout->chart->notes[i];
     const char *text = chart_text(layout->chart, note->text);
-    double from, to;
     if (*text && is_on_plane(plane, note) && n < PLACE_COLUMN_MAX)
       words[n] = text, y[n++] = chart_place_y(plane, note->y) - 0.6 * high;
-    if (note->kind != NOTE_SHADE || !*text) continue;
-    stretch(plane, note, &from, &to);
-    if (to > from) draw_words(layout, from, bottom - 0.6 * high, layout->canvas.theme->panel, text);
   }
   place_column(y, n, high, plane->y - high, bottom - 1.2 * high);
   for (int k = 0; k < n; k++) draw_words(layout, plane->x, y[k], layout->canvas.theme->background, words[k]);
+  for (size_t i = 0; i < layout->chart->n_notes; i++) {
+    const ChartNote *note = &layout->chart->notes[i];
+    const char *text = chart_text(layout->chart, note->text);
+    double from, to, at = bottom - 0.6 * high;
+    if (note->kind != NOTE_SHADE || !*text) continue;
+    stretch(plane, note, &from, &to);
+    if (to <= from) continue;
+    const double width = canvas_text_width(&layout->canvas, TYPE_TICK, false, text) + 12 * layout->canvas.unit,
+                 left = fmin(from, plane->x + plane->width - width);
+    while (at > plane->y + high / 2 && !is_free(layout, left, left + width, at - high / 2, at + high / 2, y, n, high))
+      at -= high / 4;
+    draw_words(layout, from, at > plane->y + high / 2 ? at : bottom - 0.6 * high, layout->canvas.theme->panel, text);
+  }
 }
