@@ -4,6 +4,7 @@
 #include "tests/support/colour_vision.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "viz/scene/kernel_scene_draw.h"
 #include "viz/request/pipeline_file.h"
 #include "viz/request/request.h"
 
@@ -175,10 +176,12 @@ TEST(test_every_page) {
  * algorithms. */
 TEST(test_words_of_piles) {
   static const int SIZES[][2] = {{1280, 720}, {390, 844}, {640, 432}};
-  static const char *const STATES[] = {
-      "algorithm=fa2 N=1024 d=64 block=128 causal=1", "algorithm=standard,fa2 N=1024 d=64 block=128",
-      "algorithm=standard,fa2 N=128 d=128 block=32", "algorithm=standard,fa1,fa2 N=100 d=64 block=16",
-      "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
+  static const char *const STATES[] = {"algorithm=fa2 N=1024 d=64 block=128 causal=1",
+                                       "algorithm=standard,fa2 N=1024 d=64 block=128",
+                                       "algorithm=standard,fa2 N=128 d=128 block=32",
+                                       "algorithm=standard,fa1,fa2 N=100 d=64 block=16",
+                                       "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128",
+                                       "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
   for (size_t c = 0; c < sizeof STATES / sizeof *STATES; c++) {
     Request request = {0};
     Stage stage;
@@ -210,6 +213,112 @@ TEST(test_words_of_piles) {
     ask(page, STATES[c], 12, 600, 960);
     free_page(page);
     stage_free(&stage);
+  }
+  assert_int_equal(n_found, 0);
+}
+
+static bool has_word(const Page *page, const char *word) {
+  bool has = false;
+  for (int n = 0; n < page->n; n++) has |= strstr(page->words[n].text, word) != NULL;
+  return has;
+}
+
+/* Of four too each says what becomes of its scores, and the first page what its colours are. */
+TEST(test_piles_of_four_say_all) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}};
+  static const char *const WORDS[] = {"Standard",   "and back", "carried",    "needed once",  "scores, ",
+                                      "Q, O again", "m, l",     "K, V again", "Q, K, V again"};
+  Request request = {0};
+  Stage stage;
+  Snapshot now;
+  assert_int_equal(request_read(&request, "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128", false, NULL),
+                   STATUS_OK);
+  assert_int_equal(request_stage(&request, false, 0, &stage, NULL), STATUS_OK);
+  for (int end = 0; end < 2; end++)
+    for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+      stage_snapshot(&stage, end ? stage.n_steps : 300, &now);
+      Page *page =
+          write_page(SCENE_PILES, &now, &(SceneView){0}, end ? &theme_dark : &theme_light, SIZES[z][0], SIZES[z][1]);
+      for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++)
+        if (!has_word(page, WORDS[w])) fail_msg("%d x %d does not say '%s'", SIZES[z][0], SIZES[z][1], WORDS[w]);
+      if (end) assert_true(has_word(page, "2.4× less") && has_word(page, "3.8× less"));
+      free_page(page);
+    }
+  stage_free(&stage);
+}
+
+/* "never loaded" stands in place of whole cells, none of which anybody comes to. */
+TEST(test_no_cell_is_cut) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}, {600, 960}};
+  static SceneRegions regions;
+  const Case sixteen = {"fa2", {.N_q = 1024, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}, false};
+  Stage stage = open_case(&sixteen);
+  Snapshot now;
+  stage_snapshot(&stage, stage.n_steps / 3, &now);
+  for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+    SceneHit never = {0};
+    regions.n = 0;
+    free_page(write_page(SCENE_WALK, &now, &(SceneView){.regions = &regions}, &theme_light, SIZES[z][0], SIZES[z][1]));
+    for (int k = 0; k < regions.n; k++)
+      if (regions.regions[k].name && strcmp(regions.regions[k].name, "never loaded") == 0)
+        never = regions.regions[k].hit;
+    assert_true(never.width > 0);
+    int n_inside = 0;
+    for (int k = 0; k < regions.n; k++) {
+      const SceneHit *cell = &regions.regions[k].hit;
+      const double across = fmin(cell->x + cell->width, never.x + never.width) - fmax(cell->x, never.x),
+                   down = fmin(cell->y + cell->height, never.y + never.height) - fmax(cell->y, never.y);
+      if (cell->kind != HIT_TILE || across <= 0 || down <= 0) continue;
+      n_inside++;
+      assert_true(across == cell->width && down == cell->height);
+      assert_int_equal(snapshot_tile(&now.grid, cell->i, cell->j).kind, TILE_SKIPPED);
+    }
+    assert_true(n_inside > 4);
+  }
+  stage_free(&stage);
+}
+
+/* Lines of a kernel are drawn whole, in as many rows as they take, and each row is its line's under the pointer. */
+TEST(test_lines_of_a_kernel_are_whole) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}, {600, 960}};
+  KernelSceneLine lines[] = {{.number = 1, .text = "__global__ void f(const float *x, float *y) {"},
+                             {.number = 2,
+                              .text = "  y[(blockIdx.x * 32 + k) * N + blockIdx.y * 32 + threadIdx.x] = "
+                                      "tile[threadIdx.x][k] * x[threadIdx.x]; // größer",
+                              .sectors = 8192,
+                              .conflicts = 63488},
+                             {.number = 3, .text = "}"},
+                             {.number = 4, .text = "// äöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöü"}};
+  const KernelScene scene = {
+      .title = "f", .lines = lines, .n_lines = 4, .chosen = 1, .most_sectors = 8192, .most_conflicts = 63488};
+  for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+    Page *page = calloc(1, sizeof *page);
+    char drawn[4][KERNEL_SCENE_TEXT] = {""};
+    int line = 0;
+    assert_non_null(page);
+    page->page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[z][0], SIZES[z][1]);
+    assert_true(letter_set_tap(page->page, take_word, page));
+    cairo_t *cr = cairo_create(page->page);
+    kernel_scene_draw(&scene, cr, SIZES[z][0], SIZES[z][1], &theme_light);
+    cairo_destroy(cr);
+    ask(page, "kernel", 12, SIZES[z][0], SIZES[z][1]);
+    for (int n = 0; n < page->n; n++) {
+      const Word *w = &page->words[n];
+      const int at = kernel_scene_line_at(&scene, SIZES[z][0], SIZES[z][1], w->x, w->y + w->height / 2);
+      assert_null(strstr(w->text, "…"));
+      if (strlen(w->text) == 1 && w->text[0] == '1' + line)
+        line++; /* its number comes first */
+      else if (line > 0 && at == line - 1 && !strchr("0123456789", *w->text))
+        for (const char *c = w->text; *c; c++)
+          if (*c != ' ') strncat(drawn[line - 1], c, 1);
+    }
+    for (int k = 0; k < 4; k++) {
+      char whole[KERNEL_SCENE_TEXT] = "";
+      for (const char *c = lines[k].text; *c; c++)
+        if (*c != ' ') strncat(whole, c, 1);
+      assert_string_equal(drawn[k], whole);
+    }
+    free_page(page);
   }
   assert_int_equal(n_found, 0);
 }

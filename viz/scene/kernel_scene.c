@@ -16,28 +16,11 @@ static Pen pen_on(cairo_t *cr, double width, double height, const Theme *theme) 
                .theme = theme,
                .view = &view,
                .page = box_at(0, 0, width, height),
-               .unit = height > width ? fmin(height / 1100, width / 460) : fmin(height / 720, width / 1110),
+               .unit = height > width ? fmin(height / 1020, width / 460) : fmin(height / 720, width / 1110),
                .is_tall = height > width};
 }
 
 /* ---- the source ---- */
-
-typedef struct {
-  Box body;
-  double row;
-  int first, n;
-} SourcePlace;
-
-/* Rows of the source that fit, the chosen one amid them. */
-static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
-  SourcePlace p = {.body = in, .row = 1.75 * pen_size(pen, TYPE_SMALL)};
-  const int fit = (int)(in.height / p.row);
-  p.n = s->n_lines < fit ? s->n_lines : fit;
-  p.first = (s->chosen < 0 ? 0 : s->chosen) - p.n / 2;
-  if (p.first > s->n_lines - p.n) p.first = s->n_lines - p.n;
-  if (p.first < 0) p.first = 0;
-  return p;
-}
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -61,43 +44,96 @@ static void draw_count(const Pen *pen, Box at, uint64_t count, uint64_t most, do
            number, short_count(count).text);
 }
 
+/* Where lines of the source lie: those amid which the chosen one is. */
 typedef struct {
+  Box body;
   Pen code;                      /* smaller than the page's where lines are long, but never below what is read */
   double gutter, column, number; /* widths: of line numbers, of a column of bars, of a number in it */
-} SourceColumns;
+  double row;
+  int letters, more; /* of code that a row has room for, beside its bars and where it has none */
+  int first, n;
+} SourcePlace;
 
 /* Lines of code have their room first; bars are as wide as that leaves, within bounds. */
-static SourceColumns source_columns(const Pen *pen, const KernelScene *s, SourcePlace p) {
-  SourceColumns c = {.code = *pen,
-                     .gutter = pen_mono_width(pen, TYPE_SMALL, "0000"),
-                     .number = pen_text_width(pen, TYPE_SMALL, true, WIDEST_COUNT)};
-  const double u = pen->unit, width = p.body.width - c.gutter - 20 * u;
-  const double least = fmax(c.number + 38 * u, pen_text_width(pen, TYPE_SMALL, false, "bank conflicts") + 8 * u);
+static void size_columns(const Pen *pen, const KernelScene *s, SourcePlace *p) {
+  p->code = *pen;
+  p->gutter = pen_mono_width(pen, TYPE_SMALL, "0000");
+  p->number = pen_text_width(pen, TYPE_SMALL, true, WIDEST_COUNT);
+  const double u = pen->unit, width = p->body.width - p->gutter - 20 * u;
+  const double least = fmax(p->number + 38 * u, pen_text_width(pen, TYPE_SMALL, false, "bank conflicts") + 8 * u);
   double longest = 1;
-  for (int k = 0; k < p.n; k++) longest = fmax(longest, pen_mono_width(pen, TYPE_SMALL, s->lines[p.first + k].text));
-  c.column = fmax(least, fmin((width - longest) / 2, 0.19 * p.body.width));
-  c.code.unit = fmin(u, fmax(fmax(1, 0.75 * u), u * (width - 2 * c.column) / longest));
-  return c;
+  for (int k = 0; k < s->n_lines; k++) longest = fmax(longest, pen_mono_width(pen, TYPE_SMALL, s->lines[k].text));
+  p->column = fmax(least, fmin((width - longest) / 2, 0.19 * p->body.width));
+  p->code.unit = fmin(u, fmax(fmax(1, 0.75 * u), u * (width - 2 * p->column) / longest));
+  const double letter = pen_mono_width(&p->code, TYPE_SMALL, "0");
+  p->letters = (int)fmax(8, (width - 2 * p->column) / letter);
+  p->more = (int)fmax(8, width / letter);
 }
 
-static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLine *l, Box row, SourceColumns c,
-                      bool is_chosen) {
-  const Theme *t = pen->theme;
-  const double small = pen_size(pen, TYPE_SMALL), base = row.y + row.height / 2 + 0.36 * small, u = pen->unit;
-  char text[16];
-  if (is_chosen) {
-    pen_fill(pen, row, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.3), 1);
-    pen_fill(pen, box_at(row.x - 8 * u, row.y, 6 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
+/* Copies to `row` what of a line its next row has room for, from a space on where there is one; those after the first
+ * are as deep as it and two letters more, and go on below its bars. Returns what is left of the line. */
+static const char *take_row(const SourcePlace *p, const char *line, const char *left, char row[KERNEL_SCENE_TEXT]) {
+  const int deep = (int)strspn(line, " "), indent = left == line ? 0 : deep + 2 < p->letters / 2 ? deep + 2 : 2;
+  size_t n = strlen(left), room = (size_t)(left == line ? p->letters : p->more - indent);
+  if (n > room) {
+    for (n = room; n > room / 2 && left[n] != ' ';) n--;
+    if (left[n] != ' ')
+      for (n = room; n > 1 && ((unsigned char)left[n] & 0xc0) == 0x80;) n--; /* no character is cut */
   }
-  const bool works = l->sectors || l->wavefronts;
+  snprintf(row, KERNEL_SCENE_TEXT, "%*s%.*s", indent, "", (int)n, left);
+  left += n;
+  return left + strspn(left, " ");
+}
+
+static int rows_of(const SourcePlace *p, const KernelSceneLine *line) {
+  char row[KERNEL_SCENE_TEXT];
+  int n = 1;
+  for (const char *left = take_row(p, line->text, line->text, row); *left; n++)
+    left = take_row(p, line->text, left, row);
+  return n;
+}
+
+static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
+  SourcePlace p = {.body = in, .row = 1.75 * pen_size(pen, TYPE_SMALL), .first = s->chosen < 0 ? 0 : s->chosen};
+  const int fit = (int)(in.height / p.row);
+  size_columns(pen, s, &p);
+  for (int rows = 0, before = -1; before < p.n;) { /* one after it, one before it, as long as there is room */
+    before = p.n;
+    if (p.first + p.n < s->n_lines && rows + rows_of(&p, &s->lines[p.first + p.n]) <= fit)
+      rows += rows_of(&p, &s->lines[p.first + p.n++]);
+    if (before > 0 && p.first > 0 && rows + rows_of(&p, &s->lines[p.first - 1]) <= fit)
+      rows += rows_of(&p, &s->lines[--p.first]), p.n++;
+  }
+  return p;
+}
+
+/* Returns its height. */
+static double draw_line(const Pen *pen, const KernelScene *s, const SourcePlace *p, const KernelSceneLine *l,
+                        double y) {
+  const Theme *t = pen->theme;
+  const bool is_chosen = s->chosen >= 0 && l == &s->lines[s->chosen], works = l->sectors || l->wavefronts;
+  const double small = pen_size(pen, TYPE_SMALL), down = p->row / 2 + 0.36 * small, u = pen->unit;
+  const Box all = box_at(p->body.x, y, p->body.width, p->row * rows_of(p, l)),
+            right = box_at(all.x + all.width - p->column, y, p->column, p->row),
+            left = box_at(right.x - p->column, y, p->column, p->row);
+  char text[KERNEL_SCENE_TEXT];
+  if (is_chosen) {
+    pen_fill(pen, all, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.3), 1);
+    pen_fill(pen, box_at(all.x - 8 * u, y, 6 * u, all.height), t->tile[TILE_COLOUR_CURRENT], 1);
+  }
   snprintf(text, sizeof text, "%d", l->number);
-  pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + c.gutter, base, c.gutter, text);
-  pen_mono(&c.code, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
-           row.x + c.gutter + 10 * u, base, row.width - c.gutter - 2 * c.column - 20 * u, l->text);
-  const Box right = box_at(row.x + row.width - c.column, row.y, c.column, row.height),
-            left = box_at(right.x - c.column, row.y, c.column, row.height);
-  draw_count(pen, left, l->sectors, s->most_sectors, c.number, t->series[INK_BLUE], t->series_text[INK_BLUE]);
-  draw_count(pen, right, l->conflicts, s->most_conflicts, c.number, t->waste, t->waste_text);
+  pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, all.x + p->gutter, y + down, p->gutter, text);
+  draw_count(pen, left, l->sectors, s->most_sectors, p->number, t->series[INK_BLUE],
+             is_chosen ? t->ink : t->series_text[INK_BLUE]);
+  draw_count(pen, right, l->conflicts, s->most_conflicts, p->number, t->waste, is_chosen ? t->ink : t->waste_text);
+  const char *rest = l->text;
+  do {
+    rest = take_row(p, l->text, rest, text);
+    pen_mono(&p->code, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
+             all.x + p->gutter + 10 * u, y + down, 0, text);
+    y += p->row;
+  } while (*rest);
+  return all.height;
 }
 
 static Box source_body(const Pen *pen, Box in) {
@@ -110,14 +146,12 @@ static void draw_source(const Pen *pen, const KernelScene *s, Box box) {
   const Box in = pen_panel(pen, box, "Source", NULL);
   const double base = in.y + pen_size(pen, TYPE_SMALL);
   const SourcePlace p = source_place(pen, s, source_body(pen, in));
-  const SourceColumns c = source_columns(pen, s, p);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - 2 * c.column, base, c.column,
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - 2 * p.column, base, p.column,
            "sectors");
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - c.column, base, c.column,
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - p.column, base, p.column,
            "bank conflicts");
-  for (int k = 0; k < p.n; k++)
-    draw_line(pen, s, &s->lines[p.first + k], box_at(p.body.x, p.body.y + p.row * k, in.width, p.row), c,
-              p.first + k == s->chosen);
+  double y = p.body.y;
+  for (int k = 0; k < p.n; k++) y += draw_line(pen, s, &p, &s->lines[p.first + k], y);
 }
 
 /* ---- one request ---- */
@@ -241,6 +275,9 @@ int kernel_scene_line_at(const KernelScene *s, double width, double height, doub
   const SourcePlace p = source_place(&pen, s, in);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
-  const int k = (int)floor((y - in.y) / p.row);
-  return x < in.x || x > in.x + in.width || k < 0 || k >= p.n ? -1 : p.first + k;
+  if (x < in.x || x > in.x + in.width || y < in.y) return -1;
+  double end = in.y;
+  for (int k = p.first; k < p.first + p.n; k++)
+    if (y < (end += p.row * rows_of(&p, &s->lines[k]))) return k;
+  return -1;
 }
