@@ -1,5 +1,5 @@
-/* The parts of the model of L2 that can be left out, one row each: what it models, its constants and where they are
- * from. `--without NAME` leaves one out; sim/l2/MODEL.md shows what the predictions then lose (`make ablations`).
+/* The parts of the model of L2 that can be left out. `--without NAME` leaves one out; the table of sim/l2/MODEL.md says
+ * what each models, its constants, where they are from, and what the predictions lose without it (`make ablations`).
  *
  * The first five are the core that the papers' models have or could have; the others are refinements of it. */
 #ifndef TILEWALK_SIM_L2_REFINEMENTS_H
@@ -51,14 +51,7 @@ typedef uint32_t Refinements;
 static inline Refinements refinement_bit(Refinement refinement) { return UINT32_C(1) << refinement; }
 static inline bool refinement_in(Refinements set, Refinement refinement) { return set >> refinement & 1; }
 
-typedef struct {
-  const char *name;      /* what --without takes */
-  const char *models;    /* one sentence */
-  const char *constants; /* with units; "none": a mechanism */
-  const char *source;    /* a recording in assets/counters, or "assumed" */
-} RefinementRow;
-
-extern const RefinementRow REFINEMENTS[N_REFINEMENTS];
+extern const char *const REFINEMENT_NAMES[N_REFINEMENTS]; /* what --without takes */
 
 /* Names joined by commas. STATUS_BAD_REQUEST names the word that is none, and the nearest one; *set is unchanged. */
 Status refinements_parse(const char *text, Refinements *set, Error *error);
