@@ -56,7 +56,7 @@ static Status check_kernel(const Problem *p, const Profile *kernel, Error *error
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s takes K and V of the type of Q, and not %s beside %s; leave --kv-dtype or the kernel out",
                      kernel->name, dtype_name(p->shape.kv_dtype), dtype_name(p->shape.dtype));
-  if (kernel->has_no_blocks && p->shape.pattern && p->shape.pattern->kind != PATTERN_DOCUMENTS)
+  if (!kernel->takes_blocks && p->shape.pattern && p->shape.pattern->kind != PATTERN_DOCUMENTS)
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s has no mask of blocks, sinks or prefixes; leave --mask or the kernel "
                      "out",

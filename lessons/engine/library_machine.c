@@ -36,7 +36,7 @@ static int machine_gpu(lua_State *lua) {
   const KeyfileField *fields = gpu_fields(&n_fields);
   lua_createtable(lua, 0, n_fields + 4);
   for (int f = 0; f < n_fields; f++) {
-    if (fields[f].kind == KEYFILE_TEXT) {
+    if (!keyfile_is_number(fields[f].kind)) {
       sandbox_set_text(lua, fields[f].name, (const char *)gpu + fields[f].offset);
       continue;
     }

@@ -9,6 +9,7 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/utf8.h"
+#include "sim/base/word_list.h"
 
 typedef struct {
   const char *text;
@@ -36,6 +37,19 @@ Status keyfile_refuse(const char *display_name, int line, Error *error, const ch
   const Quote name = quote_text(display_name);
   if (line == 0) return error_set(error, STATUS_BAD_FILE, "%s: %s", name.text, message);
   return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
+}
+
+Status keyfile_refuse_word(const char *display_name, int line, Error *error, const char *key, const char *word,
+                           const char *const *words) {
+  char all[160];
+  const Quote typed = quote_text(word);
+  Nearest nearest = {.word = typed.text};
+  for (int i = 0; words[i]; i++) nearest_offer(&nearest, words[i]);
+  if (nearest.best)
+    return keyfile_refuse(display_name, line, error, "there is no %s '%s'; did you mean '%s'?", key, typed.text,
+                          nearest.best);
+  return keyfile_refuse(display_name, line, error, "there is no %s '%s'; there are %s", key, typed.text,
+                        word_list_text(words, ",", all, sizeof all));
 }
 
 #define REFUSE(p, ...) keyfile_refuse((p)->display_name, (p)->line, (p)->error, __VA_ARGS__)
@@ -124,11 +138,27 @@ static const RateUnit RATE_UNITS[] = {
     {KEYFILE_OPS_PER_CLOCK, "op/clk", 0, 0},
 };
 
-static const char *const BASE_UNIT[KEYFILE_KIND_COUNT] = {"", "", "B", "B/s", "Hz", "FLOP/s", "s", "B/clk", "op/clk"};
+static const char *const BASE_UNIT[KEYFILE_KIND_COUNT] = {"",    "",   "",       "",  "",      "B",
+                                                          "B/s", "Hz", "FLOP/s", "s", "B/clk", "op/clk"};
 static const char *const EXAMPLE[KEYFILE_KIND_COUNT] = {
-    "", "132", "60 MiB", "4.8 TB/s", "1980 MHz", "312 TFLOP/s", "3 us", "128 B/clk", "16 op/clk"};
+    "", "", "", "", "132", "60 MiB", "4.8 TB/s", "1980 MHz", "312 TFLOP/s", "3 us", "128 B/clk", "16 op/clk"};
 
 const char *keyfile_base_unit(KeyfileKind kind) { return BASE_UNIT[kind]; }
+
+const KeyfileNote *keyfile_note(const KeyfileField *fields, const KeyfileNote *notes, const char *key) {
+  int f = 0;
+  while (strcmp(fields[f].name, key) != 0) f++; /* keys are those of the table */
+  return &notes[f];
+}
+
+static const char *const YES_NO[] = {"yes", "no", NULL};
+
+const char *keyfile_text(const KeyfileField *field, const void *record) {
+  const char *member = (const char *)record + field->offset;
+  if (field->kind == KEYFILE_WORD) return field->words[*(const int *)(const void *)member];
+  if (field->kind == KEYFILE_YES) return YES_NO[!*(const bool *)(const void *)member];
+  return member;
+}
 
 static const RateUnit *find_rate_unit(KeyfileKind kind, Piece name) {
   for (size_t u = 0; u < sizeof RATE_UNITS / sizeof RATE_UNITS[0]; u++)
@@ -176,12 +206,32 @@ static Status store_text(Parser *p, const KeyfileField *field, Piece value) {
   char *member = p->record + field->offset;
   memset(member, 0, KEYFILE_TEXT_BYTES);
   memcpy(member, value.text, value.length);
+  if (field->kind == KEYFILE_NAME && member[strspn(member, KEYFILE_LETTERS)])
+    return REFUSE(p,
+                  "%s is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full "
+                  "name in 'product'",
+                  field->name);
+  return STATUS_OK;
+}
+
+static Status store_word(Parser *p, const KeyfileField *field, Piece value) {
+  char text[KEYFILE_LINE_BYTES + 1] = "";
+  memcpy(text, value.text, value.length);
+  const char *const *words = field->kind == KEYFILE_YES ? YES_NO : field->words;
+  const int word = word_list_find(words, text);
+  const bool yes = word == 0;
+  if (word < 0) return keyfile_refuse_word(p->display_name, p->line, p->error, field->name, text, words);
+  if (field->kind == KEYFILE_YES)
+    memcpy(p->record + field->offset, &yes, sizeof yes);
+  else
+    memcpy(p->record + field->offset, &word, sizeof word);
   return STATUS_OK;
 }
 
 static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
   if (value.length == 0) return REFUSE(p, "%s has no value; write it after '='", field->name);
-  if (field->kind == KEYFILE_TEXT) return store_text(p, field, value);
+  if (field->kind == KEYFILE_TEXT || field->kind == KEYFILE_NAME) return store_text(p, field, value);
+  if (!keyfile_is_number(field->kind)) return store_word(p, field, value);
   double number = 0;
   if (field->kind == KEYFILE_COUNT || field->kind == KEYFILE_BYTES) {
     int64_t whole;
@@ -253,7 +303,7 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
   if (status != STATUS_OK) return status;
   p->notes[field].line = p->line;
   if (is_source(comment)) return store_source(p, field, comment);
-  p->unsourced = p->fields[field].kind != KEYFILE_TEXT ? field : -1;
+  p->unsourced = keyfile_is_number(p->fields[field].kind) ? field : -1;
   return STATUS_OK;
 }
 
@@ -277,8 +327,8 @@ static Status check_required(Parser *p) {
     if (p->fields[f].required && p->notes[f].line == 0)
       return keyfile_refuse(p->display_name, 0, p->error, "no '%s' (%s) in the file; add a line '%s = %s%s'",
                             p->fields[f].name, p->fields[f].help, p->fields[f].name,
-                            p->fields[f].kind == KEYFILE_TEXT ? "..." : EXAMPLE[p->fields[f].kind],
-                            p->fields[f].kind == KEYFILE_TEXT ? "" : "  # source: ...");
+                            keyfile_is_number(p->fields[f].kind) ? EXAMPLE[p->fields[f].kind] : "...",
+                            keyfile_is_number(p->fields[f].kind) ? "  # source: ..." : "");
   return STATUS_OK;
 }
 
@@ -331,7 +381,7 @@ Status keyfile_parse_unsourced(const char *buffer, size_t length, const char *di
 Status keyfile_check_sources(const char *display_name, const KeyfileField *fields, int n_fields,
                              const KeyfileNote *notes, Error *error) {
   for (int f = 0; f < n_fields; f++)
-    if (notes[f].line && fields[f].kind != KEYFILE_TEXT && !notes[f].source[0])
+    if (notes[f].line && keyfile_is_number(fields[f].kind) && !notes[f].source[0])
       return keyfile_refuse(display_name, notes[f].line, error,
                             "%s does not say where its number comes from; add '# source: document, "
                             "page' or '# assumed: why'",

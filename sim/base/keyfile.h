@@ -14,7 +14,7 @@
  *
  * The house rule is enforced here: a number without "# source: ..." or "# assumed" is an error, but not in files that
  * users write for themselves (kernels, models).
- * Text (names) needs none. Files are written by people and may come from anywhere: at most
+ * Text and words need none. Files are written by people and may come from anywhere: at most
  * KEYFILE_MAX_BYTES long, UTF-8, no control characters; LF or CRLF; a leading byte order mark is
  * skipped. Time and memory are bounded, nothing is allocated. Messages read "FILE:LINE: what, why,
  * what would be right".
@@ -39,6 +39,9 @@ enum {
 /* What a value is, how it is written, and the type it has in the caller's struct. */
 typedef enum {
   KEYFILE_TEXT,            /* any text               char[KEYFILE_TEXT_BYTES] */
+  KEYFILE_NAME,            /* KEYFILE_LETTERS alone  the same */
+  KEYFILE_WORD,            /* one of a list of words int: its place in the list */
+  KEYFILE_YES,             /* yes or no              bool */
   KEYFILE_COUNT,           /* 132, 64K               int64_t, at least 1 */
   KEYFILE_BYTES,           /* 60 MiB, 141 GB         int64_t; the unit must be written */
   KEYFILE_BYTES_PER_S,     /* 4.8 TB/s               double */
@@ -56,9 +59,13 @@ typedef struct {
   KeyfileKind kind;
   size_t offset; /* of the member in the caller's struct */
   bool required;
-  double min, max;  /* of the value in its base unit (B, B/s, Hz, s); both included; not for text */
-  const char *help; /* what it is, in a line */
+  double min, max;          /* of a number in its base unit (B, B/s, Hz, s); both included */
+  const char *help;         /* what it is, in a line */
+  const char *const *words; /* of KEYFILE_WORD, up to NULL */
 } KeyfileField;
+
+/* Of a name, which is taken on the command line. */
+#define KEYFILE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 /* Where a value comes from; one for each row of the table. */
 typedef struct {
@@ -67,7 +74,16 @@ typedef struct {
   char source[KEYFILE_SOURCE_BYTES];
 } KeyfileNote;
 
-/* The unit that values of a kind are held in: "B", "B/s", "Hz", ...; "" for text and counts. */
+/* What has a unit, and needs a source. */
+static inline bool keyfile_is_number(KeyfileKind kind) { return kind > KEYFILE_YES; }
+
+/* What a record holds that is no number, as it is written in a file. */
+const char *keyfile_text(const KeyfileField *field, const void *record);
+
+/* Where the value of a key of the table comes from. */
+const KeyfileNote *keyfile_note(const KeyfileField *fields, const KeyfileNote *notes, const char *key);
+
+/* The unit that values of a kind are held in: "B", "B/s", "Hz", ...; "" for counts and what is no number. */
 const char *keyfile_base_unit(KeyfileKind kind);
 
 /* Reads buffer[0..length) into *record and notes[0..n_fields). Members and notes of keys that the
@@ -87,5 +103,9 @@ Status keyfile_check_sources(const char *display_name, const KeyfileField *field
 /* "FILE:LINE: message" for checks that a caller makes afterwards; line 0 leaves the line out. */
 Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The same for a word that is none of a list's: which there are, or the one that is near. */
+Status keyfile_refuse_word(const char *display_name, int line, Error *error, const char *key, const char *word,
+                           const char *const *words);
 
 #endif

@@ -6,86 +6,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/nearest.h"
 #include "sim/base/quote.h"
-#include "sim/base/word_list.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/shipped.h"
 
 const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 
 #define TEXT(key, member, help)                                                                                        \
-  { key, KEYFILE_TEXT, offsetof(Profile, member), false, 0, 0, help }
+  { key, KEYFILE_TEXT, offsetof(Profile, member), false, 0, 0, help, NULL }
+
+#define WORD(key, member, words, help)                                                                                 \
+  { key, KEYFILE_WORD, offsetof(Profile, member), false, 0, 0, help, words }
+
+#define YES(key, member, help)                                                                                         \
+  { key, KEYFILE_YES, offsetof(Profile, member), false, 0, 0, help, NULL }
 
 #define COUNT(key, member, max, help)                                                                                  \
-  { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
+  { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help, NULL }
 
 #define BYTES(key, member, help)                                                                                       \
-  { key, KEYFILE_BYTES, offsetof(Profile, member), false, 1, 1e9, help }
+  { key, KEYFILE_BYTES, offsetof(Profile, member), false, 1, 1e9, help, NULL }
 
-/* A row of one tile's keys; at: (prefix of the key, which tile). Ranges hold anything a GPU could run, and catch a
- * wrong unit. */
-#define UNPACK(...)                                    __VA_ARGS__
-#define CALL(macro, ...)                               macro(__VA_ARGS__)
-#define COUNT_AT(prefix, tile, key, member, max, help) COUNT(prefix #key, tile.member, max, help)
-#define BYTES_AT(prefix, tile, key, member, help)      BYTES(prefix #key, tile.member, help)
-#define TEXT_AT(prefix, tile, key, member, help)       TEXT(prefix #key, tile.member, help)
-#define NUMBER(at, member, max, help)                  CALL(COUNT_AT, UNPACK at, member, member, max, help)
+/* A row of one tile's keys. Ranges hold anything a GPU could run, and catch a wrong unit. */
+#define NUMBER(prefix, tile, member, max, help) COUNT(prefix #member, tile.member, max, help)
+#define TIMED(prefix, tile, member, max, help)  COUNT(prefix "time_" #member, tile.law.member, max, help)
 
-#define TIMED_AT(prefix, tile, member, max, help) COUNT(prefix "time_" #member, tile.law.member, max, help)
-#define TIMED(at, member, max, help)              CALL(TIMED_AT, UNPACK at, member, max, help)
-
-#define TILE(at)                                                                                                       \
-  NUMBER(at, block_q, 65536, "rows of Q in a tile (B_r)"),                                                             \
-      NUMBER(at, block_k, 65536, "rows of K and V in a tile (B_c)"), NUMBER(at, threads, 65536, "threads of a CTA"),   \
-      CALL(COUNT_AT, UNPACK at, registers, registers_per_thread, 65536, "registers of a thread"),                      \
-      CALL(BYTES_AT, UNPACK at, shared, shared_bytes, "shared memory of a CTA"),                                       \
-      NUMBER(at, ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),                                    \
-      CALL(BYTES_AT, UNPACK at, split_spill_tile, split_spill_tile_bytes,                                              \
-           "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),            \
-      NUMBER(at, alone_permille, 1000, "of the peak rate of products that a CTA reaches that has an SM to itself"),    \
-      NUMBER(at, ahead_percent, 100, "of a step, before which it asks for what it needs then"),                        \
-      NUMBER(at, slot_spread_permille, 1000, "how unevenly the CTAs of an SM share it"),                               \
-      NUMBER(at, start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"),              \
-      NUMBER(at, step_spread_cycles, 100000,                                                                           \
+#define TILE(prefix, tile)                                                                                             \
+  NUMBER(prefix, tile, block_q, 65536, "rows of Q in a tile (B_r)"),                                                   \
+      NUMBER(prefix, tile, block_k, 65536, "rows of K and V in a tile (B_c)"),                                         \
+      NUMBER(prefix, tile, threads, 65536, "threads of a CTA"),                                                        \
+      COUNT(prefix "registers", tile.registers_per_thread, 65536, "registers of a thread"),                            \
+      BYTES(prefix "shared", tile.shared_bytes, "shared memory of a CTA"),                                             \
+      NUMBER(prefix, tile, ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),                          \
+      BYTES(prefix "split_spill_tile", tile.split_spill_tile_bytes,                                                    \
+            "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),           \
+      NUMBER(prefix, tile, alone_permille, 1000,                                                                       \
+             "of the peak rate of products that a CTA reaches that has an SM to itself"),                              \
+      NUMBER(prefix, tile, ahead_percent, 100, "of a step, before which it asks for what it needs then"),              \
+      NUMBER(prefix, tile, slot_spread_permille, 1000, "how unevenly the CTAs of an SM share it"),                     \
+      NUMBER(prefix, tile, start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"),    \
+      NUMBER(prefix, tile, step_spread_cycles, 100000,                                                                 \
              "by which a step varies by itself where SMs are full, one standard deviation"),                           \
-      NUMBER(at, busy_spread_cycles, 100000,                                                                           \
+      NUMBER(prefix, tile, busy_spread_cycles, 100000,                                                                 \
              "by which a step varies besides where all SMs are at work, one standard deviation"),                      \
-      NUMBER(at, split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"),                     \
-      NUMBER(at, clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's"),                  \
-      TIMED(at, start_ns, 1000000, "launch and latency of each kernel"),                                               \
-      TIMED(at, tile_ns, 1000000, "from the end of one tile to the next on an SM full of CTAs"),                       \
-      TIMED(at, alone_ns, 1000000, "a tile of a CTA that has an SM to itself"),                                        \
-      TIMED(at, block_permille, 100000, "of a tile, what a CTA takes before and after its tiles"),                     \
-      TIMED(at, mask_permille, 100000, "of a tile, what a mask takes a row block besides"),                            \
-      TIMED(at, ragged_permille, 1000,                                                                                 \
+      NUMBER(prefix, tile, split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"),           \
+      NUMBER(prefix, tile, clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's"),        \
+      TIMED(prefix, tile, start_ns, 1000000, "launch and latency of each kernel"),                                     \
+      TIMED(prefix, tile, tile_ns, 1000000, "from the end of one tile to the next on an SM full of CTAs"),             \
+      TIMED(prefix, tile, alone_ns, 1000000, "a tile of a CTA that has an SM to itself"),                              \
+      TIMED(prefix, tile, block_permille, 100000, "of a tile, what a CTA takes before and after its tiles"),           \
+      TIMED(prefix, tile, mask_permille, 100000, "of a tile, what a mask takes a row block besides"),                  \
+      TIMED(prefix, tile, ragged_permille, 1000,                                                                       \
             "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),            \
-      TIMED(at, power_permille, 1000, "by which a long launch takes longer, because the clock falls"),                 \
-      TIMED(at, softmax_tile_ns, 1000000, "of three kernels, a tile of the softmax"),                                  \
-      TIMED(at, row_ns, 1000000, "and a row of it besides"),                                                           \
-      TIMED(at, varlen_permille, 100000,                                                                               \
+      TIMED(prefix, tile, power_permille, 1000, "by which a long launch takes longer, because the clock falls"),       \
+      TIMED(prefix, tile, softmax_tile_ns, 1000000, "of three kernels, a tile of the softmax"),                        \
+      TIMED(prefix, tile, row_ns, 1000000, "and a row of it besides"),                                                 \
+      TIMED(prefix, tile, varlen_permille, 100000,                                                                     \
             "what a row block under a mask takes besides where sequences lie behind one another"),                     \
-      TIMED(at, window_permille, 100000, "what a row block under a window takes besides, of a tile"),                  \
-      TIMED(at, window_tile_permille, 10000, "by which a tile takes longer under a window"),                           \
-      TIMED(at, mask_tile_permille, 10000, "by which a tile takes longer under a mask"),                               \
-      TIMED(at, partial_permille, 100000, "by which a tile that the mask crosses takes longer besides"),               \
-      TIMED(at, idle_ns, 1000000, "a CTA without work"),                                                               \
-      TIMED(at, others_permille, 100000,                                                                               \
+      TIMED(prefix, tile, window_permille, 100000, "what a row block under a window takes besides, of a tile"),        \
+      TIMED(prefix, tile, window_tile_permille, 10000, "by which a tile takes longer under a window"),                 \
+      TIMED(prefix, tile, mask_tile_permille, 10000, "by which a tile takes longer under a mask"),                     \
+      TIMED(prefix, tile, partial_permille, 100000, "by which a tile that the mask crosses takes longer besides"),     \
+      TIMED(prefix, tile, idle_ns, 1000000, "a CTA without work"),                                                     \
+      TIMED(prefix, tile, others_permille, 100000,                                                                     \
             "what the kernels before and after take, of their bytes over HBM's bandwidth"),                            \
-      NUMBER(at, group_heads, 65536, "heads whose row blocks are taken in turn"),                                      \
-      NUMBER(at, split_block_q, 65536, "B_r of the kernel that splits the keys"),                                      \
-      NUMBER(at, split_block_k, 65536, "B_c of the kernel that splits the keys"),                                      \
-      NUMBER(at, split_threads, 65536, "threads of its CTAs"),                                                         \
-      NUMBER(at, split_registers, 65536, "registers of its threads"),                                                  \
-      CALL(BYTES_AT, UNPACK at, split_shared, split_shared_bytes, "shared memory of its CTAs"),                        \
-      NUMBER(at, split_time_start_ns, 1000000,                                                                         \
+      NUMBER(prefix, tile, group_heads, 65536, "heads whose row blocks are taken in turn"),                            \
+      NUMBER(prefix, tile, split_block_q, 65536, "B_r of the kernel that splits the keys"),                            \
+      NUMBER(prefix, tile, split_block_k, 65536, "B_c of the kernel that splits the keys"),                            \
+      NUMBER(prefix, tile, split_threads, 65536, "threads of its CTAs"),                                               \
+      NUMBER(prefix, tile, split_registers, 65536, "registers of its threads"),                                        \
+      BYTES(prefix "split_shared", tile.split_shared_bytes, "shared memory of its CTAs"),                              \
+      NUMBER(prefix, tile, split_time_start_ns, 1000000,                                                               \
              "launch and latency of it, and of the kernel that combines, of one query"),                               \
-      NUMBER(at, split_time_tile_ns, 1000000, "from the end of one of its tiles to the next on an SM full of CTAs"),   \
-      CALL(TEXT_AT, UNPACK at, spill, spill_text[BUILD_EVEN],                                                          \
+      NUMBER(prefix, tile, split_time_tile_ns, 1000000,                                                                \
+             "from the end of one of its tiles to the next on an SM full of CTAs"),                                    \
+      TEXT(prefix "spill", tile.spill_text[BUILD_EVEN],                                                                \
            "bytes of registers that a CTA of t tiles spills: 3072 t + 11264; 1: 13312; reload 100"),                   \
-      CALL(TEXT_AT, UNPACK at, uneven_spill, spill_text[BUILD_UNEVEN],                                                 \
-           "the same where rows or keys are not whole tiles"),                                                         \
-      CALL(TEXT_AT, UNPACK at, window_spill, spill_text[BUILD_WINDOW], "the same under a window")
+      TEXT(prefix "uneven_spill", tile.spill_text[BUILD_UNEVEN], "the same where rows or keys are not whole tiles"),   \
+      TEXT(prefix "window_spill", tile.spill_text[BUILD_WINDOW], "the same under a window")
 
 /* What a regime's runs say of the time (time_regime_is_held_out). */
 #define ERRORS(regime, at)                                                                                             \
@@ -105,32 +103,35 @@ enum {
 }; /* the last: of a tile's keys */
 
 static const KeyfileField FIELDS[] = {
-    TEXT("name", name, "the name that --kernel takes"),
+    {"name", KEYFILE_NAME, offsetof(Profile, name), false, 0, 0, "the name that --kernel takes", NULL},
     TEXT("product", product, "the full name"),
     TEXT("algorithm", algorithm, "the schedule it follows; fa2 where it is left out"),
-    TEXT("order", order_text, "which index runs fastest as CTAs are numbered; query-head-batch where it is left out"),
-    TEXT("rows", rows_text, "row blocks: ascending, descending or longest-first"),
-    TEXT("walk", walk_text, "over K and V: forward or reversed"),
-    TEXT("persistent", persistent_text, "yes: CTAs pull work until none is left"),
-    TEXT("waits", waits_text, "yes: asks for a tile when it needs it, and waits"),
+    WORD("order", order, LAUNCH_ORDER_NAMES,
+         "which index runs fastest as CTAs are numbered; query-head-batch where it is left out"),
+    WORD("rows", rows, LAUNCH_ROWS_NAMES, "row blocks: ascending, descending or longest-first"),
+    WORD("walk", walk, LAUNCH_WALK_NAMES, "over K and V: forward or reversed"),
+    YES("persistent", persistent, "yes: CTAs pull work until none is left"),
+    YES("waits", waits, "yes: asks for a tile when it needs it, and waits"),
     BYTES("round", round_bytes, "of K and V, asked for at once by a kernel that waits, before it asks for more"),
     COUNT("latency_cycles", latency_cycles, 1e6,
           "that a tile takes a CTA that waits besides, in which others of its SM can work"),
-    TEXT("steady", steady_text, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
+    YES("steady", steady, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
     COUNT("slip_percent", slip_percent, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"),
-    TEXT("reloads_q", reloads_q_text, "yes: Q is read again for every tile of K and V"),
-    TEXT("clips_k", clips_k_text, "yes: columns that no row of a block sees are not read"),
-    TEXT("lse", lse_text, "yes: writes the log-sum-exp of every row too"),
-    TEXT("packs", packs_text, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
-    TEXT("splits", splits_text, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
+    YES("reloads_q", reloads_q, "yes: Q is read again for every tile of K and V"),
+    YES("clips_k", clips_k, "yes: columns that no row of a block sees are not read"),
+    YES("lse", lse, "yes: writes the log-sum-exp of every row too"),
+    WORD("packs", packing, PACKING_NAMES,
+         "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
+    WORD("splits", splitting, SPLITTING_NAMES,
+         "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
     TEXT("launch", launch_text, "how its CTAs go about the algorithm's lines: stages 2 of K_j, V_j; consumers 2 of i"),
     TEXT("beside", beside, "the kernel that runs standard attention in the same library"),
     COUNT("split_ctas_per_sm", split_ctas_per_sm, 32, "CTAs of that kernel meant to run on an SM"),
     COUNT("percent_of_peak", percent_of_peak, 100, "of the peak rate of products that it reaches"),
     TEXT("runs_on", runs_on, "the compute capability that it is built for; 8.0+: and all later ones"),
     TEXT("dtypes", dtypes, "types of which there are builds: fp16, bf16"),
-    TEXT("tables", tables_text, "yes: reads lists of the blocks that its mask leaves"),
-    TEXT("blocks", blocks_text, "no: it has no masks of blocks"),
+    YES("tables", reads_tables, "yes: reads lists of the blocks that its mask leaves"),
+    YES("blocks", takes_blocks, "no: it has no masks of blocks"),
     ERRORS("decode", REGIME_DECODE),
     ERRORS("split", REGIME_SPLIT),
     ERRORS("few", REGIME_FEW),
@@ -142,25 +143,25 @@ static const KeyfileField FIELDS[] = {
     ERRORS("window", REGIME_WINDOW),
     ERRORS("card", REGIME_CARD),
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
-     "read, and written, to pull a piece of work"},
+     "read, and written, to pull a piece of work", NULL},
     TEXT("note", note, "what this description leaves out"),
     TEXT("tile", tile_text, "rows of Q and of K and V in a tile, for every d: 128 x 64"),
     COUNT("threads", every.threads, 65536, "threads of a CTA"),
     COUNT("registers", every.registers_per_thread, 65536, "registers of a thread"),
     BYTES("shared", every.shared_bytes, "shared memory of a CTA"),
     COUNT("ctas_per_sm", every.ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),
-    TILE(("d64_", tiles[0][0])),
-    TILE(("d64_causal_", tiles[0][1])),
-    TILE(("d96_", tiles[1][0])),
-    TILE(("d96_causal_", tiles[1][1])),
-    TILE(("d128_", tiles[2][0])),
-    TILE(("d128_causal_", tiles[2][1])),
-    TILE(("d192_", tiles[3][0])),
-    TILE(("d192_causal_", tiles[3][1])),
-    TILE(("d256_", tiles[4][0])),
-    TILE(("d256_causal_", tiles[4][1])),
-    TILE(("d192_v128_", tiles[PROFILE_MLA][0])),
-    TILE(("d192_v128_causal_", tiles[PROFILE_MLA][1])),
+    TILE("d64_", tiles[0][0]),
+    TILE("d64_causal_", tiles[0][1]),
+    TILE("d96_", tiles[1][0]),
+    TILE("d96_causal_", tiles[1][1]),
+    TILE("d128_", tiles[2][0]),
+    TILE("d128_causal_", tiles[2][1]),
+    TILE("d192_", tiles[3][0]),
+    TILE("d192_causal_", tiles[3][1]),
+    TILE("d256_", tiles[4][0]),
+    TILE("d256_causal_", tiles[4][1]),
+    TILE("d192_v128_", tiles[PROFILE_MLA][0]),
+    TILE("d192_v128_causal_", tiles[PROFILE_MLA][1]),
 };
 
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
@@ -171,14 +172,9 @@ const KeyfileField *profile_fields(int *n_fields) {
   return FIELDS;
 }
 
-static int field_index(const char *key) {
-  for (int f = 0; f < PROFILE_FIELD_COUNT; f++)
-    if (strcmp(FIELDS[f].name, key) == 0) return f;
-  assert(0 && "the key exists");
-  return 0;
+const KeyfileNote *profile_note(const Profile *profile, const char *key) {
+  return keyfile_note(FIELDS, profile->notes, key);
 }
-
-const KeyfileNote *profile_note(const Profile *profile, const char *key) { return &profile->notes[field_index(key)]; }
 
 typedef struct {
   Profile *p;
@@ -189,74 +185,20 @@ typedef struct {
 #define REFUSE(check, key, ...)                                                                                        \
   keyfile_refuse((check)->display_name, profile_note((check)->p, key)->line, (check)->error, __VA_ARGS__)
 
-/* "there is no order 'x'; there are a, b and c", with a guess where one is near. */
-static Status refuse_word(const Check *c, const char *key, const char *word, const char *const *names) {
-  char all[160] = "";
-  const Quote typed = quote_text(word);
-  Nearest nearest = {.word = typed.text};
-  for (int i = 0; names[i]; i++) {
-    nearest_offer(&nearest, names[i]);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
-  }
-  if (nearest.best) return REFUSE(c, key, "there is no %s '%s'; did you mean '%s'?", key, typed.text, nearest.best);
-  return REFUSE(c, key, "there is no %s '%s'; there are %s", key, typed.text, all);
-}
-
 static Status refuse_schedule(const Check *c) {
   const char *names[64] = {NULL};
   for (int i = 0; i < N_PROGRAMS && i < 63; i++) names[i] = SCHEDULES[i]->name;
-  return refuse_word(c, "algorithm", c->p->algorithm, names);
+  return keyfile_refuse_word(c->display_name, profile_note(c->p, "algorithm")->line, c->error, "algorithm",
+                             c->p->algorithm, names);
 }
 
-/* Keys whose value is a word of a list: an int in the profile; or a bool, yes. */
-static const char *const YES_NO[] = {"yes", "no", NULL};
-static const struct {
-  const char *key;
-  size_t text, member;
-  const char *const *names;
-} WORDS[] = {
-#define WORD(key, text, member, names)                                                                                 \
-  { key, offsetof(Profile, text), offsetof(Profile, member), names }
-    WORD("order", order_text, order, LAUNCH_ORDER_NAMES),
-    WORD("rows", rows_text, rows, LAUNCH_ROWS_NAMES),
-    WORD("walk", walk_text, walk, LAUNCH_WALK_NAMES),
-    WORD("persistent", persistent_text, persistent, YES_NO),
-    WORD("waits", waits_text, waits, YES_NO),
-    WORD("steady", steady_text, steady, YES_NO),
-    WORD("reloads_q", reloads_q_text, reloads_q, YES_NO),
-    WORD("clips_k", clips_k_text, clips_k, YES_NO),
-    WORD("lse", lse_text, lse, YES_NO),
-    WORD("tables", tables_text, reads_tables, YES_NO),
-    WORD("blocks", blocks_text, has_no_blocks, YES_NO),
-    WORD("packs", packs_text, packing, PACKING_NAMES),
-    WORD("splits", splits_text, splitting, SPLITTING_NAMES),
-#undef WORD
-};
-
-static Status read_words(const Check *c) {
-  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+static Status check_words(const Check *c) {
   Profile *p = c->p;
-  if (p->name[strspn(p->name, ALLOWED)])
-    return REFUSE(c, "name",
-                  "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full "
-                  "name in 'product'");
   p->schedule = schedule_find(p->algorithm);
   if (!p->schedule) return refuse_schedule(c);
   if (*p->launch_text && program_launch_read(p->schedule, 0, p->launch_text, c->display_name,
                                              profile_note(p, "launch")->line, &p->launch, c->error))
     return STATUS_BAD_FILE;
-  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++) {
-    const char *word = (char *)p + WORDS[k].text;
-    void *member = (char *)p + WORDS[k].member;
-    const int value = word_list_find(WORDS[k].names, word);
-    if (!*word) continue;
-    if (value < 0) return refuse_word(c, WORDS[k].key, word, WORDS[k].names);
-    if (WORDS[k].names == YES_NO)
-      *(bool *)member = value == 0;
-    else
-      *(int *)member = value;
-  }
-  p->has_no_blocks = strcmp(p->blocks_text, "no") == 0;
   if (p->latency_cycles && !p->waits)
     return REFUSE(c, "latency_cycles",
                   "a kernel that asks ahead hides what its tiles wait; give waits = yes too, or no latency_cycles");
@@ -358,14 +300,12 @@ static Status read_every(const Check *c) {
 
 /* A short description has the name of its file. */
 static void complete_short(Profile *p, const char *display_name) {
-  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   if (!*p->algorithm) snprintf(p->algorithm, sizeof p->algorithm, "%s", shipped_default()->name);
-  if (!*p->order_text) strcpy(p->order_text, "query-head-batch");
   if (*p->name) return;
   const char *base = strrchr(display_name, '/');
   snprintf(p->name, sizeof p->name, "%.64s", base ? base + 1 : display_name);
   for (char *c = p->name; *c; c++)
-    if (!strchr(ALLOWED, *c)) *c = '-';
+    if (!strchr(KEYFILE_LETTERS, *c)) *c = '-';
   if (!*p->name) strcpy(p->name, "kernel");
 }
 
@@ -419,11 +359,13 @@ static void find_shared(Profile *p, int d) {
 Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error) {
   Profile read;
   memset(&read, 0, sizeof read);
+  read.order = ORDER_QUERY_HEAD_BATCH;
+  read.takes_blocks = true;
   const Check check = {&read, display_name, error};
   Status status =
       keyfile_parse_unsourced(buffer, length, display_name, FIELDS, PROFILE_FIELD_COUNT, &read, read.notes, error);
   complete_short(&read, display_name);
-  if (!status) status = read_words(&check);
+  if (!status) status = check_words(&check);
   if (!status) status = read_every(&check);
   bool any = false;
   for (int d = 0; !status && d < PROFILE_TILES; d++) {

@@ -82,16 +82,10 @@ typedef struct {
   char note[KEYFILE_TEXT_BYTES];    /* what the description leaves out; "" when not given */
   char name[KEYFILE_TEXT_BYTES];    /* what --kernel takes: letters, digits, '-', '_', '.' */
   char product[KEYFILE_TEXT_BYTES]; /* the full name, for people */
-  char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES],
-      walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
-      steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
-      lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES], splits_text[KEYFILE_TEXT_BYTES],
-      launch_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
-  char runs_on[KEYFILE_TEXT_BYTES];    /* a compute capability; "8.0+": from that one on; "": not known */
-  char dtypes[KEYFILE_TEXT_BYTES];     /* of which there are builds, apart by commas; "": not known */
-  char tables_text[KEYFILE_TEXT_BYTES];
-  char blocks_text[KEYFILE_TEXT_BYTES]; /* no: it has no mask of blocks, sinks or prefixes */
-  char beside[KEYFILE_TEXT_BYTES];      /* the kernel that runs standard attention in the same library; "": not known */
+  char algorithm[KEYFILE_TEXT_BYTES], launch_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+  char runs_on[KEYFILE_TEXT_BYTES]; /* a compute capability; "8.0+": from that one on; "": not known */
+  char dtypes[KEYFILE_TEXT_BYTES];  /* of which there are builds, apart by commas; "": not known */
+  char beside[KEYFILE_TEXT_BYTES];  /* the kernel that runs standard attention in the same library; "": not known */
 
   const Schedule *schedule; /* of `algorithm` */
   ProgramLaunch launch;     /* how its CTAs go about the algorithm's lines, of its first kernel */
@@ -111,7 +105,7 @@ typedef struct {
   Splitting splitting;       /* of the keys of small grids, by another kernel of the same library */
   int64_t split_ctas_per_sm; /* CTAs on an SM that the rule aims at */
   bool reads_tables;         /* of blocks (sim/l2/launch.h) */
-  bool has_no_blocks;        /* no masks of blocks */
+  bool takes_blocks;         /* masks of blocks, sinks, prefixes */
   bool lse;                  /* writes the log-sum-exp of every row */
   int64_t percent_of_peak;   /* of the products' peak rate that it reaches; 0: not known */
   TimeError time_errors[REGIME_COUNT]; /* how far off its time is (sim/machine/timing.h) */

@@ -6,20 +6,20 @@
 #include <string.h>
 
 #define TEXT(key, member, required, help)                                                                              \
-  { key, KEYFILE_TEXT, offsetof(Gpu, member), required, 0, 0, help }
+  { key, KEYFILE_TEXT, offsetof(Gpu, member), required, 0, 0, help, NULL }
 #define COUNT(key, member, required, max, help)                                                                        \
-  { key, KEYFILE_COUNT, offsetof(Gpu, member), required, 1, max, help }
+  { key, KEYFILE_COUNT, offsetof(Gpu, member), required, 1, max, help, NULL }
 #define BYTES(key, member, required, min, max, help)                                                                   \
-  { key, KEYFILE_BYTES, offsetof(Gpu, member), required, min, max, help }
+  { key, KEYFILE_BYTES, offsetof(Gpu, member), required, min, max, help, NULL }
 #define RATE(key, kind, member, required, min, max, help)                                                              \
-  { key, kind, offsetof(Gpu, member), required, min, max, help }
+  { key, kind, offsetof(Gpu, member), required, min, max, help, NULL }
 #define BANDWIDTH(key, member, required, help) RATE(key, KEYFILE_BYTES_PER_S, member, required, 1e3, 1e16, help)
 #define FLOPS(key, member, help)               RATE(key, KEYFILE_FLOPS_PER_S, member, false, 1e3, 1e19, help)
 
 /* Ranges are wide enough for a toy and for the next ten years, and narrow enough to catch a wrong
  * unit. */
 static const KeyfileField FIELDS[] = {
-    TEXT("name", name, true, "the name that --gpu takes"),
+    {"name", KEYFILE_NAME, offsetof(Gpu, name), true, 0, 0, "the name that --gpu takes", NULL},
     TEXT("product", product, false, "the full name"),
     TEXT("vendor", vendor, false, "who makes it"),
     TEXT("architecture", architecture, false, "the generation"),
@@ -92,7 +92,7 @@ void gpu_set_l2(Gpu *gpu, int64_t l2_bytes) {
 
 double gpu_value(const Gpu *gpu, const KeyfileField *field) {
   const char *member = (const char *)gpu + field->offset;
-  assert(field->kind != KEYFILE_TEXT);
+  assert(keyfile_is_number(field->kind));
   if (field->kind == KEYFILE_COUNT || field->kind == KEYFILE_BYTES) {
     int64_t whole;
     memcpy(&whole, member, sizeof whole);
@@ -103,19 +103,12 @@ double gpu_value(const Gpu *gpu, const KeyfileField *field) {
   return number;
 }
 
-static int field_index(const char *key) {
-  for (int f = 0; f < GPU_FIELD_COUNT; f++)
-    if (strcmp(FIELDS[f].name, key) == 0) return f;
-  assert(false); /* the keys are those of the table */
-  return 0;
-}
-
-const KeyfileNote *gpu_note(const Gpu *gpu, const char *key) { return &gpu->notes[field_index(key)]; }
+const KeyfileNote *gpu_note(const Gpu *gpu, const char *key) { return keyfile_note(FIELDS, gpu->notes, key); }
 
 /* --- What a file may leave out --- */
 
 static void mark_assumed(Gpu *gpu, const char *key, const char *why) {
-  KeyfileNote *note = &gpu->notes[field_index(key)];
+  KeyfileNote *note = &gpu->notes[gpu_note(gpu, key) - gpu->notes];
   note->assumed = true;
   snprintf(note->source, sizeof note->source, "assumed: not given, %s", why);
 }
@@ -159,14 +152,6 @@ typedef struct {
 
 #define REFUSE(check, key, ...)                                                                                        \
   keyfile_refuse((check)->display_name, gpu_note((check)->gpu, key)->line, (check)->error, __VA_ARGS__)
-
-static Status check_name(const Check *c) {
-  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-  if (c->gpu->name[strspn(c->gpu->name, ALLOWED)] == '\0') return STATUS_OK;
-  return REFUSE(c, "name",
-                "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; "
-                "put the full name in 'product'");
-}
 
 static Status check_sm(const Check *c) {
   const Gpu *g = c->gpu;
@@ -268,7 +253,6 @@ Status gpu_parse(const char *buffer, size_t length, const char *display_name, Gp
   const Check check = {&read, display_name, error};
   Status status = keyfile_parse(buffer, length, display_name, FIELDS, GPU_FIELD_COUNT, &read, read.notes, error);
   if (status == STATUS_OK) fill_in(&read);
-  if (status == STATUS_OK) status = check_name(&check);
   if (status == STATUS_OK) status = check_sm(&check);
   if (status == STATUS_OK) status = check_l2(&check);
   if (status == STATUS_OK) status = check_measured(&check);

@@ -7,12 +7,12 @@
 #include "sim/base/quote.h"
 
 #define TEXT(key, required, help)                                                                                      \
-  { #key, KEYFILE_TEXT, offsetof(KvModel, key), required, 0, 0, help }
+  { #key, KEYFILE_TEXT, offsetof(KvModel, key), required, 0, 0, help, NULL }
 #define COUNT(key, member, required, max, help)                                                                        \
-  { key, KEYFILE_COUNT, offsetof(KvModel, member), required, 1, (double)(max), help }
+  { key, KEYFILE_COUNT, offsetof(KvModel, member), required, 1, (double)(max), help, NULL }
 
 #define BYTES(key, member, help)                                                                                       \
-  { key, KEYFILE_BYTES, offsetof(KvModel, member), false, 1, 1e16, help }
+  { key, KEYFILE_BYTES, offsetof(KvModel, member), false, 1, 1e16, help, NULL }
 
 #define KVMODEL_MAX_PARAMETERS ((int64_t)1 << 50)
 
@@ -25,7 +25,7 @@
       COUNT("group" n "_chunk", groups[i].chunk, false, KVCACHE_MAX_TOKENS, "tokens of their chunks")
 
 static const KeyfileField FIELDS[] = {
-    TEXT(name, true, "the name that --model takes"),
+    {"name", KEYFILE_NAME, offsetof(KvModel, name), true, 0, 0, "the name that --model takes", NULL},
     TEXT(product, false, "the full name"),
     TEXT(vendor, false, "who made it"),
     TEXT(limits, false, "what this description leaves out"),
@@ -64,20 +64,10 @@ const KeyfileField *kvmodel_fields(int *n_fields) {
   return FIELDS;
 }
 
-static int line_of(const KvModel *model, const char *key) {
-  for (int f = 0; f < KVMODEL_FIELD_COUNT; f++)
-    if (strcmp(FIELDS[f].name, key) == 0) return model->notes[f].line;
-  return 0;
-}
-
-#define REFUSE(key, ...) keyfile_refuse(display_name, line_of(m, key), error, __VA_ARGS__)
+#define REFUSE(key, ...) keyfile_refuse(display_name, keyfile_note(FIELDS, m->notes, key)->line, error, __VA_ARGS__)
 
 static Status check(const KvModel *m, const char *display_name, Error *error) {
-  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   KvDtype dtype;
-  if (m->name[strspn(m->name, ALLOWED)])
-    return REFUSE("name", "name is taken on the command line, so it has only letters, digits, '-', '_' "
-                          "and '.'; put the full name in 'product'");
   if (m->heads % m->kv_heads != 0)
     return REFUSE("kv_heads",
                   "kv_heads (%lld) does not divide heads (%lld), but each K and V head serves as "

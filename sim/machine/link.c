@@ -1,14 +1,13 @@
 #include "sim/machine/link.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #define FIELD(key, kind, member, required, min, max, help)                                                             \
-  { key, kind, offsetof(GpuLink, member), required, min, max, help }
+  { key, kind, offsetof(GpuLink, member), required, min, max, help, NULL }
 
 static const KeyfileField FIELDS[] = {
-    FIELD("name", KEYFILE_TEXT, name, true, 0, 0, "the name that --link takes"),
+    FIELD("name", KEYFILE_NAME, name, true, 0, 0, "the name that --link takes"),
     FIELD("product", KEYFILE_TEXT, product, false, 0, 0, "the full name"),
     FIELD("bandwidth", KEYFILE_BYTES_PER_S, bytes_per_s, true, 1e3, 1e16, "of one direction, data sheet"),
     FIELD("latency", KEYFILE_SECONDS, latency_s, true, 0, 1, "of a message, at least"),
@@ -24,12 +23,7 @@ static const KeyfileField FIELDS[] = {
 _Static_assert(sizeof FIELDS / sizeof *FIELDS == LINK_FIELD_COUNT, "one row for each field");
 enum { FIRST_MEASURED = 5 };
 
-const KeyfileNote *link_note(const GpuLink *link, const char *key) {
-  int f = 0;
-  while (strcmp(FIELDS[f].name, key) != 0) f++;
-  assert(f < LINK_FIELD_COUNT); /* the keys are those of the table */
-  return &link->notes[f];
-}
+const KeyfileNote *link_note(const GpuLink *link, const char *key) { return keyfile_note(FIELDS, link->notes, key); }
 
 Status link_parse(const char *buffer, size_t length, const char *display_name, GpuLink *link, Error *error) {
   GpuLink read;

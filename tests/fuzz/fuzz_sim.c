@@ -17,15 +17,15 @@ FUZZ(keyfile, BYTES, "") {
     double rate[6];
   } Record;
   static const KeyfileField FIELDS[] = {
-      {"name", KEYFILE_TEXT, offsetof(Record, name), true, 0, 0, "a name"},
-      {"count", KEYFILE_COUNT, offsetof(Record, count), false, 1, 1e6, "a count"},
-      {"bytes", KEYFILE_BYTES, offsetof(Record, bytes), false, 0, 1e12, "a size"},
-      {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Record, rate[0]), false, 1, 1e15, "a bandwidth"},
-      {"clock", KEYFILE_HERTZ, offsetof(Record, rate[1]), false, 1, 1e11, "a clock"},
-      {"peak", KEYFILE_FLOPS_PER_S, offsetof(Record, rate[2]), false, 1, 1e18, "a peak"},
-      {"time", KEYFILE_SECONDS, offsetof(Record, rate[3]), false, 1e-9, 1, "a time"},
-      {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Record, rate[4]), false, 1, 4096, "a port"},
-      {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Record, rate[5]), false, 1, 4096, "a rate"},
+      {"name", KEYFILE_TEXT, offsetof(Record, name), true, 0, 0, "a name", NULL},
+      {"count", KEYFILE_COUNT, offsetof(Record, count), false, 1, 1e6, "a count", NULL},
+      {"bytes", KEYFILE_BYTES, offsetof(Record, bytes), false, 0, 1e12, "a size", NULL},
+      {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Record, rate[0]), false, 1, 1e15, "a bandwidth", NULL},
+      {"clock", KEYFILE_HERTZ, offsetof(Record, rate[1]), false, 1, 1e11, "a clock", NULL},
+      {"peak", KEYFILE_FLOPS_PER_S, offsetof(Record, rate[2]), false, 1, 1e18, "a peak", NULL},
+      {"time", KEYFILE_SECONDS, offsetof(Record, rate[3]), false, 1e-9, 1, "a time", NULL},
+      {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Record, rate[4]), false, 1, 4096, "a port", NULL},
+      {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Record, rate[5]), false, 1, 4096, "a rate", NULL},
   };
   enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
   Record record = {0};

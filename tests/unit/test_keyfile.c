@@ -15,15 +15,15 @@ typedef struct {
 enum { NAME, N_SM, SRAM, BANDWIDTH, CLOCK, PEAK, LAUNCH, PORT, EXP, N_FIELDS };
 
 static const KeyfileField FIELDS[N_FIELDS] = {
-    {"name", KEYFILE_TEXT, offsetof(Machine, name), true, 0, 0, "a name"},
-    {"n_sm", KEYFILE_COUNT, offsetof(Machine, n_sm), true, 1, 4096, "how many SMs"},
-    {"sram", KEYFILE_BYTES, offsetof(Machine, sram_bytes), false, 1024, 1e9, "SRAM of an SM"},
-    {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Machine, bytes_per_s), false, 1, 1e15, "HBM bandwidth"},
-    {"clock", KEYFILE_HERTZ, offsetof(Machine, clock_hz), false, 1, 1e11, "clock"},
-    {"peak", KEYFILE_FLOPS_PER_S, offsetof(Machine, flops_per_s), false, 0, 1e18, "peak rate"},
-    {"launch", KEYFILE_SECONDS, offsetof(Machine, launch_s), false, 0, 1, "launch overhead"},
-    {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Machine, bytes_per_clock), false, 1, 4096, "SRAM port"},
-    {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Machine, exp_per_clock), false, 1, 4096, "exponentials"},
+    {"name", KEYFILE_TEXT, offsetof(Machine, name), true, 0, 0, "a name", NULL},
+    {"n_sm", KEYFILE_COUNT, offsetof(Machine, n_sm), true, 1, 4096, "how many SMs", NULL},
+    {"sram", KEYFILE_BYTES, offsetof(Machine, sram_bytes), false, 1024, 1e9, "SRAM of an SM", NULL},
+    {"bandwidth", KEYFILE_BYTES_PER_S, offsetof(Machine, bytes_per_s), false, 1, 1e15, "HBM bandwidth", NULL},
+    {"clock", KEYFILE_HERTZ, offsetof(Machine, clock_hz), false, 1, 1e11, "clock", NULL},
+    {"peak", KEYFILE_FLOPS_PER_S, offsetof(Machine, flops_per_s), false, 0, 1e18, "peak rate", NULL},
+    {"launch", KEYFILE_SECONDS, offsetof(Machine, launch_s), false, 0, 1, "launch overhead", NULL},
+    {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Machine, bytes_per_clock), false, 1, 4096, "SRAM port", NULL},
+    {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Machine, exp_per_clock), false, 1, 4096, "exponentials", NULL},
 };
 
 typedef struct {

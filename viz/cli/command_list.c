@@ -56,13 +56,13 @@ static const KeyfileNote *note_of(const Things *things, int k, int field) {
   return things->gpus ? &things->gpus[k].notes[field] : &things->kernels[k].notes[field];
 }
 
-static const void *member_of(const Things *things, int k, const KeyfileField *f) {
-  return (const char *)(things->gpus ? (void *)&things->gpus[k] : (void *)&things->kernels[k]) + f->offset;
+static const char *record_of(const Things *things, int k) {
+  return things->gpus ? (const char *)&things->gpus[k] : (const char *)&things->kernels[k];
 }
 
 static double value_of(const Things *things, int k, const KeyfileField *f) {
   int64_t whole;
-  memcpy(&whole, member_of(things, k, f), sizeof whole);
+  memcpy(&whole, record_of(things, k) + f->offset, sizeof whole);
   return things->gpus ? gpu_value(&things->gpus[k], f) : (double)whole;
 }
 
@@ -124,8 +124,8 @@ static void add_fields(Document *d, const Things *things) {
     for (int n = 0; n < 2 * n_fields; n++) {
       const int f = n % n_fields;
       if ((text && comes_first(fields[f].name)) != (n < n_fields)) continue;
-      const bool is_text = fields[f].kind == KEYFILE_TEXT, assumed = note_of(things, k, f)->assumed;
-      const char *words = is_text ? member_of(things, k, &fields[f]) : "";
+      const bool is_text = !keyfile_is_number(fields[f].kind), assumed = note_of(things, k, f)->assumed;
+      const char *words = is_text ? keyfile_text(&fields[f], record_of(things, k)) : "";
       if (is_text && things->gpus ? text || !*words : !is_given(things, k, f)) continue;
       put_cells(t, "ss", name, fields[f].name);
       if (is_text) {
@@ -146,14 +146,14 @@ static void put_gpu(Document *d, const Things *things, int k) {
   const KeyfileField *fields = fields_of(things, &n_fields);
   put_values(d, "{");
   for (const KeyfileField *f = fields; f < fields + n_fields; f++) {
-    const char *text = member_of(things, k, f);
-    if (f->kind == KEYFILE_TEXT && *text) put_values(d, "%:s", f->name, text);
+    const char *text = record_of(things, k) + f->offset;
+    if (!keyfile_is_number(f->kind) && *text) put_values(d, "%:s", f->name, text);
   }
   put_values(d, "numbers{");
   for (int n = 0; n < n_fields; n++) {
     const KeyfileField *f = &fields[n];
     const KeyfileNote *note = note_of(things, k, n);
-    if (f->kind == KEYFILE_TEXT || !is_given(things, k, n)) continue;
+    if (!keyfile_is_number(f->kind) || !is_given(things, k, n)) continue;
     const double value = value_of(things, k, f);
     if (is_whole(f))
       put_values(d, "%{value:w", f->name, (Wide)value);
@@ -191,7 +191,7 @@ static void add_gpus(Document *d, const Things *things) {
               memory_size((double)gpu->hbm_bytes).text, known(gpu->hbm_bytes_per_s, &hbm),
               known(gpu->fp16_tensor_flops_per_s, &math));
     for (int f = 0; f < n_fields; f++) {
-      if (fields[f].kind == KEYFILE_TEXT || !is_given(things, k, f)) continue;
+      if (!keyfile_is_number(fields[f].kind) || !is_given(things, k, f)) continue;
       n_numbers++;
       n_assumed += gpu->notes[f].assumed;
     }

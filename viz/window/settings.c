@@ -18,13 +18,13 @@ typedef struct {
 } Written;
 
 static const KeyfileField FIELDS[] = {
-    {"format", KEYFILE_TEXT, offsetof(Written, format), false, 0, 0, "1"},
-    {"theme", KEYFILE_TEXT, offsetof(Written, theme), false, 0, 0, "light or dark"},
-    {"presentation", KEYFILE_TEXT, offsetof(Written, presentation), false, 0, 0, "on or off"},
-    {"speed", KEYFILE_TEXT, offsetof(Written, speed), false, 0, 0, "events a second"},
-    {"reduced-motion", KEYFILE_TEXT, offsetof(Written, reduced_motion), false, 0, 0, "on or off"},
-    {"size", KEYFILE_TEXT, offsetof(Written, size), false, 0, 0, "width x height of the window"},
-    {"story", KEYFILE_TEXT, offsetof(Written, story), false, 0, 0, "seen or unseen"},
+    {"format", KEYFILE_TEXT, offsetof(Written, format), false, 0, 0, "1", NULL},
+    {"theme", KEYFILE_TEXT, offsetof(Written, theme), false, 0, 0, "light or dark", NULL},
+    {"presentation", KEYFILE_TEXT, offsetof(Written, presentation), false, 0, 0, "on or off", NULL},
+    {"speed", KEYFILE_TEXT, offsetof(Written, speed), false, 0, 0, "events a second", NULL},
+    {"reduced-motion", KEYFILE_TEXT, offsetof(Written, reduced_motion), false, 0, 0, "on or off", NULL},
+    {"size", KEYFILE_TEXT, offsetof(Written, size), false, 0, 0, "width x height of the window", NULL},
+    {"story", KEYFILE_TEXT, offsetof(Written, story), false, 0, 0, "seen or unseen", NULL},
 };
 enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 

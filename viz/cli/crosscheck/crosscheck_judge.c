@@ -177,7 +177,7 @@ static void say_assumed(Crosscheck *c, const Gpu *gpu) {
   const KeyfileField *fields = gpu_fields(&n_fields);
   char names[160] = "";
   for (int f = 0; f < n_fields; f++) {
-    if (!gpu->notes[f].line || fields[f].kind == KEYFILE_TEXT) continue;
+    if (!gpu->notes[f].line || !keyfile_is_number(fields[f].kind)) continue;
     n_numbers++;
     n_measured += strstr(gpu->notes[f].source, "measured") != NULL;
     if (!gpu->notes[f].assumed) continue;
