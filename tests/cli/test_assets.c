@@ -37,11 +37,11 @@ TEST(the_environment_names_the_assets) {
   put("assets/a.json", "{}", 2);
   put("lessons/1.md", "#", 1);
   setenv("TILEWALK_ASSETS", root, 1);
-  assert_int_equal(assets_find(path, sizeof path, "assets/a.json", &error), STATUS_OK);
+  must(assets_find(path, sizeof path, "assets/a.json", &error));
   assert_int_equal(access(path, R_OK), 0);
-  assert_int_equal(assets_find(path, sizeof path, "lessons/1.md", &error), STATUS_OK);
+  must(assets_find(path, sizeof path, "lessons/1.md", &error));
   assert_int_equal(access(path, R_OK), 0);
-  assert_int_equal(assets_find(path, sizeof path, "lessons", &error), STATUS_OK);
+  must(assets_find(path, sizeof path, "lessons", &error));
   assert_int_equal(assets_find(path, sizeof path, "assets/none", &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "assets/none"));
   assert_non_null(strstr(error.message, root));
@@ -64,19 +64,15 @@ TEST(a_build_finds_its_tree) {
 TEST(wrong_folders_and_names_are_refused) {
   char path[ASSETS_PATH_BYTES];
   static const char *const LEAVING[] = {"/etc/passwd", "../x", "lessons/../../x"};
-  for (size_t k = 0; k < sizeof LEAVING / sizeof *LEAVING; k++) {
-    Error error = {0};
-    assert_int_equal(assets_find(path, sizeof path, LEAVING[k], &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, "is no name of a file"));
+  EACH (k, LEAVING) {
+    must_refuse(assets_find(path, sizeof path, LEAVING[k], fresh_error()), STATUS_BAD_REQUEST, "is no name of a file");
   }
-  Error error = {0};
   setenv("TILEWALK_ASSETS", "/no/such/folder", 1);
-  assert_int_equal(assets_find(path, sizeof path, "lessons/course/01-a..b.md", &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "TILEWALK_ASSETS=/no/such/folder is no folder"));
-  error = (Error){0};
+  must_refuse(assets_find(path, sizeof path, "lessons/course/01-a..b.md", fresh_error()), STATUS_BAD_REQUEST,
+              "TILEWALK_ASSETS=/no/such/folder is no folder");
   Gpu gpu; /* that is why there is no such GPU */
-  assert_int_equal(description_gpu("h200", &gpu, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "TILEWALK_ASSETS=/no/such/folder is no folder"));
+  must_refuse(description_gpu("h200", &gpu, fresh_error()), STATUS_BAD_REQUEST,
+              "TILEWALK_ASSETS=/no/such/folder is no folder");
   unsetenv("TILEWALK_ASSETS");
 }
 
@@ -92,7 +88,7 @@ static void assert_reads(const char *path, size_t max_bytes, const char *bytes, 
   char *buffer = NULL;
   size_t length = 0;
   Error error = {STATUS_OK, ""};
-  assert_int_equal(file_read(path, max_bytes, &buffer, &length, &error), STATUS_OK);
+  must(file_read(path, max_bytes, &buffer, &length, &error));
   assert_int_equal(length, size);
   assert_memory_equal(buffer, bytes, size);
   assert_int_equal(buffer[length], 0);

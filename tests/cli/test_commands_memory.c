@@ -69,7 +69,7 @@ TEST(every_allocation_may_fail) {
       {"replay", "tests/fuzz/corpus/din/plain"},
       {"replay", "tests/fuzz/corpus/din/plain --csv"},
   };
-  for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
+  EACH (k, LINES) {
     Run run = {.command = find(LINES[k][0])};
     strcpy(run.line, LINES[k][1]);
     assert_true(alloc_fail_each(run_command, &run) >= 1);

@@ -10,9 +10,8 @@ static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuanti
                          .quantity = PREDICTED_NAMES[quantity].name,
                          .predicted = quantity,
                          .measured = measured};
-  Error error = {0};
   snprintf(item.kernel, sizeof item.kernel, "%s", kernel);
-  if (crosscheck_add(c, &item, &error)) fail_msg("%s", error.message);
+  must(crosscheck_add(c, &item, fresh_error()));
 }
 
 /* 33 recordings of one run, of 1 to 33 bytes, are up to 16 / 17 from their median of 17, half of them 8 / 17 or less;
@@ -20,7 +19,6 @@ static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuanti
  * neither is the median. */
 TEST(all_recordings_of_a_run_count) {
   Crosscheck c = {0};
-  Error error = {0};
   for (int i = 0; i < 33; i++) {
     record(&c, "fa2_async", 8192, PREDICT_HBM_READ, 1 + (i * 7) % 33);
     record(&c, "fa2_async", 8192, PREDICT_FABRIC, 5);
@@ -29,7 +27,7 @@ TEST(all_recordings_of_a_run_count) {
           record(&c, "fa2_async", 4096, PREDICT_HBM_READ, 2000 + i);
   }
   CrosscheckGroup spread;
-  assert_int_equal(crosscheck_spread(&c, &spread, &error), STATUS_OK);
+  must(crosscheck_spread(&c, &spread, fresh_error()));
   const CrosscheckSummary *hbm = &spread.quantities[PREDICT_HBM_READ], *fabric = &spread.quantities[PREDICT_FABRIC];
   assert_int_equal(hbm->n, 33);
   assert_true(fabs(hbm->median - 8.0 / 17) < 1e-12 && fabs(hbm->worst - 16.0 / 17) < 1e-12);
@@ -39,9 +37,8 @@ TEST(all_recordings_of_a_run_count) {
 
 TEST(nothing_recorded_is_no_spread) {
   Crosscheck c = {0};
-  Error error = {0};
   CrosscheckGroup spread;
-  assert_int_equal(crosscheck_spread(&c, &spread, &error), STATUS_OK);
+  must(crosscheck_spread(&c, &spread, fresh_error()));
   assert_int_equal(spread.quantities[PREDICT_HBM_READ].n, 0);
 }
 
@@ -59,7 +56,6 @@ static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, Predi
 TEST(means_of_recordings) {
   Crosscheck c = {0};
   CrosscheckSummaries found;
-  Error error = {0};
   record_predicted(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 210, 200);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HBM_READ, 110, 110);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HIT_RATE, 0.50, 0.50);
@@ -70,7 +66,7 @@ TEST(means_of_recordings) {
   record_predicted(&c, "fa2_async", 8192, PREDICT_HIT_RATE, 0.52, 0.50);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HBM_READ, 90, 140);
   record_predicted(&c, "fa2_async", 1024, PREDICT_HBM_READ, 1, 9);
-  assert_int_equal(crosscheck_summaries(&c, true, &found, &error), STATUS_OK);
+  must(crosscheck_summaries(&c, true, &found, fresh_error()));
   const CrosscheckGroup *groups = found.of_means;
   assert_int_equal(found.n_means, 4); /* two kernels, as they came, all, shorter ones */
   const CrosscheckSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,

@@ -29,7 +29,7 @@ TEST(parts_of_anything) {
                                       "struct S {",
                                       ")))){}",
                                       "struct S {int a;"};
-  for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+  EACH (i, TEXTS) {
     const size_t n = strlen(TEXTS[i]);
     SourcePart parts[8];
     char *exact = malloc(n ? n : 1); /* a block of just that size, so that reading past it is seen */
@@ -110,9 +110,8 @@ TEST(the_header) {
       "shfl.sync.bfly.b32", "vote.sync.ballot", "bar.sync",   "vprintf",         "__assertfail",
       "atom.global.add",    ".extern .shared",  "fma.rn.f64", "ld.const.f32",    ".loc\t1 15 "};
   CudaResult result;
-  Error error = {0};
-  if (compile(SOURCE, NULL, &result, &error)) fail_msg("%s", error.message);
-  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
+  must(compile(SOURCE, NULL, &result, fresh_error()));
+  EACH (k, WORDS)
     if (!strstr(result.ptx, WORDS[k])) fail_msg("no %s", WORDS[k]);
   assert_int_equal(result.n_notes, 0);
   assert_false(result.is_cut);
@@ -122,10 +121,9 @@ TEST(the_header) {
 TEST(templates_by_name) {
   if (no_clang()) skip();
   CudaResult result;
-  Error error = {0};
   static const char SOURCE[] =
       "namespace my { template <int D, typename T> __global__ void k(T *p) { p[threadIdx.x] = D; } }\n";
-  if (compile(SOURCE, "my::k<4, float>", &result, &error)) fail_msg("%s", error.message);
+  must(compile(SOURCE, "my::k<4, float>", &result, fresh_error()));
   assert_string_equal(result.entry, "_ZN2my1kILi4EfEEvPT0_");
   assert_non_null(strstr(result.ptx, ".entry _ZN2my1kILi4EfEEvPT0_"));
   assert_null(strstr(result.ptx, "tw_the_entry"));
@@ -182,14 +180,13 @@ TEST(what_does_not_compile_is_left_out) {
        {".entry _Z1kPf"},
        NULL},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     const CudaSource source = {
         .path = "k.cu", .text = CASES[i].source, .length = strlen(CASES[i].source), .entry = CASES[i].entry};
     const bool refused = strncmp(CASES[i].ptx[0], "k.cu", 4) == 0;
     CudaResult result;
-    Error error = {0};
-    if (!!cuda_compile(&source, &result, &error) != refused) fail_msg("%zu: %s", i, error.message);
-    if (refused) assert_string_equal(error.message, CASES[i].ptx[0]);
+    if (!!cuda_compile(&source, &result, fresh_error()) != refused) fail_msg("%zu: %s", i, test_error.message);
+    if (refused) assert_string_equal(test_error.message, CASES[i].ptx[0]);
     for (int k = 0; k < 3 && CASES[i].ptx[k] && !refused; k++)
       if (!strstr(result.ptx, CASES[i].ptx[k])) fail_msg("%zu: no %s", i, CASES[i].ptx[k]);
     if (CASES[i].not_ptx) assert_null(strstr(result.ptx, CASES[i].not_ptx));
@@ -208,11 +205,11 @@ TEST(mistakes_have_a_line) {
       {"__global__ void k(float *p) {}\n", "j<4>", "k.cu:3: "},
       {"#error stop here\n", NULL, "k.cu:1: stop here"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     CudaResult result;
-    Error error = {0};
-    assert_int_equal(compile(CASES[i].source, CASES[i].template_name, &result, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, CASES[i].message, strlen(CASES[i].message)) != 0) fail_msg("%s", error.message);
+    assert_int_equal(compile(CASES[i].source, CASES[i].template_name, &result, fresh_error()), STATUS_BAD_FILE);
+    if (strncmp(test_error.message, CASES[i].message, strlen(CASES[i].message)) != 0)
+      fail_msg("%s", test_error.message);
     free(result.ptx);
   }
 }
@@ -226,10 +223,9 @@ TEST(a_macro_bomb_is_stopped) {
              k - 1);
   strcat(text, "__global__ void k(int *p) { p[0] = A15 0; }\n");
   CudaResult result;
-  Error error = {0};
   const CudaSource source = {.path = "k.cu", .text = text, .length = strlen(text), .alone = true};
-  assert_int_equal(cuda_compile(&source, &result, &error), STATUS_TOO_LARGE);
-  if (!strstr(error.message, "clang was stopped after 1 s of CPU")) fail_msg("%s", error.message);
+  assert_int_equal(cuda_compile(&source, &result, fresh_error()), STATUS_TOO_LARGE);
+  if (!strstr(test_error.message, "clang was stopped after 1 s of CPU")) fail_msg("%s", test_error.message);
   free(result.ptx);
 }
 
@@ -276,26 +272,25 @@ TEST(reads_stay_below) {
   snprintf(path, sizeof path, "%s/kernel/lib/link.h", folder);
   assert_int_equal(symlink("/etc/passwd", path), 0);
   snprintf(path, sizeof path, "%s/kernel/k.cu", folder);
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     char text[300];
     const char *const words[] = {below};
     snprintf(text, sizeof text, "%s__global__ void k(float *p) { p[0] = TWO; }\n", CASES[i].first_lines);
     CudaResult result;
-    Error error = {0};
     const CudaSource source = {.path = path,
                                .text = text,
                                .length = strlen(text),
                                .words = words,
                                .n_words = CASES[i].allows,
                                .alone = CASES[i].alone};
-    const Status status = cuda_compile(&source, &result, &error);
-    if (!CASES[i].said != !status) fail_msg("%s: %s", text, error.message);
-    if (status && (!strstr(error.message, CASES[i].said) || strstr(error.message, "root")))
-      fail_msg("%s: %s", text, error.message);
+    const Status status = cuda_compile(&source, &result, fresh_error());
+    if (!CASES[i].said != !status) fail_msg("%s: %s", text, test_error.message);
+    if (status && (!strstr(test_error.message, CASES[i].said) || strstr(test_error.message, "root")))
+      fail_msg("%s: %s", text, test_error.message);
     free(result.ptx);
   }
   static const char *const MADE[] = {"kernel/lib/link.h", "kernel/lib/two.h", "kernel/lib", "kernel", "two.h", ""};
-  for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
+  EACH (i, MADE) {
     snprintf(path, sizeof path, "%s/%s", folder, MADE[i]);
     assert_int_equal(remove(path), 0);
   }

@@ -16,8 +16,7 @@ static bool no_clang(void) {
 static char *source_of(const char *path) {
   char *text = NULL;
   size_t n;
-  Error error = {0};
-  if (file_read(path, 1 << 20, &text, &n, &error)) fail_msg("%s", error.message);
+  must(file_read(path, 1 << 20, &text, &n, fresh_error()));
   return text;
 }
 
@@ -32,9 +31,8 @@ static PtxModule *module_of(const char *path, const char *text) {
   const CudaSource source = {.path = path, .text = text, .length = strlen(text)};
   CudaResult result;
   PtxModule *module = NULL;
-  Error error = {0};
-  if (cuda_compile(&source, &result, &error)) fail_msg("%s", error.message);
-  if (ptx_module_load(result.ptx, result.length, path, &module, &error)) fail_msg("%s", error.message);
+  must(cuda_compile(&source, &result, fresh_error()));
+  must(ptx_module_load(result.ptx, result.length, path, &module, fresh_error()));
   free(result.ptx);
   return module;
 }

@@ -64,7 +64,7 @@ static int check_counters(const json_t *row, const json_t *json, const char *ext
       {"shared_store_conflicts", "shared", "store", "conflicts"},
   };
   int wrong = 0;
-  for (size_t k = 0; k < sizeof COUNTERS / sizeof *COUNTERS; k++) {
+  EACH (k, COUNTERS) {
     const json_int_t is = at(json, COUNTERS[k].a, COUNTERS[k].b, COUNTERS[k].c),
                      should = json_integer_value(json_object_get(row, COUNTERS[k].recorded));
     if (is == should) continue;

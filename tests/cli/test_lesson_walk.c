@@ -64,10 +64,8 @@ static int answer_all_ways(Bench *b, int ask) {
 static void solve_task(Bench *b, int task) {
   LessonSession *s = &b->panel.session;
   char change[LESSON_STATE_BYTES];
-  Error error = {0};
   assert_false(s->deeds[task].is_done);
-  if (lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, &error))
-    fail_msg("%s", error.message);
+  must(lesson_task_solution(&s->run, &s->lesson.tasks[task], change, sizeof change, fresh_error()));
   player_input(&b->player, INPUT_ENTRY);
   player_type(&b->player, change);
   player_accept(&b->player);
@@ -81,9 +79,8 @@ static void solve_task(Bench *b, int task) {
  * show to its end, every task done in the viewer. */
 TEST(every_question_and_task_of_the_course_is_answered) {
   LessonFiles *files = NULL;
-  Error error = {0};
   int n_wrong = 0, n_right = 0, n_tasks = 0;
-  assert_int_equal(lesson_files(&files, &error), STATUS_OK);
+  must(lesson_files(&files, fresh_error()));
   for (int k = 0; k < files->n; k += ONE_OF) {
     Bench *b = bench(files->names[k], &FRESH);
     const LessonSession *s = &b->panel.session;
@@ -135,7 +132,7 @@ TEST(endless_pages_are_cut) {
   static const char *const UNITS[] = {"word ",    "longwordwithoutanyblank",       "**b** `c` ",        "| a ",
                                       "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n",
                                       "[l](m) "};
-  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
+  EACH (u, UNITS) {
     char *lesson = malloc((1 << 18) + 64), *p = lesson + sprintf(lesson, HEAD);
     assert_non_null(lesson);
     if (UNITS[u][0] == '|') p += sprintf(p, "| a | b |\n| --- | --- |\n");
@@ -149,12 +146,11 @@ TEST(endless_pages_are_cut) {
       if (block > 15000) p += sprintf(p, "\n\n```state\nN=64\n```\n"), block = 0;
     }
     Bench *b;
-    Error error = {0};
     const double began = seconds();
-    const Status status = open_bench(&b, write_lesson("long.md", lesson), &FRESH, 1280, 720, &error);
+    const Status status = open_bench(&b, write_lesson("long.md", lesson), &FRESH, 1280, 720, fresh_error());
     const double took = seconds() - began;
     if (took > LIMIT_S) fail_msg("'%s' took %.2f s", UNITS[u], took);
-    if (status) assert_true(strncmp(error.message, "long.md:", 8) == 0);
+    if (status) assert_true(strncmp(test_error.message, "long.md:", 8) == 0);
     close_bench(b);
     free(lesson);
   }
@@ -174,9 +170,8 @@ TEST(many_slow_states_and_tasks_take_no_time) {
     for (int k = 0; k < (tasks ? 39 : 190); k++) p += sprintf(p, "%s", k > 0 && tasks ? TASK : STATE);
     const char *path = write_lesson("slow.md", lesson);
     Bench *b;
-    Error error = {0};
     const double began = seconds();
-    if (open_bench(&b, path, &FRESH, 640, 360, &error)) fail_msg("%s", error.message);
+    must(open_bench(&b, path, &FRESH, 640, 360, fresh_error()));
     player_input(&b->player, INPUT_PLAY);
     for (int n = 0; n < 10; n++) {
       player_tick(&b->player, 0.1);

@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/each.h"
 #include "tests/support/scratch.h"
 
 enum { WORDS = 128, LETS = 64, LOOPS = 32, CPU_SECONDS = 60 };
@@ -146,7 +147,7 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
     *is = 0, setenv(*words, is + 1, 1);
   if (!*words) _exit(127);
   static const char *const OTHERS[] = {"cat", "ls", "cmp", "ln", "mkfifo"};
-  for (size_t k = 0; k < sizeof OTHERS / sizeof *OTHERS; k++)
+  EACH (k, OTHERS)
     if (!strcmp(*words, OTHERS[k])) execvp(*words, words);
   *--words = getenv("TILEWALK");
   execv(*words, words);
@@ -344,7 +345,7 @@ static double function(const char *name) {
     const char *name;
     double *is;
   } OVER[] = {{"sum", &sum}, {"least", &least}, {"most", &most}};
-  for (size_t k = 0; k < sizeof OVER / sizeof *OVER; k++)
+  EACH (k, OVER)
     if (!strcmp(name, OVER[k].name)) {
       blanks();
       look(answer, &at), need(")");
@@ -358,8 +359,8 @@ static double function(const char *name) {
     need(","), y = fmax(x, expression());
   else {
     size_t k = 0;
-    while (k < sizeof F / sizeof *F && strcmp(name, F[k].name)) k++;
-    if (k == sizeof F / sizeof *F) bad_line("there is no function %s", name);
+    while (k < COUNT_OF(F) && strcmp(name, F[k].name)) k++;
+    if (k == COUNT_OF(F)) bad_line("there is no function %s", name);
     y = F[k].f(x);
   }
   need(")");
@@ -548,7 +549,7 @@ static bool shows(const char *text, double wanted) {
         continue;
       }
       const double v = number_at(&p, &step);
-      for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++)
+      EACH (u, UNITS)
         if (fabs(v * UNITS[u].is - wanted) <= step * UNITS[u].is && step * UNITS[u].is <= wanted / 50 &&
             (!u || has_unit(text, n, UNITS[u].name)))
           return true;
@@ -753,7 +754,7 @@ int main(int argc, char **argv) {
   setenv("OMP_NUM_THREADS", "1", 0);
   static const char *const UNSET[] = {"COLUMNS",        "NO_COLOR",      "TILEWALK_STATE",
                                       "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"};
-  for (size_t k = 0; k < sizeof UNSET / sizeof *UNSET; k++) unsetenv(UNSET[k]);
+  EACH (k, UNSET) unsetenv(UNSET[k]);
   const char *jobs = getenv("TEST_JOBS");
   const long at_once = jobs ? atol(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
   pids = calloc(tables.gl_pathc, sizeof *pids);

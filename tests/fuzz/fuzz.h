@@ -16,6 +16,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/utf8.h"
+#include "tests/support/each.h"
 
 enum { BYTES, TEXT };
 

@@ -31,7 +31,7 @@ FUZZ(answer_number, TEXT, "lessons/engine/answer") {
   Error error = {0};
   if (answer_parse(text, size, &a, &error)) return require_text(&error, "");
   require(isfinite(a.number) && a.digits >= 1 && a.slack >= 0);
-  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
+  EACH (u, UNITS) {
     AnswerKey key = {.value = 64};
     AnswerVerdict verdict;
     char shown[64];
@@ -126,7 +126,7 @@ static Status take(void *data, const ClassRow *row, Error *error) {
   ClassSum *sum = data;
   const char *const texts[] = {row->student, row->lesson, row->id, row->answer, row->verdict, row->remark};
   (void)error;
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) require(utf8_is_text(texts[k], strlen(texts[k])));
+  EACH (k, texts) require(utf8_is_text(texts[k], strlen(texts[k])));
   require(row->is_error ? *row->remark && !row->counts : strcmp(row->lesson, "t") == 0);
   sum->n_errors += row->is_error;
   sum->n_counted += row->counts;
@@ -225,7 +225,7 @@ static void answer_all(const Lesson *lesson, LessonRun *run) {
       require_text(&refused, "");
       continue;
     }
-    for (size_t t = 0; t < sizeof TYPED / sizeof *TYPED; t++)
+    EACH (t, TYPED)
       if (lesson_run_grade(run, q, TYPED[t], grade, &refused)) require_text(&refused, "");
   }
   free(q);

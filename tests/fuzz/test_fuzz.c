@@ -26,7 +26,7 @@ static size_t edit(uint8_t *data, size_t size, uint64_t *state) {
   const size_t at = size ? next(state) % size : 0, rest = size - at;
   const uint64_t how = next(state) % 6;
   size_t n = how < 3 || !rest ? 0 : next(state) % rest;
-  const char *token = TOKENS[next(state) % (sizeof TOKENS / sizeof *TOKENS)];
+  const char *token = TOKENS[next(state) % COUNT_OF(TOKENS)];
   if (how == 2) return at; /* the end is cut off */
   if (how < 2) {           /* a bit is flipped, a byte set */
     if (size) data[at] = (uint8_t)(how ? next(state) : data[at] ^ (1u << (next(state) % 8)));
@@ -67,8 +67,7 @@ static void replay(void **state) {
   const FuzzTarget *target = *state;
   char pattern[80];
   glob_t files;
-  for (size_t i = 0; i < sizeof SEEDS / sizeof *SEEDS; i++)
-    run_with_mutations(target, (const uint8_t *)SEEDS[i], strlen(SEEDS[i]));
+  EACH (i, SEEDS) run_with_mutations(target, (const uint8_t *)SEEDS[i], strlen(SEEDS[i]));
   snprintf(pattern, sizeof pattern, "tests/fuzz/corpus/%s/*", target->name);
   assert_int_equal(glob(pattern, 0, NULL, &files), 0); /* each target has seeds */
   for (size_t i = 0; i < files.gl_pathc; i++) {

@@ -24,7 +24,7 @@ TEST(steps_vary_as_much_as_asked) {
   static const struct {
     double cta_work_spread, jitter_cycles, expected;
   } CASES[] = {{0.01, -1, 0.01 * 1000 * STEPS}, {-1, 20, 20 * 10}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     ClockConfig config = steady(1, 1);
     config.cta_work_spread = CASES[i].cta_work_spread, config.jitter_cycles = CASES[i].jitter_cycles;
     assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) <
@@ -47,7 +47,7 @@ TEST(steps_vary_the_more_the_more_are_there) {
     double jitter_cycles, full_jitter_cycles, expected;
   } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)},
                {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  EACH (i, cases) {
     ClockConfig config = steady(1, 2);
     config.jitter_cycles = cases[i].jitter_cycles, config.full_jitter_cycles = cases[i].full_jitter_cycles;
     assert_true(fabs(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected - 1) < 0.1);

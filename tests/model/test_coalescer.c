@@ -113,8 +113,7 @@ static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, ui
                               .jitter_cycles = -1,
                               .code_fetch_cycles = -1};
   ClockResult r;
-  Error error = {0};
-  if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
+  must(clock_run(&config, ask_late, &step, &r, fresh_error()));
   const double once = 16384, before = warm ? 2 * once : 0;
   return (r.l2_read_bytes - before) / (r.bytes.read_bytes - before);
 }
@@ -134,8 +133,7 @@ static double modelled_missed_at_home(double cycles) {
                               .jitter_cycles = -1,
                               .code_fetch_cycles = -1};
   ClockResult r;
-  Error error = {0};
-  if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
+  must(clock_run(&config, ask_late, &step, &r, fresh_error()));
   return (r.l2_miss_bytes / 16384 - 1.5) / 0.5;
 }
 

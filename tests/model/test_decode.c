@@ -35,7 +35,7 @@ static const char *described(const char *name) {
                                          {"pytorch_cudnn", "cudnn-sm90"},
                                          {"cudnn", "cudnn-sm90"},
                                          {"fa2_decode", "fa2_decode"}};
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+  EACH (k, NAMES)
     if (strcmp(name, NAMES[k][0]) == 0) return NAMES[k][1];
   return NULL;
 }
@@ -110,8 +110,7 @@ static Simulation decode(const Run *run, const Profile *profile) {
       .machine = machine_of_gpu(&h100),
       .kernel = profile};
   Simulation s;
-  Error error = {0};
-  if (simulation_answer(&s, &p, NULL, &h100, &error)) fail_msg("%s", error.message);
+  must(simulation_answer(&s, &p, NULL, &h100, fresh_error()));
   if (run->splits) assert_int_equal(s.plan.tiling.n_splits, run->splits);
   return s;
 }

@@ -190,7 +190,7 @@ static Refinements refinements_of_speed(void) {
                                      REFINEMENT_SIDES_APART, REFINEMENT_GPC_CLOCKS,     REFINEMENT_SLOTS,
                                      REFINEMENT_LAG,         REFINEMENT_MISSED_TURNS,   REFINEMENT_UNLIKE_SPREAD};
   Refinements set = 0;
-  for (size_t i = 0; i < sizeof SPEED / sizeof *SPEED; i++) set |= refinement_bit(SPEED[i]);
+  EACH (i, SPEED) set |= refinement_bit(SPEED[i]);
   return set;
 }
 
@@ -310,9 +310,7 @@ TEST(impossible_requests) {
   const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const L2RunConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
   L2Run t = {.read_bytes = 77};
-  Error error = {0};
-  assert_int_equal(l2_run(&t, c.schedule, &c.launch, &c.plan, &three, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "1 or 2"));
+  must_refuse(l2_run(&t, c.schedule, &c.launch, &c.plan, &three, fresh_error()), STATUS_BAD_REQUEST, "1 or 2");
   assert_int_equal(l2_run(&t, vast.schedule, &vast.launch, &c.plan, &two, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(l2_run(&t, vast.schedule, &vast.launch, &vast.plan, &two, NULL), STATUS_TOO_LARGE);
   assert_true(t.read_bytes == 77);

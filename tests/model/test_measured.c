@@ -49,7 +49,7 @@ TEST(descriptions_say_what_was_measured) {
               {"fa2_async", 128, START, "h200/steps/", 118, 0.2 * 118},
               {"fa2_tensor", 64, LATENCY, "h200/steps-shared/", 745, 0.08 * 745},
               {"fa2_tensor", 128, LATENCY, "h200/steps-shared/", 776, 0.08 * 776}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+  EACH (i, ROWS)
     judge(ROWS[i].file, ROWS[i].kernel, described(ROWS[i].kernel, ROWS[i].d, ROWS[i].what), ROWS[i].measured,
           ROWS[i].within);
 }
@@ -71,8 +71,7 @@ TEST(constants_are_what_was_measured) {
       {"h200/sets/", "MiB that a side holds: 8 x 2048 MiB / 558.6 pairs a set", HIERARCHY_SIDE_BYTES / 1048576,
        8 * 2048 / 558.6, 0.002 * 29.3},
       {"h200/replacement/", "lines read in a circle that stay in a set", HIERARCHY_SET_LINES, 16, 0}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-    judge(ROWS[i].file, ROWS[i].what, ROWS[i].modelled, ROWS[i].measured, ROWS[i].within);
+  EACH (i, ROWS) judge(ROWS[i].file, ROWS[i].what, ROWS[i].modelled, ROWS[i].measured, ROWS[i].within);
 }
 
 /* ---- CTAs that share an SM ---- */
@@ -97,7 +96,6 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
                                        : is_ours     ? CLOCK_HANDOVER_CYCLES
                                                      : 1};
     ClockResult result;
-    Error error = {0};
     const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
                                 .n_ctas = ctas,
                                 .ctas_per_sm = ctas,
@@ -111,7 +109,7 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
                                 .slip_steps = 0.01 * (double)profile.slip_percent,
                                 .age_spread = 0.001 * described(kernel, d, SLOT_SPREAD),
                                 .seed = (uint64_t)seed};
-    if (clock_run(&config, two_in_waves, &w, &result, &error)) fail_msg("%s", error.message);
+    must(clock_run(&config, two_in_waves, &w, &result, fresh_error()));
     double first = INFINITY, last = 0;
     for (uint32_t k = 0; k < ctas; k++) first = fmin(first, w.ends[k][wave]), last = fmax(last, w.ends[k][wave]);
     if (profile.steady) { /* how much longer the slower takes for this wave */
@@ -148,7 +146,7 @@ TEST(ctas_of_an_sm_get_apart_as_recorded) {
               {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 3, 1000, 0.0286, 0.012, 0, 0},
               {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 5, 1000, 0.0148, 0.012, 0, 0},
               {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 7, 1000, 0.0084, 0.012, 0, 0}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  EACH (i, ROWS) {
     const Behind b = behind(ROWS[i].kernel, ROWS[i].d, ROWS[i].ctas, ROWS[i].tiles, ROWS[i].waves, ROWS[i].wave,
                             ROWS[i].tile_cycles);
     judge(ROWS[i].file, ROWS[i].kernel, b.tiles, ROWS[i].apart, ROWS[i].within);
@@ -168,7 +166,7 @@ TEST(a_tile_takes_as_long_as_on_an_h200) {
               {"h200/steps/", 128, 4096, 1, 12947},
               {"h200/pace/", 128, 16384, 1, 19023},
               {"h200/pace/", 128, 16384, 4, 81383}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  EACH (i, ROWS) {
     const Simulation s =
         simulate_kernel("fa2_tensor", (Shape){.heads = ROWS[i].heads, .N_q = ROWS[i].N, .d = ROWS[i].d});
     judge(ROWS[i].file, "a tile, cycles", s.l2.cycles / ((double)ROWS[i].N / (double)s.launch.config.block_k),
@@ -198,7 +196,7 @@ TEST(ctas_that_share_sms_go_as_they_went) {
               {128, 4224, 6, 1, 0.8045, 0, false},       {128, 5120, 3, 1, 0.7660, 0, false}};
   double squares = 0;
   int n = 0;
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  EACH (i, ROWS) {
     const Simulation s = simulate_kernel(
         "fa2_tensor", (Shape){.heads = ROWS[i].heads, .N_q = ROWS[i].N, .d = ROWS[i].d, .causal = ROWS[i].causal});
     const double left = s.l2.l2_read_bytes / s.l2.read_bytes;
@@ -227,14 +225,14 @@ TEST(sets_differ_as_those_that_are_drawn) {
   } ROWS[] = {{1, 0.202},  {2, 0.292},  {3, 0.337},  {4, 0.405},  {5, 0.474},  {6, 0.504},  {7, 0.486},
               {8, 0.488},  {9, 0.479},  {10, 0.432}, {12, 0.336}, {14, 0.272}, {16, 0.308}, {18, 0.404},
               {20, 0.398}, {24, 0.368}, {28, 0.321}, {32, 0.360}, {36, 0.461}, {40, 0.413}};
-  enum { LENGTHS = sizeof ROWS / sizeof *ROWS };
+  enum { LENGTHS = COUNT_OF(ROWS) };
   static double at[SETS_MOST][TILES_MOST]; /* MiB */
   static int n_tiles[SETS_MOST];
   const HierarchyConfig config = {
       .kinds = {{.n = (uint64_t)POOL_MIB * 1048576 / GRANULE_BYTES, .bytes = GRANULE_BYTES}}};
   Hierarchy *h = malloc(hierarchy_state_bytes(&config));
   assert_non_null(h);
-  assert_int_equal(hierarchy_init(h, &config, NULL), STATUS_OK);
+  must(hierarchy_init(h, &config, NULL));
   assert_in_range(h->n_sets, 1, SETS_MOST);
   for (uint64_t granule = 0; granule < config.kinds[0].n; granule++) {
     const uint32_t set = hierarchy_set(h, granule, 0);

@@ -378,7 +378,7 @@ static const struct {
      .diagonal = true,
      .has_states = true},
 };
-enum { N_OWN = sizeof OWN / sizeof *OWN };
+enum { N_OWN = COUNT_OF(OWN) };
 
 static bool loads(const Cta *cta, const Access *access) {
   for (int step = 0; step < cta->n_steps; step++)
@@ -483,10 +483,9 @@ TEST(hbm_is_that_of_obvious_code) {
     Plan plan;
     Launch launch;
     L2Run fast = {0};
-    Error error = {0};
-    if (plan_make(&plan, &asked, &tiling, &error) || launch_make(&launch, &asked, &config, &SMALL, &error) ||
-        l2_run(&fast, program, &launch, &plan, &l2, &error))
-      fail_msg("%s", error.message);
+    must(plan_make(&plan, &asked, &tiling, fresh_error()) ||
+         launch_make(&launch, &asked, &config, &SMALL, fresh_error()) ||
+         l2_run(&fast, program, &launch, &plan, &l2, fresh_error()));
     memset(slow, 0, sizeof *slow);
     slow->n_sides = (int)l2.l2_partitions;
     slow->room = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);

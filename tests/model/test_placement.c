@@ -151,7 +151,7 @@ TEST(places_are_the_recorded_ones) {
                 1}, /* an H100 SXM has as many SMs, at the same places */
                {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER, 0.023, 1},
                {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD, 0.001, 1}};
-  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+  EACH (i, CARDS) {
     Recorded r = {.n_sides = 0};
     read_recorded(&r, CARDS[i].placement, CARDS[i].name, false);
     r.n_sides = 0;
@@ -176,7 +176,7 @@ TEST(sides_are_numbered_through_the_gpcs) {
                {"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER},
                {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD},
                {"counters/h200/placement/fourth.csv", &PLACEMENT_H200_FOURTH}};
-  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+  EACH (i, CARDS) {
     static Recorded r;
     const Placement *p = CARDS[i].placement;
     memset(&r, 0, sizeof r);
@@ -202,7 +202,7 @@ TEST(SMs_of_a_GPC_have_one_clock) {
     const Placement *placement;
   } CARDS[] = {{"counters/h200/placement/other.csv", &PLACEMENT_H200_OTHER},
                {"counters/h200/placement/third.csv", &PLACEMENT_H200_THIRD}};
-  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+  EACH (i, CARDS) {
     static char line[8192];
     Place places[SMS];
     int gpc[SMS], clocks = 0, start;

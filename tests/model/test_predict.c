@@ -19,14 +19,13 @@ static PredictedRun run_of(int64_t N, bool causal) {
                       .tiling = {.B_r = 128, .B_c = 128},
                       .launch = {.block_q = 128, .block_k = 128, .ctas_per_sm = 2},
                       .gpu = &GPU};
-  assert_int_equal(shape_complete(&run.shape, NULL), STATUS_OK);
+  must(shape_complete(&run.shape, NULL));
   return run;
 }
 
 static Prediction predicted(const PredictedRun *run) {
   Prediction p;
-  Error error = {0};
-  if (predict(&p, run, &error)) fail_msg("%s", error.message);
+  must(predict(&p, run, fresh_error()));
   return p;
 }
 

@@ -48,9 +48,8 @@ static Lengths *lengths_of(const char *text) {
     else
       fail_msg("'%s' is no list of lengths", text);
   }
-  Error error = {0};
-  Lengths *lengths = lengths_read(all, strlen(all), "recorded", &error);
-  if (!lengths) fail_msg("%s", error.message);
+  Lengths *lengths = lengths_read(all, strlen(all), "recorded", fresh_error());
+  if (!lengths) fail_msg("%s", test_error.message);
   return lengths;
 }
 
@@ -68,14 +67,13 @@ static void take_flex_mask(Asked *l, const char *name, int64_t N) {
                {"prefix512", "prefix:512", true, 0},
                {"strided4", "strided:4:128", false, 0}};
   size_t k = 0;
-  while (k < sizeof MASKS / sizeof *MASKS && strcmp(MASKS[k].name, name) != 0) k++;
-  if (k == sizeof MASKS / sizeof *MASKS) fail_msg("no mask %s", name);
-  Error error = {0};
+  while (k < COUNT_OF(MASKS) && strcmp(MASKS[k].name, name) != 0) k++;
+  if (k == COUNT_OF(MASKS)) fail_msg("no mask %s", name);
   Shape *s = &l->problem.shape;
   s->causal = MASKS[k].causal, s->window = MASKS[k].window;
   if (!MASKS[k].pattern) return;
-  s->pattern = l->pattern = pattern_named(MASKS[k].pattern, (PatternMatrix){N, N, false}, &error);
-  if (!l->pattern) fail_msg("%s", error.message);
+  s->pattern = l->pattern = pattern_named(MASKS[k].pattern, (PatternMatrix){N, N, false}, fresh_error());
+  if (!l->pattern) fail_msg("%s", test_error.message);
 }
 
 static void take_window(Asked *l, const RecordedRows *row) {
@@ -144,9 +142,7 @@ typedef struct {
 
 static void answer_packed(Answer *a, const Asked *l) {
   BatchRun run;
-  Error error = {0};
-  if (batch_run(&run, &l->problem, l->lengths, BATCH_PACKED, fa2.schedule, &h100, &error))
-    fail_msg("%s", error.message);
+  must(batch_run(&run, &l->problem, l->lengths, BATCH_PACKED, fa2.schedule, &h100, fresh_error()));
   assert_true(run.has_l2);
   assert_true(run.seconds >= (run.hbm_read_bytes + run.hbm_write_bytes) / h100.hbm_bytes_per_s * (1 - 1e-12));
   *a = (Answer){.of = {[READ] = (double)run.read_bytes + run.besides_read_bytes,
@@ -162,9 +158,8 @@ static void answer_packed(Answer *a, const Asked *l) {
 static void answer_one(Answer *a, const Asked *l, bool with_l2) {
   Simulation s;
   Launch launch;
-  Error error = {0};
   if (with_l2) {
-    if (simulation_answer(&s, &l->problem, l->problem.kernel->schedule, &h100, &error)) fail_msg("%s", error.message);
+    must(simulation_answer(&s, &l->problem, l->problem.kernel->schedule, &h100, fresh_error()));
     assert_true(s.has_l2);
     *a = (Answer){.of = {[READ] = s.l2.read_bytes,
                          [WRITTEN] = s.l2.write_bytes,
@@ -174,9 +169,9 @@ static void answer_one(Answer *a, const Asked *l, bool with_l2) {
                   .has_l2 = true};
     return;
   }
-  if (simulate(&s, &l->problem, l->problem.kernel->schedule, &error)) fail_msg("%s", error.message);
+  must(simulate(&s, &l->problem, l->problem.kernel->schedule, fresh_error()));
   const LaunchConfig config = simulation_launch(&s);
-  if (launch_make(&launch, &s.plan.shape, &config, &h100, &error)) fail_msg("%s", error.message);
+  must(launch_make(&launch, &s.plan.shape, &config, &h100, fresh_error()));
   const Overheads o = overheads_of(&launch, &s.plan);
   *a = (Answer){.of = {[READ] = (double)s.read_bytes + o.read_bytes + (l->packed ? 64.0 * (double)launch.n_ctas : 0),
                        [WRITTEN] = (double)s.write_bytes + o.write_bytes,
@@ -240,7 +235,7 @@ static const struct {
     {"flex", any, TIME, 12, 1, 0.06, 1, 1, 1, 0, 0},
     /* Two of 32 that ran other code are left out (the recording's head). */
     {"flex-times", any, TIME, 30, 1, 0.025, 0.09, 1, 1, 0, 0}};
-enum { N_TABLE = sizeof TABLE / sizeof *TABLE };
+enum { N_TABLE = COUNT_OF(TABLE) };
 
 static Errors errors[N_TABLE];
 static int n_rows[N_TABLE];

@@ -8,21 +8,20 @@
 #include "tests/support/open_profile.h"
 
 TEST(names_are_read_and_written) {
-  Error error = {0};
   char text[REFINEMENTS_TEXT_BYTES];
   Refinements all = 0, again;
   for (int r = 0; r < N_REFINEMENTS; r++) {
-    assert_int_equal(refinements_parse(REFINEMENT_NAMES[r], &again, &error), STATUS_OK);
+    must(refinements_parse(REFINEMENT_NAMES[r], &again, fresh_error()));
     assert_true(again == refinement_bit((Refinement)r)); /* and so no name stands twice */
     all |= again;
   }
   refinements_text(all, text, sizeof text);
   assert_true(strlen(text) + 1 < sizeof text);
-  assert_int_equal(refinements_parse(text, &again, &error), STATUS_OK);
+  must(refinements_parse(text, &again, fresh_error()));
   assert_true(again == all);
   refinements_text(0, text, sizeof text);
   assert_string_equal(text, "");
-  assert_int_equal(refinements_parse("sets,clock", &again, &error), STATUS_OK);
+  must(refinements_parse("sets,clock", &again, fresh_error()));
   refinements_text(again, text, sizeof text);
   assert_string_equal(text, "clock,sets");
 }
@@ -30,17 +29,14 @@ TEST(names_are_read_and_written) {
 TEST(other_names_are_refused) {
   static const char *const BAD[] = {"",      ",",    "clock,", ",clock",    "clock,,sets",
                                     "Clock", "cloc", "clocks", "clock sets"};
-  for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
-    Error error = {0};
+  EACH (i, BAD) {
     Refinements set = 7;
-    assert_int_equal(refinements_parse(BAD[i], &set, &error), STATUS_BAD_REQUEST);
+    assert_int_equal(refinements_parse(BAD[i], &set, fresh_error()), STATUS_BAD_REQUEST);
     assert_int_equal(set, 7);
   }
-  Error error = {0};
   Refinements set;
-  assert_int_equal(refinements_parse("coalescr", &set, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "'coalescr'"));
-  assert_non_null(strstr(error.message, "did you mean coalescer"));
+  must_refuse(refinements_parse("coalescr", &set, fresh_error()), STATUS_BAD_REQUEST, "'coalescr'");
+  assert_non_null(strstr(test_error.message, "did you mean coalescer"));
 }
 
 /* The table of sim/l2/MODEL.md has a row for each, in this order: what it models, constants, and a recording that is
@@ -78,7 +74,6 @@ typedef struct {
 
 static L2Counters counters(const Run *run, const Gpu *gpu, Refinements without) {
   const Profile profile = open_profile(run->kernel);
-  Error error = {0};
   Problem problem = {.shape = {.batch = 1,
                                .heads = run->heads,
                                .kv_heads = run->heads,
@@ -89,10 +84,10 @@ static L2Counters counters(const Run *run, const Gpu *gpu, Refinements without) 
                      .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm},
                      .once = run->once,
                      .without = without};
-  if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+  must(profile_config(&profile, &problem.shape, &problem.launch, fresh_error()));
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   L2Counters c;
-  if (predict_counters(&c, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  must(predict_counters(&c, &problem, profile.schedule, gpu, fresh_error()));
   return c;
 }
 
@@ -102,7 +97,7 @@ TEST(each_of_them_matters) {
       {"fa2-sm90", 8192, 16, 64, false, false},  {"fa2_async", 2048, 4, 64, true, false},
       {"fa2-sm90", 4096, 12, 128, true, false},  {"cudnn-sm90", 4096, 4, 128, false, false},
       {"fa2_tensor", 4096, 6, 64, false, false}, {"mem-efficient-sm90", 32768, 2, 128, true, true}};
-  enum { N_RUNS = sizeof RUNS / sizeof *RUNS };
+  enum { N_RUNS = COUNT_OF(RUNS) };
   const Gpu gpu = open_gpu("h200");
   L2Counters whole[N_RUNS];
   for (int i = 0; i < N_RUNS; i++) whole[i] = counters(&RUNS[i], &gpu, 0);

@@ -37,7 +37,6 @@ static void read_stored(Rows *r) {
 
 static void predict(Rows *r) {
   const Gpu gpu = open_gpu("h200");
-  Error error = {0};
   const Simulation s = simulate_kernel(r->kernel, (Shape){.batch = 1,
                                                           .heads = HEADS,
                                                           .kv_heads = HEADS,
@@ -51,7 +50,7 @@ static void predict(Rows *r) {
   l2.overheads = s.overheads;
   l2.row_end_cycles = r->predicted;
   L2Run counted;
-  if (l2_run(&counted, s.schedule, &s.launch, &s.plan, &l2, &error)) fail_msg("%s", error.message);
+  must(l2_run(&counted, s.schedule, &s.launch, &s.plan, &l2, fresh_error()));
   assert_true(counted.simulated == 1);
 }
 
@@ -94,7 +93,7 @@ TEST(rows_end_when_they_did) {
                {"mem-efficient-sm90", 128, 32768},
                {"mem-efficient-sm90", 128, 65536}};
   static Rows r;
-  for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+  EACH (c, CASES) {
     r = (Rows){.kernel = CASES[c].kernel, .d = CASES[c].d, .N = CASES[c].N};
     read_stored(&r);
     predict(&r);

@@ -86,7 +86,7 @@ static const Op OPS[] = {
 };
 
 static void find(void *context, const ScanList *s) {
-  for (size_t i = 0; i < sizeof OPS / sizeof *OPS; i++) {
+  EACH (i, OPS) {
     if (strcmp(s->name, OPS[i].name)) continue;
     const ScanPart part = s->parts[OPS[i].cta * SCAN_PARTS + OPS[i].part];
     assert_int_equal(scan_op_granule(s->ops[part.begin + OPS[i].at], OPS[i].cta), OPS[i].granule);
@@ -97,7 +97,7 @@ static void find(void *context, const ScanList *s) {
 TEST(orders_by_hand) {
   size_t n_found = 0;
   assert_true(scan_lists_each(find, &n_found));
-  assert_int_equal(n_found, sizeof OPS / sizeof *OPS);
+  assert_int_equal(n_found, COUNT_OF(OPS));
 }
 
 typedef struct {

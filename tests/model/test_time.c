@@ -146,7 +146,7 @@ static const Profile *profile_of(const Run *run) {
                                          {"fa2_causal", "", "", ""},
                                          {"fa2_scalar", "", "", ""},
                                          {"standard_tiled", "", "", ""}};
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+  EACH (k, NAMES)
     for (int n = 0; n < 4; n++) {
       if (!*NAMES[k][n] || strcmp(rung, NAMES[k][n]) != 0) continue;
       if (!loaded[k]) profiles[k] = open_profile(NAMES[k][0]);
@@ -189,10 +189,9 @@ static const Gpu *gpu_of(const Run *run) {
 static bool bound_of(Simulation *s, const Run *run) {
   const Gpu *gpu = gpu_of(run);
   Problem p = problem_of(run, gpu);
-  Error error = {0};
   if (run->block_q > 1) p.tiling.B_r = run->block_q, p.tiling.B_c = run->block_k;
   p.tiling.n_splits = run->splits > 1 ? run->splits : 1;
-  if (simulate(s, &p, schedule_of(run, p.kernel), &error)) return false; /* a tile of another type, say */
+  if (simulate(s, &p, schedule_of(run, p.kernel), fresh_error())) return false; /* a tile of another type, say */
   simulation_time(s, gpu);
   return true;
 }
@@ -252,9 +251,8 @@ static void predict_all(bool every) {
     while (profile && kernel < KERNELS && strcmp(DESCRIBED[kernel], profile->name) != 0) kernel++;
     if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % (size_t)(4 * ONE_OF) != 0)) continue;
     Simulation s;
-    Error error = {0};
     const Problem p = problem_of(run, gpu_of(run));
-    if (simulation_answer(&s, &p, NULL, gpu_of(run), &error)) fail_msg("%s: %s", run->rung, error.message);
+    if (simulation_answer(&s, &p, NULL, gpu_of(run), fresh_error())) fail_msg("%s: %s", run->rung, test_error.message);
     if (s.timing.kind != TIME_PREDICTED) continue;
     const double off = fabs(s.timing.predicted_s / run->seconds - 1);
     assert_true(s.timing.least_s <= s.timing.predicted_s && s.timing.run.bound_s <= s.timing.predicted_s);
@@ -319,7 +317,7 @@ TEST(other_cards_are_as_near_as_is_said) {
     Problem p = problem_of(&runs[k], gpu);
     Simulation s;
     p.kernel = &profile;
-    assert_int_equal(simulation_answer(&s, &p, NULL, gpu, NULL), STATUS_OK);
+    must(simulation_answer(&s, &p, NULL, gpu, NULL));
     assert_int_equal(s.timing.kind, TIME_EXTRAPOLATED);
     assert_int_equal(s.timing.regime, REGIME_CARD);
     assert_int_equal(s.timing.error.n_runs, said->n_runs);

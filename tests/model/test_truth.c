@@ -12,7 +12,7 @@ static const char *const GPUS[] = {"v100",     "t4",      "a100-40gb", "a100-80g
                                    "mi325x",   "mi355x",  "tiny",      "paper"};
 static const char *const KERNELS[] = {"cudnn-sm90", "fa2-sm90", "mem-efficient-sm90", "fa3-sm90", "fa2_async",
                                       "fa2_tensor", "fa1",      "fa2_scalar"};
-enum { N_GPUS = sizeof GPUS / sizeof *GPUS, N_KERNELS = sizeof KERNELS / sizeof *KERNELS };
+enum { N_GPUS = COUNT_OF(GPUS), N_KERNELS = COUNT_OF(KERNELS) };
 
 static void describe(const Simulation *s, char text[320]) {
   const Shape *h = &s->plan.shape;
@@ -109,11 +109,11 @@ TEST(any_request_holds_together) {
     const Schedule *schedule;
     Problem p;
     Simulation s;
-    Error error = {0};
     if (!random_problem(&rand, &p, &schedule, gpu, profiles)) continue;
-    if (simulate(&s, &p, schedule, &error)) continue;           /* a tile that is not possible, say, and why */
-    if (k % EVERY == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
-      assert_true(*error.message);
+    if (simulate(&s, &p, schedule, fresh_error())) continue; /* a tile that is not possible, say, and why */
+    if (k % EVERY == 0 &&
+        simulation_l2(&s, &p, gpu, fresh_error())) { /* a CTA that does not fit the machine, and why */
+      assert_true(*test_error.message);
       continue;
     }
     simulation_time(&s, gpu);

@@ -82,7 +82,6 @@ static int read_begins(Recorded rows[BEGINS]) {
 
 static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
   const Profile profile = open_profile(r->rung);
-  Error error = {0};
   Problem problem = {.shape = {.batch = 1,
                                .heads = r->heads,
                                .kv_heads = r->heads,
@@ -92,10 +91,10 @@ static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
                                .causal = r->causal},
                      .machine = {.sram_bytes = gpu->shared_bytes_per_cta},
                      .first_gpc = first_gpc};
-  if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+  must(profile_config(&profile, &problem.shape, &problem.launch, fresh_error()));
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   L2Counters counters;
-  if (predict_counters(&counters, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  must(predict_counters(&counters, &problem, profile.schedule, gpu, fresh_error()));
   return counters.fabric_bytes;
 }
 

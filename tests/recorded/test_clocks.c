@@ -40,7 +40,7 @@ static void read_gpcs(const char *name, double ppm[GPCS]) {
 TEST(busy_clocks_are_as_measured) {
   static const char *const FILES[] = {"counters/h200/gpcs/first.csv", "counters/h200/gpcs/second.csv",
                                       "counters/h200/gpcs/third.csv", "counters/h200/gpcs/fourth.csv"};
-  enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
+  enum { FILES_COUNT = COUNT_OF(FILES) };
   double mean[GPCS] = {0}, ppm[FILES_COUNT][GPCS];
   for (int i = 0; i < FILES_COUNT; i++) {
     read_gpcs(FILES[i], ppm[i]);
@@ -57,7 +57,7 @@ TEST(clocks_are_as_far_apart_as_described) {
   static const char *const FILES[] = {"counters/h200/others-places/first.csv", "counters/h200/others-places/third.csv",
                                       "counters/h200/cudnn-places/first.csv", "counters/h200/cudnn-places/second.csv",
                                       "counters/h200/cudnn-places/third.csv"};
-  enum { FILES_COUNT = sizeof FILES / sizeof *FILES, EACH = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
+  enum { FILES_COUNT = COUNT_OF(FILES), OF_A_D = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
   static RecordedRows rows;
   double sums[2] = {0};
   int n[2] = {0};
@@ -70,7 +70,7 @@ TEST(clocks_are_as_far_apart_as_described) {
     }
   const Profile profile = open_profile("cudnn-sm90");
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(n[i], FILES_COUNT * EACH);
+    assert_int_equal(n[i], FILES_COUNT * OF_A_D);
     assert_int_equal(profile_tile(&profile, i ? 128 : 64, false)->clocks_permille, lround(1000 * sums[i] / n[i]));
   }
 }

@@ -198,11 +198,10 @@ static bool predict(const Row *row, const Mean *m, const Gpu *gpu, double predic
                .once = row->told == ONE_PASS,
                .without = row->told == WITHOUT_PARTITIONS ? refinement_bit(REFINEMENT_PARTITIONS) : 0};
   L2Counters c;
-  Error error = {0};
-  if (profile_config(&profile, &p.shape, &p.launch, &error)) fail_msg("%s", error.message);
+  must(profile_config(&profile, &p.shape, &p.launch, fresh_error()));
   p.tiling = (Tiling){.B_r = m->first->tiling.B_r, .B_c = m->first->tiling.B_c, .lse = profile.lse};
   if (!row->kernels && (p.tiling.B_r != p.launch.block_q || p.tiling.B_c != p.launch.block_k)) return false;
-  if (predict_counters(&c, &p, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  must(predict_counters(&c, &p, profile.schedule, gpu, fresh_error()));
   predicted[HBM] = c.hbm_read_bytes + 45000 * row->kernels;
   predicted[FABRIC] = c.fabric_bytes, predicted[SECTORS] = c.l2_read_bytes, predicted[HIT_RATE] = c.hit_rate;
   return true;
@@ -248,6 +247,6 @@ static void check(const Row *row) {
 }
 
 TEST(counters_are_predicted) {
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) check(&ROWS[k]);
+  EACH (k, ROWS) check(&ROWS[k]);
   assert_int_equal(n_wrong, 0);
 }

@@ -74,7 +74,7 @@ static const char *ptx_of(const Row *row) {
                                          {"gelu", "gelu"},         {"minimal", "flash"},
                                          {"blas", "blas_kernels"}, {"im2col", "im2col_kernels"},
                                          {"tiny-flash", "tiny"},   {"maxpool", "maxpool_layer_kernels"}};
-  for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++)
+  EACH (k, FILES)
     if (strstr(row->cells[0], FILES[k][0]) || strstr(row->cells[1], FILES[k][0])) return FILES[k][1];
   fail_msg("%s %s is in no file", row->cells[0], row->cells[1]);
   return NULL;

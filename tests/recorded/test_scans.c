@@ -23,7 +23,7 @@ static const struct {
              {"renewed", 0.01, 0.04},
              {"far", 0.01, 0.01},
              {"strided", 0.03, 0.14}};
-enum { FAMILIES = sizeof HOLDS / sizeof *HOLDS };
+enum { FAMILIES = COUNT_OF(HOLDS) };
 
 typedef struct {
   ScanCounted rows[ROWS_MAX];
@@ -136,7 +136,7 @@ static void use_granules(void *cache, const ScanList *scan) {
 TEST(sets_overflow_before_a_side_is_full) {
   const CacheConfig config = {.size_bytes = 26 << 20, .ways = (26 << 20) / GRANULE, .line_bytes = GRANULE};
   CacheState *cache;
-  assert_int_equal(cache_new(&cache, &config, NULL), STATUS_OK);
+  must(cache_new(&cache, &config, NULL));
   assert_true(scan_lists_each(use_granules, cache));
   assert_int_equal(cache->counts.line_misses, (64 << 20) / GRANULE);
   assert_true(read_mib("turns 256 heads 4 mib 16") > 1.5 * 64);

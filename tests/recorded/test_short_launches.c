@@ -60,10 +60,9 @@ static void read_shapes(const char *kernel) {
 static L2Counters predict(const Profile *profile, const Shape *shape, const Gpu *gpu) {
   Problem p = {.shape = *shape, .machine = {.sram_bytes = gpu->shared_bytes_per_cta}};
   L2Counters counters;
-  Error error = {0};
-  if (profile_config(profile, &p.shape, &p.launch, &error)) fail_msg("%s", error.message);
+  must(profile_config(profile, &p.shape, &p.launch, fresh_error()));
   p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .lse = profile->lse};
-  if (predict_counters(&counters, &p, profile->schedule, gpu, &error)) fail_msg("%s", error.message);
+  must(predict_counters(&counters, &p, profile->schedule, gpu, fresh_error()));
   return counters;
 }
 

@@ -30,7 +30,7 @@ static const struct {
              {"local 7168", 1, 0.08, 0.12},
              {"global 32768", 2, 0.08, 0.18},
              {"local 32768", 2, 0.12, 0.12}};
-enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
+enum { N_KINDS = COUNT_OF(KINDS) };
 
 /* Bytes read from HBM for each of the buffer, mean of all places. */
 static double counted[N_KINDS][BUFFERS];
@@ -81,8 +81,7 @@ static double predicted(int mib, double part, int bytes) {
         .places = places,
         .seed = seed};
     ClockResult r;
-    Error error = {0};
-    if (clock_run(&config, step, &circle, &r, &error)) fail_msg("%s", error.message);
+    must(clock_run(&config, step, &circle, &r, fresh_error()));
     sum += r.bytes.hbm_read_bytes / mib / 1048576;
   }
   return sum / DRAWS;
@@ -101,7 +100,7 @@ static double errors(const double *read, const double *measured, double *mean) {
 }
 
 TEST(they_take_the_room_of_stores) {
-  enum { N_SIZES = sizeof SIZES / sizeof *SIZES, N_PARTS = 2 };
+  enum { N_SIZES = COUNT_OF(SIZES), N_PARTS = 2 };
   static const double PARTS[N_PARTS] = {1.5, 1}; /* what is assumed; and were it held on one side alone */
   static double read[N_SIZES][N_PARTS][BUFFERS];
   for (int s = 0; s < N_SIZES; s++)

@@ -5,8 +5,6 @@
 
 #include "lessons/engine/claims.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 static inline const ClaimEntry *find(const Claims *claims, const char *id) {
   Error error = {0};
   const size_t k = claims_find(claims, id, &error);

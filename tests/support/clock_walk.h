@@ -23,8 +23,7 @@ static inline bool walk(void *context, const Clock *clock, uint32_t cta, ClockSt
 
 static inline ClockResult run(const ClockConfig *config, ClockProgram *program, void *context) {
   ClockResult result;
-  Error error = {0};
-  if (clock_run(config, program, context, &result, &error) != STATUS_OK) fail_msg("%s", error.message);
+  must(clock_run(config, program, context, &result, fresh_error()));
   return result;
 }
 

@@ -8,10 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-#define KiB             1024.0
-#define MiB             1048576.0
-#define GiB             1073741824.0
+#define KiB 1024.0
+#define MiB 1048576.0
+#define GiB 1073741824.0
 
 enum { RIGHTS_MAX = 24 };
 

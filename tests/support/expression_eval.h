@@ -8,12 +8,9 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/open_gpu.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 static inline ExpressionValue eval(const char *source) {
   ExpressionValue value = {0};
-  Error error = {0};
-  if (expression_eval(source, NULL, &value, &error)) fail_msg("%s\n  in: %s", error.message, source);
+  if (expression_eval(source, NULL, &value, fresh_error())) fail_msg("%s\n  in: %s", test_error.message, source);
   return value;
 }
 
@@ -31,7 +28,7 @@ static inline bool flag(const char *source) {
 
 static inline ExpressionScope *open_scope(void) {
   ExpressionScope *scope;
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, NULL), STATUS_OK);
+  must(expression_scope_open(&scope, &(ExpressionLimits){.file = "t.md"}, NULL));
   return scope;
 }
 

@@ -8,7 +8,7 @@
 static inline Hierarchy *make(const HierarchyConfig *config) {
   Hierarchy *h = malloc(hierarchy_state_bytes(config));
   assert_non_null(h);
-  assert_int_equal(hierarchy_init(h, config, NULL), STATUS_OK);
+  must(hierarchy_init(h, config, NULL));
   return h;
 }
 

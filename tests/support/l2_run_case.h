@@ -16,13 +16,12 @@ typedef struct {
 
 static inline Case make_for(const char *schedule, Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
   Case c = {.schedule = schedule_find(schedule)};
-  Error error = {0};
   config.block_q = tiling.B_r;
   config.block_k = tiling.B_c;
   config.n_splits = tiling.n_splits;
   config.whole_head = strcmp(schedule, "fa1") == 0;
-  if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error))
-    fail_msg("%s", error.message);
+  must(plan_make(&c.plan, &shape, &tiling, fresh_error()) ||
+       launch_make(&c.launch, &shape, &config, gpu, fresh_error()));
   return c;
 }
 
@@ -32,8 +31,7 @@ static inline Case make(Shape shape, Tiling tiling, LaunchConfig config, const G
 
 static inline L2Run run(const Case *c, L2RunConfig config) {
   L2Run result;
-  Error error = {0};
-  if (l2_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
+  must(l2_run(&result, c->schedule, &c->launch, &c->plan, &config, fresh_error()));
   return result;
 }
 

@@ -32,11 +32,10 @@ static const Case CASES[] = {
     {"fa2-split", {.N_q = 65536, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64, .n_splits = 8}, false},
     {"standard", {.N_q = 4096, .d = 128}, {.B_r = 512, .B_c = 512}, false}, /* more than SRAM holds */
 };
-enum { N_CASES = sizeof CASES / sizeof *CASES };
+enum { N_CASES = COUNT_OF(CASES) };
 
 static inline Stage open_case(const Case *c) {
   Stage stage;
-  Error error = {0};
   StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
                         .schedule = schedule_find(c->algorithm)};
   gpu_paper(&config.gpu);
@@ -44,7 +43,7 @@ static inline Stage open_case(const Case *c) {
     config.gpu.l2_bytes = 60 << 20;
     config.gpu.l2_partitions = 2;
   }
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   return stage;
 }
 

@@ -12,11 +12,10 @@
 
 static inline Stage open_stage(const char *algorithm, const Shape *shape, const Tiling *tiling) {
   Stage stage;
-  Error error = {0};
   const StageConfig config = {.problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()},
                               .schedule = schedule_find(algorithm),
                               .seed = 7};
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   return stage;
 }
 

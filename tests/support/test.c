@@ -8,7 +8,7 @@ static struct {
 } listed;
 
 void test_list(const char *name, CMUnitTestFunction test) {
-  if (listed.n == sizeof listed.tests / sizeof listed.tests[0]) abort();
+  if (listed.n == COUNT_OF(listed.tests)) abort();
   listed.tests[listed.n++] = (struct CMUnitTest){.name = name, .test_func = test};
 }
 
@@ -28,6 +28,25 @@ void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
 int test_depth(void) {
   const char *asked = getenv("TILEWALK_DEPTH");
   return asked && atoi(asked) > 0 ? atoi(asked) : 1;
+}
+
+Error test_error;
+
+Error *fresh_error(void) {
+  test_error = (Error){0};
+  return &test_error;
+}
+
+void test_must(int failed, const char *call, const char *file, int line) {
+  if (!failed) return;
+  print_error("%s fails: %s\n", call, test_error.message);
+  _fail(file, line);
+}
+
+void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line) {
+  if (got == wanted && strstr(test_error.message, part)) return;
+  print_error("%s: status %d, not %d; '%s' has to say '%s'\n", call, got, wanted, test_error.message, part);
+  _fail(file, line);
 }
 
 void test_below(double measured, double bound, const char *what, const char *file, int line) {

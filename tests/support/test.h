@@ -21,6 +21,9 @@
 
 #include <cmocka.h>
 
+#include "sim/base/error.h"
+#include "tests/support/each.h"
+
 #define TEST_AT_START(name, does)                                                                                      \
   __attribute__((constructor)) static void name(void) { does; }
 #define TEST(name)                                                                                                     \
@@ -36,6 +39,16 @@ void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 /* TILEWALK_DEPTH: how many times as deep as in `make test`; from 2 on, what was measured is printed, too. */
 int test_depth(void);
+
+/* Where a call says why it fails: the one error of all tests, cleared by each fresh_error(). */
+extern Error test_error;
+Error *fresh_error(void);
+
+/* A call that must succeed, and one that must be refused with this status, in words that hold this part. */
+#define must(call)                      test_must(call, #call, __FILE__, __LINE__)
+#define must_refuse(call, status, part) test_refuse(call, status, part, #call, __FILE__, __LINE__)
+void test_must(int failed, const char *call, const char *file, int line);
+void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line);
 
 /* Prints what was measured and its bound: today's value and a margin, which stands beside it. */
 #define assert_below(measured, bound) test_below(measured, bound, #measured, __FILE__, __LINE__)

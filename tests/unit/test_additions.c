@@ -7,8 +7,7 @@
 
 static Simulation answer(const char *name, const Problem *problem) {
   Simulation run;
-  Error error = {0};
-  if (simulate(&run, problem, schedule_find(name), &error)) fail_msg("%s: %s", name, error.message);
+  if (simulate(&run, problem, schedule_find(name), fresh_error())) fail_msg("%s: %s", name, test_error.message);
   return run;
 }
 
@@ -68,7 +67,7 @@ TEST(bytes_beyond_the_plain_kernel) {
                  {"softcap", 0},
                  {"sink", 4 * heads * wide(s->N_q)},
                  {"alibi", 4 * heads * wide(c.keys + c.rows)}};
-    for (size_t k = 0; k < sizeof COSTS / sizeof *COSTS; k++) {
+    EACH (k, COSTS) {
       const Simulation run = answer(COSTS[k].name, &p);
       const Wide more = COSTS[k].more;
       if (run.read_bytes - plain.read_bytes != more || run.write_bytes != plain.write_bytes)

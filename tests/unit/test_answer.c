@@ -102,7 +102,7 @@ static const Spelling SPELLINGS[] = {
     {"62.5 FLOPs/byte", 62.5, NULL},
     {"0", 0, NULL},
 };
-enum { N_SPELLINGS = sizeof SPELLINGS / sizeof *SPELLINGS };
+enum { N_SPELLINGS = COUNT_OF(SPELLINGS) };
 
 static double typed_value(const Answer *a) { return a->number * a->unit.factor; }
 
@@ -110,8 +110,8 @@ TEST(spellings_are_read) {
   for (int k = 0; k < N_SPELLINGS; k++) {
     const Spelling *s = &SPELLINGS[k];
     Answer a;
-    Error error = {0};
-    if (answer_parse(s->text, strlen(s->text), &a, &error)) fail_msg("'%s' was refused: %s", s->text, error.message);
+    if (answer_parse(s->text, strlen(s->text), &a, fresh_error()))
+      fail_msg("'%s' was refused: %s", s->text, test_error.message);
     if (fabs(typed_value(&a) - s->value) > 1e-12 * fabs(s->value))
       fail_msg("'%s' was read as %.17g", s->text, typed_value(&a));
     if (s->note ? strstr(a.note, s->note) == NULL : a.note[0] != '\0')
@@ -166,12 +166,11 @@ static const struct {
 };
 
 TEST(what_cannot_be_read_is_refused_with_a_reason) {
-  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+  EACH (k, REFUSED) {
     Answer a;
-    Error error = {0};
-    if (answer_parse(REFUSED[k].text, strlen(REFUSED[k].text), &a, &error) != STATUS_BAD_REQUEST)
+    if (answer_parse(REFUSED[k].text, strlen(REFUSED[k].text), &a, fresh_error()) != STATUS_BAD_REQUEST)
       fail_msg("'%s' was read as %.17g %s", REFUSED[k].text, a.number, a.unit.name);
-    if (!strstr(error.message, REFUSED[k].reason)) fail_msg("'%s': %s", REFUSED[k].text, error.message);
+    if (!strstr(test_error.message, REFUSED[k].reason)) fail_msg("'%s': %s", REFUSED[k].text, test_error.message);
   }
 }
 
@@ -265,19 +264,19 @@ static const struct {
 
 static AnswerKey key_of(double value, const char *unit, const char *tolerance) {
   AnswerKey key = {.value = value};
-  assert_int_equal(answer_unit(unit, &key.unit, NULL), STATUS_OK);
-  if (tolerance) assert_int_equal(answer_tolerance(tolerance, &key.tolerance, NULL), STATUS_OK);
+  must(answer_unit(unit, &key.unit, NULL));
+  if (tolerance) must(answer_tolerance(tolerance, &key.tolerance, NULL));
   return key;
 }
 
 TEST(answers_are_judged_fairly) {
-  for (size_t k = 0; k < sizeof JUDGED / sizeof *JUDGED; k++) {
+  EACH (k, JUDGED) {
     const AnswerKey key = key_of(JUDGED[k].value, JUDGED[k].unit, JUDGED[k].tolerance);
     Answer a;
     AnswerVerdict verdict;
-    Error error = {0};
-    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, &error) || answer_judge(&key, &a, &verdict, &error))
-      fail_msg("'%s': %s", JUDGED[k].text, error.message);
+    if (answer_parse(JUDGED[k].text, strlen(JUDGED[k].text), &a, fresh_error()) ||
+        answer_judge(&key, &a, &verdict, fresh_error()))
+      fail_msg("'%s': %s", JUDGED[k].text, test_error.message);
     if (verdict != JUDGED[k].verdict)
       fail_msg("'%s' for %g %s: %d, not %d", JUDGED[k].text, JUDGED[k].value, JUDGED[k].unit, (int)verdict,
                (int)JUDGED[k].verdict);
@@ -289,14 +288,13 @@ TEST(units_that_do_not_go_together_are_refused) {
     const char *unit, *text;
   } PAIRS[] = {{"MiB", "64 ms"}, {"MiB", "64 loads"}, {"loads", "32 tiles"}, {"loads", "50%"},
                {"", "64 MiB"},   {"%", "43 MB"},      {"s", "3 B/s"}};
-  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
+  EACH (k, PAIRS) {
     const AnswerKey key = key_of(64, PAIRS[k].unit, NULL);
     Answer a;
     AnswerVerdict verdict;
-    Error error = {0};
-    assert_int_equal(answer_parse(PAIRS[k].text, strlen(PAIRS[k].text), &a, &error), STATUS_OK);
-    assert_int_equal(answer_judge(&key, &a, &verdict, &error), STATUS_BAD_REQUEST);
-    assert_true(strstr(error.message, "you wrote") || strstr(error.message, "plain number"));
+    must(answer_parse(PAIRS[k].text, strlen(PAIRS[k].text), &a, fresh_error()));
+    assert_int_equal(answer_judge(&key, &a, &verdict, fresh_error()), STATUS_BAD_REQUEST);
+    assert_true(strstr(test_error.message, "you wrote") || strstr(test_error.message, "plain number"));
   }
 }
 
@@ -308,26 +306,24 @@ TEST(computed_answers_are_written_in_their_unit) {
               {32, "loads", "32 loads"},   {1, "loads", "1 load"},   {0.36787944, "", "0.3679"},
               {1, "launches", "1 launch"}, {1, "boxes", "1 box"},    {1, "passes", "1 pass"},
               {1, "tiles", "1 tile"}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     const AnswerKey key = key_of(ROWS[k].value, ROWS[k].unit, NULL);
     char text[64];
     Answer typed;
     AnswerVerdict verdict;
     answer_text(&key, ROWS[k].value, text, sizeof text);
     assert_string_equal(text, ROWS[k].text);
-    assert_int_equal(answer_parse(text, strlen(text), &typed, NULL), STATUS_OK); /* what is printed is accepted */
-    assert_int_equal(answer_judge(&key, &typed, &verdict, NULL), STATUS_OK);
+    must(answer_parse(text, strlen(text), &typed, NULL)); /* what is printed is accepted */
+    must(answer_judge(&key, &typed, &verdict, NULL));
     assert_int_equal(verdict, ANSWER_RIGHT);
   }
 }
 
 TEST(tolerances_that_mean_nothing_are_refused) {
   static const char *const BAD[] = {"", "none", "0", "-1", "0%", "100%", "1 MiB", "about 1%"};
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+  EACH (k, BAD) {
     AnswerTolerance t;
-    Error error = {0};
-    assert_int_equal(answer_tolerance(BAD[k], &t, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, "tolerance"));
+    must_refuse(answer_tolerance(BAD[k], &t, fresh_error()), STATUS_BAD_REQUEST, "tolerance");
   }
 }
 
@@ -343,20 +339,19 @@ TEST(choices_go_by_letter_key_and_text) {
   } ROWS[] = {{"a", 0},  {"B", 1},    {" c ", 2},     {"b)", 1},        {"(c)", 2},
               {"a.", 0}, {"same", 1}, {"LARGER", 2},  {"It grows.", 2}, {"d", -1},
               {"", -1},  {"ab", -1},  {"bigger", -1}, {"a b", -1},      {"1", -1}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     int chosen = -1;
-    Error error = {0};
-    const Status status = answer_choice(&CHOICES, ROWS[k].text, &chosen, &error);
+    const Status status = answer_choice(&CHOICES, ROWS[k].text, &chosen, fresh_error());
     if ((status == STATUS_OK) != (ROWS[k].chosen >= 0) || chosen != ROWS[k].chosen)
       fail_msg("'%s': %d", ROWS[k].text, chosen);
-    if (status) assert_non_null(strstr(error.message, "from a to c"));
+    if (status) assert_non_null(strstr(test_error.message, "from a to c"));
   }
 }
 
 TEST(orders_go_by_letters_and_keys) {
   static const char *const RIGHT[] = {"b a c",   "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger",
                                       "b) a) c)"};
-  for (size_t k = 0; k < sizeof RIGHT / sizeof *RIGHT; k++) {
+  EACH (k, RIGHT) {
     int order[ANSWER_CHOICES_MAX];
     if (answer_order(&CHOICES, RIGHT[k], order, NULL)) fail_msg("'%s' was refused", RIGHT[k]);
     assert_true(order[0] == 1 && order[1] == 0 && order[2] == 2);
@@ -365,10 +360,8 @@ TEST(orders_go_by_letters_and_keys) {
     const char *text, *reason;
   } BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"},
              {"aab", "twice"},   {"a b c a", "only 3"}, {"a b x", "none of the items"}};
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+  EACH (k, BAD) {
     int order[ANSWER_CHOICES_MAX];
-    Error error = {0};
-    assert_int_equal(answer_order(&CHOICES, BAD[k].text, order, &error), STATUS_BAD_REQUEST);
-    if (!strstr(error.message, BAD[k].reason)) fail_msg("'%s': %s", BAD[k].text, error.message);
+    must_refuse(answer_order(&CHOICES, BAD[k].text, order, fresh_error()), STATUS_BAD_REQUEST, BAD[k].reason);
   }
 }

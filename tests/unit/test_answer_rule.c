@@ -18,10 +18,7 @@ typedef struct {
   int right, refused, mistakes, unnamed;
 } Walk;
 
-static void type(Walk *w, const char *typed) {
-  Error error = {0};
-  if (lesson_run_grade(&w->run, &w->q, typed, &w->g, &error)) fail_msg("%s", error.message);
-}
+static void type(Walk *w, const char *typed) { must(lesson_run_grade(&w->run, &w->q, typed, &w->g, fresh_error())); }
 
 /* Whether the mistake that was named is nearer to what was typed than the answer: then it wins. */
 static bool is_nearer_mistake(const Walk *w, const char *typed) {
@@ -84,14 +81,13 @@ static void walk_question(Walk *w) {
   const bool is_whole = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->value);
   const bool is_counted = is_whole && fabs(key->value) < 10000;
   char text[LESSON_MESSAGE_BYTES], typed[TEXT_BYTES];
-  Error error = {0};
   expect_right(w, w->q.answer);
   expect_rounded(w, key->value, 15);
   if (!is_counted && key->tolerance.kind != TOLERANCE_EXACT) {
     expect_rounded(w, key->value, 3);
     if (key->tolerance.kind == TOLERANCE_DIGITS && !is_whole) expect_rounded(w, key->value, 2);
   }
-  if (lesson_run_explain(&w->run, &w->q, text, sizeof text, &error)) fail_msg("%s", error.message);
+  must(lesson_run_explain(&w->run, &w->q, text, sizeof text, fresh_error()));
   if (!is_counted) expect_printed(w, text, key->value / key->unit.factor);
   for (int k = 0; k < ask->n_wrong; k++) {
     if (!w->q.wrong[k].is_known) continue;
@@ -109,19 +105,18 @@ static void walk_question(Walk *w) {
 
 TEST(right_answers_are_right_and_mistakes_are_named) {
   LessonFiles *files;
-  Error error = {0};
   Walk *w = calloc(1, sizeof *w);
   assert_non_null(w);
-  assert_int_equal(lesson_files(&files, &error), STATUS_OK);
+  must(lesson_files(&files, fresh_error()));
   for (int f = 0; f < files->n; f++) {
     Lesson lesson;
     char path[ASSETS_PATH_BYTES];
-    if (lesson_load(files->names[f], &lesson, path, &error)) fail_msg("%s", error.message);
+    must(lesson_load(files->names[f], &lesson, path, fresh_error()));
     for (w->seed = 1; w->seed <= SEEDS; w->seed++) {
-      if (lesson_run_start(&w->run, &lesson, &LESSON_LIMITS, w->seed, &error)) fail_msg("%s", error.message);
+      must(lesson_run_start(&w->run, &lesson, &LESSON_LIMITS, w->seed, fresh_error()));
       for (size_t a = 0; a < lesson.n_asks; a++) {
         if (lesson.asks[a].kind != LESSON_NUMBER) continue;
-        if (lesson_run_question(&w->run, (int)a, &w->q, &error)) fail_msg("%s", error.message);
+        must(lesson_run_question(&w->run, (int)a, &w->q, fresh_error()));
         walk_question(w);
       }
       lesson_run_end(&w->run);

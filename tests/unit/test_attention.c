@@ -157,7 +157,7 @@ TEST(fa2_is_softmax_step_by_step_to_the_bit) {
     for (int i = 0; i < N; i++) rows[i] = softmax_start(&config.softmax);
     Event event;
     while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
-      assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
+      must(attention_apply(run.attention, &event, NULL));
       if (event.kind != EVENT_ACCUMULATE) continue;
       const AttentionView S = attention_in_sram(run.attention, "S");
       const AttentionView P = attention_in_sram(run.attention, "P");

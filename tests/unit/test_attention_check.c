@@ -81,7 +81,7 @@ TEST(without_the_maximum_tiles_overflow_and_with_it_they_do_not) {
       {"fa2", PRECISION_FP64, 88.8, true},
       {"fa2", PRECISION_FP64, 710, false},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+  EACH (i, cases)
     for (int without_max = 0; without_max < 2; without_max++) {
       Run run = open_constant(cases[i].algorithm, cases[i].precision, without_max, cases[i].score);
       const bool right = fabs(O_of(&run)[0] - 1) < 1e-3;
@@ -201,7 +201,7 @@ TEST(the_table_of_errors_is_what_programs_compute) {
   const Tiling tiling = {.B_r = 16, .B_c = 128};
   const AttentionConfig fp16 = {.softmax.precision = PRECISION_FP16}, fp64 = {0};
   Accuracy errors[QUANTISED_ROWS] = {0};
-  assert_int_equal(quantised_errors(&(QuantisedShape){512, 64, 16}, 7, errors, NULL), STATUS_OK);
+  must(quantised_errors(&(QuantisedShape){512, 64, 16}, 7, errors, NULL));
   for (int k = 0; k < 2; k++) {
     Run run = open_run(k ? "fa2" : "standard", &shape, &tiling, &fp16), exact = open_run("fa2", &shape, &tiling, &fp64);
     attention_fill(run.attention, INPUT_OUTLIERS, 7, 0, 0);

@@ -37,12 +37,11 @@ TEST(events_that_cannot_be_are_refused_and_change_nothing) {
   void *before = malloc(bytes);
   memcpy(before, run.attention, bytes);
   for (int i = 0; i < n; i++) {
-    Error error = {0};
-    assert_int_equal(attention_apply(run.attention, &bad[i], &error), STATUS_BAD_REQUEST);
-    assert_true(strncmp(error.message, "event ", 6) == 0 && !strchr(error.message, '\n'));
+    assert_int_equal(attention_apply(run.attention, &bad[i], fresh_error()), STATUS_BAD_REQUEST);
+    assert_true(strncmp(test_error.message, "event ", 6) == 0 && !strchr(test_error.message, '\n'));
     assert_memory_equal(run.attention, before, bytes);
   }
-  assert_int_equal(attention_apply(run.attention, &good, NULL), STATUS_OK);
+  must(attention_apply(run.attention, &good, NULL));
   free(before);
   close_run(&run);
 }
@@ -60,13 +59,12 @@ TEST(impossible_sizes_are_refused_in_one_line) {
       {"fa2-split", {.N_q = (int64_t)1 << 40, .d = 1 << 16}, false},
       {"standard", {.N_q = (int64_t)1 << 40, .d = 1 << 16}, false},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  EACH (i, cases) {
     const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1 << 16};
     Plan plan;
-    Error error = {0};
     size_t bytes = 0;
-    assert_int_equal(plan_make(&plan, &cases[i].shape, &tiling, NULL), STATUS_OK);
-    const Status status = attention_bytes(&plan, schedule_find(cases[i].algorithm), &bytes, &error);
+    must(plan_make(&plan, &cases[i].shape, &tiling, NULL));
+    const Status status = attention_bytes(&plan, schedule_find(cases[i].algorithm), &bytes, fresh_error());
     assert_int_equal(status, cases[i].fits ? STATUS_OK : STATUS_TOO_LARGE);
     if (cases[i].fits) {
       /* Four matrices; standard two more of N x N. The rest is SRAM. */
@@ -76,7 +74,7 @@ TEST(impossible_sizes_are_refused_in_one_line) {
       assert_true(bytes > least && bytes < least + 300000);
     } else {
       Attention *attention = NULL;
-      assert_non_null(strstr(error.message, "use a smaller N"));
+      assert_non_null(strstr(test_error.message, "use a smaller N"));
       assert_int_equal(
           attention_start(NULL, &plan, schedule_find(cases[i].algorithm), &(AttentionConfig){0}, &attention, NULL),
           STATUS_TOO_LARGE);

@@ -34,18 +34,14 @@ TEST(refused_with_the_line) {
       {HEAD "kernel abcdefghijklmnopqrstuvwxyz runs fa2 : x\n", "t:4: 'abcdefghijklmnopqrstuvwxyz' is too long"},
       {HEAD "kernel \xc3\xa4 runs fa2 : x\n", "t:4: a byte that is no ASCII text"},
   };
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    Error error = {0};
-    assert_int_not_equal(backend_parse(BAD[k].text, strlen(BAD[k].text), "t", &b, &error), STATUS_OK);
-    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0)
-      fail_msg("'%s', not '%s'", error.message, BAD[k].says);
+  EACH (k, BAD) {
+    assert_int_not_equal(backend_parse(BAD[k].text, strlen(BAD[k].text), "t", &b, fresh_error()), STATUS_OK);
+    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0)
+      fail_msg("'%s', not '%s'", test_error.message, BAD[k].says);
   }
 }
 
-static void parse(const char *text) {
-  Error error = {0};
-  if (backend_parse(text, strlen(text), "t", &b, &error)) fail_msg("%s", error.message);
-}
+static void parse(const char *text) { must(backend_parse(text, strlen(text), "t", &b, fresh_error())); }
 
 /* The first of the order that needs nothing else; changes in the order of the file; unknown facts hold nowhere. */
 TEST(judged) {

@@ -7,7 +7,6 @@
 static Program *program_of(const char *name) {
   static char text[PROGRAM_TEXT_BYTES];
   char path[128];
-  Error error = {0};
   snprintf(path, sizeof path, "tests/programs/%s.walk", name);
   FILE *file = fopen(path, "rb");
   assert_non_null(file);
@@ -15,7 +14,7 @@ static Program *program_of(const char *name) {
   fclose(file);
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
-  if (program_read(p, text, length, path, &error)) fail_msg("%s", error.message);
+  must(program_read(p, text, length, path, fresh_error()));
   return p;
 }
 
@@ -23,8 +22,7 @@ static Traffic traffic_of(const Program *p, Shape shape, const Tiling *tiling) {
   Plan plan;
   Traffic t;
   bool overflow = false;
-  Error error = {0};
-  if (shape_complete(&shape, &error) || plan_make(&plan, &shape, tiling, &error)) fail_msg("%s", error.message);
+  must(shape_complete(&shape, fresh_error()) || plan_make(&plan, &shape, tiling, fresh_error()));
   schedule_traffic(p, &plan, &t, &overflow);
   traffic_scale(&t, schedule_heads(p, &plan.shape), &overflow);
   assert_false(overflow);
@@ -106,7 +104,7 @@ TEST(traffic_is_what_the_hardware_counts) {
                {MORE, "fa2_backward", "ladder-gqa", 20},
                {HOPPER, "fa3_backward", "ladder-gqa", 20},
                {MORE, "fa2_backward_twice", "ladder-twice-gqa", 20}};
-  for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
+  EACH (k, FILES) {
     Program *p = program_of(FILES[k].program);
     const Judged judged = judge_file(FILES[k].path, FILES[k].rung, p);
     print_message("%s: %d of %d rows equal to the byte\n", FILES[k].rung, judged.n_exact, judged.n);

@@ -14,8 +14,7 @@ static const double MIB = 1048576;
 static void expect(const Bars *bars, const TextStyle *style, const char *expected) {
   Capture capture;
   capture_open(&capture);
-  Error error = {0};
-  assert_int_equal(bars_print(bars, capture.out, style, &error), STATUS_OK);
+  must(bars_print(bars, capture.out, style, fresh_error()));
   assert_string_equal(capture_text(&capture), expected);
   capture_close(&capture);
 }
@@ -77,7 +76,7 @@ TEST(test_random_bars_fit) {
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 60, 120)};
     Capture capture;
     capture_open(&capture);
-    assert_int_equal(bars_print(&bars, capture.out, &style, NULL), STATUS_OK);
+    must(bars_print(&bars, capture.out, &style, NULL));
     const char *line = capture_text(&capture);
     while (*line) {
       size_t length = strcspn(line, "\n");

@@ -8,9 +8,8 @@
 #include "tests/support/sanitized.h"
 
 static Lengths *lengths_of(const char *text) {
-  Error error = {0};
-  Lengths *lengths = lengths_read(text, strlen(text), "t", &error);
-  if (!lengths) fail_msg("%s", error.message);
+  Lengths *lengths = lengths_read(text, strlen(text), "t", fresh_error());
+  if (!lengths) fail_msg("%s", test_error.message);
   return lengths;
 }
 
@@ -34,10 +33,9 @@ TEST(lengths_are_read) {
       {"2Tx", "t:1: '2Tx' is no length"},
       {"1x1M,1", "t: more than 1048576 sequences"},
   };
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    Error error = {0};
-    assert_null(lengths_read(BAD[k].text, strlen(BAD[k].text), "t", &error));
-    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", error.message);
+  EACH (k, BAD) {
+    assert_null(lengths_read(BAD[k].text, strlen(BAD[k].text), "t", fresh_error()));
+    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", test_error.message);
   }
 }
 
@@ -71,7 +69,7 @@ TEST(packed_is_the_sum_of_its_walks) {
         Event e;
         shape.N_k = layout == BATCH_PADDED ? longest : lengths[k];
         if (!shape.N_q) shape.N_q = shape.N_k;
-        assert_int_equal(plan_make(&plan, &shape, &problem.tiling, NULL), STATUS_OK);
+        must(plan_make(&plan, &shape, &problem.tiling, NULL));
         tokens += wide(shape.N_k);
         int64_t last_i = -1, last_j = -1;
         int pass = -1;
@@ -83,7 +81,7 @@ TEST(packed_is_the_sum_of_its_walks) {
             tiles += wide(shape.heads), last_i = e.i, last_j = e.j, pass = e.pass;
         }
       }
-      assert_int_equal(batch_run(&run, &problem, l, (BatchLayout)layout, s, NULL, NULL), STATUS_OK);
+      must(batch_run(&run, &problem, l, (BatchLayout)layout, s, NULL, NULL));
       assert_true(run.tokens == tokens && run.read_bytes == read && run.write_bytes == written);
       assert_true(run.traffic.flops == flops);
       assert_true(run.traffic.tiles[TILE_FULL] + run.traffic.tiles[TILE_PARTIAL] == tiles);
@@ -111,12 +109,11 @@ TEST(the_busiest_sm_binds) {
        (3001.0 * (128 + 128) * 2 + 4 * (128 + 128) * 2) / port},
       {"1024x17,128", {.heads = 8, .d = 128}, {.B_r = 128, .B_c = 128}, 9 * 128.0 * 1024 * 4 * 128 / products},
   };
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     const Problem problem = {.shape = CASES[k].shape, .tiling = CASES[k].tiling, .machine = machine_of_gpu(&gpu)};
     Lengths *l = lengths_of(CASES[k].lengths);
     BatchRun run;
-    Error error = {0};
-    if (batch_run(&run, &problem, l, BATCH_PACKED, schedule_find("fa2"), &gpu, &error)) fail_msg("%s", error.message);
+    must(batch_run(&run, &problem, l, BATCH_PACKED, schedule_find("fa2"), &gpu, fresh_error()));
     assert_true(run.timed && run.kind == TIME_BOUND);
     if (!(fabs(run.seconds / CASES[k].seconds - 1) < 1e-3))
       fail_msg("%s: %g us, not %g", CASES[k].lengths, run.seconds * 1e6, CASES[k].seconds * 1e6);

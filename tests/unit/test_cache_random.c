@@ -202,9 +202,8 @@ TEST(random_traces_count_like_the_slow_cache) {
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 400; round++) {
     const CacheConfig asked = random_config(&r);
-    Error error = {0};
     memset(slow, 0, sizeof *slow);
-    assert_int_equal(cache_config_resolve(&asked, &slow->config, &error), STATUS_OK);
+    must(cache_config_resolve(&asked, &slow->config, fresh_error()));
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
     CacheState *cache = make_cache(&asked);
     const bool stores_partly = round % 3 != 0;
@@ -218,9 +217,9 @@ TEST(random_traces_count_like_the_slow_cache) {
       }
       slow_access(slow, cache, address, bytes, kind);
       if (rand_in(&r, 0, 1)) {
-        assert_int_equal(cache_access(cache, address, bytes, kind), STATUS_OK);
+        must(cache_access(cache, address, bytes, kind));
       } else {
-        assert_int_equal(cache_access_range(cache, address, bytes, kind), STATUS_OK);
+        must(cache_access_range(cache, address, bytes, kind));
         slow->counts.accesses += (address + bytes - 1) / asked.line_bytes - address / asked.line_bytes; /* one a line */
       }
       assert_memory_equal(&cache->counts, &slow->counts, sizeof(CacheCounts));
@@ -237,7 +236,7 @@ TEST(random_traces_leave_the_lines_of_the_slow_cache) {
   for (int round = 0; round < 100; round++) {
     CacheConfig asked = random_config(&r);
     memset(slow, 0, sizeof *slow);
-    assert_int_equal(cache_config_resolve(&asked, &slow->config, NULL), STATUS_OK);
+    must(cache_config_resolve(&asked, &slow->config, NULL));
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
     CacheState *cache = make_cache(&asked);
     uint64_t address = 0, bytes = 1;
@@ -268,7 +267,7 @@ TEST(both_ends_of_the_addresses_count_like_the_slow_cache) {
     if (round % 2) low.policy = CACHE_LRU;
     asked = low, asked.address_bits = 0;
     memset(slow, 0, sizeof *slow);
-    assert_int_equal(cache_config_resolve(&asked, &slow->config, NULL), STATUS_OK);
+    must(cache_config_resolve(&asked, &slow->config, NULL));
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
     CacheState *cache = make_cache(&asked), *bookmark = make_cache(&asked);
     const size_t state_bytes = (size_t)cache_state_bytes(&asked);
@@ -289,7 +288,7 @@ TEST(both_ends_of_the_addresses_count_like_the_slow_cache) {
         memcpy(bookmark, cache, state_bytes);
       }
       slow_access(slow, cache, address, bytes, kind);
-      assert_int_equal(cache_access_range(cache, address, bytes, kind), STATUS_OK);
+      must(cache_access_range(cache, address, bytes, kind));
       slow->counts.accesses = cache->counts.accesses; /* one a line */
       assert_memory_equal(&cache->counts, &slow->counts, sizeof(CacheCounts));
       if (i < CROSS) continue;

@@ -91,9 +91,7 @@ TEST(test_given_range) {
 TEST(test_too_many_series) {
   Chart chart = chart_new(&(ChartConfig){0});
   for (int i = 0; i <= CHART_SERIES_MAX; i++) chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
-  Error error = {0};
-  assert_int_equal(chart_check(&chart, &error), STATUS_TOO_LARGE);
-  assert_non_null(strstr(error.message, "12"));
+  must_refuse(chart_check(&chart, fresh_error()), STATUS_TOO_LARGE, "12");
   chart_free(&chart);
 }
 
@@ -171,7 +169,7 @@ static Chart traffic_chart(bool log) {
 /* The words that a reader needs are all there, once. */
 TEST(test_says_everything) {
   static DrawnTexts drawn;
-  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+  EACH (s, sizes)
     for (int log = 0; log < 2; log++) {
       Chart chart = traffic_chart(log != 0);
       draw_texts(&drawn, &chart, NULL, sizes[s]);
@@ -184,7 +182,7 @@ TEST(test_says_everything) {
                                           "132 MiB",
                                           "algorithm=standard,fa2 N=256..64K d=128 block=128",
                                           "64K"};
-      for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+      EACH (i, words)
         if (!drawn_text_find(&drawn, words[i])) fail_msg("\"%s\" is missing", words[i]);
       expect_legible(&drawn, sizes[s]);
       chart_free(&chart);

@@ -13,15 +13,13 @@ static Status read_text(Claims *claims, const char *text, Error *error) {
 /* A byte order mark before a heading hides nothing of it. */
 TEST(a_byte_order_mark_is_no_text) {
   Claims claims = {0};
-  Error error = {0};
-  if (read_text(&claims, "\xEF\xBB\xBF## X-1\n" HEAD "- claimed: 3 loads" CODE, &error)) fail_msg("%s", error.message);
+  must(read_text(&claims, "\xEF\xBB\xBF## X-1\n" HEAD "- claimed: 3 loads" CODE, fresh_error()));
   assert_int_equal(claims.n_entries, 1);
   claims_free(&claims);
 }
 
 TEST(a_small_file_is_read_and_computed) {
   Claims claims = {0};
-  Error error = {0};
   const char *text =
       "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
       "somewhere\r\n"
@@ -29,10 +27,9 @@ TEST(a_small_file_is_read_and_computed) {
       "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
       "\n## X-2\n" HEAD "- claimed: 3 loads" CODE "\n## X-3\n" HEAD "- rounds: up\n- claimed: 2.0019 loads" CODE
       "\n## X-4\n" HEAD "- rounds: up\n- claimed: 2.0021 loads" CODE; /* rounded: by a thousandth of 2 at most */
-  if (read_text(&claims, text, &error)) fail_msg("%s", error.message);
+  must(read_text(&claims, text, fresh_error()));
   assert_int_equal(claims.n_entries, 4);
-  for (size_t k = 0; k < 4; k++)
-    if (claims_compute(&claims, k, NULL, &error)) fail_msg("%s", error.message);
+  for (size_t k = 0; k < 4; k++) must(claims_compute(&claims, k, NULL, fresh_error()));
   const ClaimEntry *e = find(&claims, "X-1");
   assert_int_equal(e->verdict, VERDICT_HOLDS);
   assert_int_equal(find(&claims, "X-3")->verdict, VERDICT_ROUNDS);
@@ -45,8 +42,8 @@ TEST(a_small_file_is_read_and_computed) {
   claims_why(&claims, find(&claims, "X-2"), why, sizeof why);
   assert_string_equal(why, "Computed: 2 loads."); /* wrong, and no reason written: the rule still says what is right */
   /* a second file with the same id is refused, and the first stays */
-  assert_int_equal(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "f.md:1: 'X-1' is here twice, first on line 6 of f.md"));
+  must_refuse(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, fresh_error()), STATUS_BAD_FILE,
+              "f.md:1: 'X-1' is here twice, first on line 6 of f.md");
   assert_int_equal(claims.n_entries, 4);
   claims_free(&claims);
 }
@@ -90,11 +87,9 @@ TEST(wrong_files_get_line_and_reason) {
       {"## X\n- part: a\n- part: b\n", "f.md:3: two 'part' lines"},
       {"## X\n" HEAD "- claimed: 1" CODE "- part: a\n", "after 'part' must stand"},
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+  EACH (k, rows) {
     Claims claims = {0};
-    Error error = {0};
-    assert_int_equal(read_text(&claims, rows[k].text, &error), STATUS_BAD_FILE);
-    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    must_refuse(read_text(&claims, rows[k].text, fresh_error()), STATUS_BAD_FILE, rows[k].says);
     assert_int_equal(claims.n_entries, 0);
     claims_free(&claims);
   }
@@ -118,12 +113,11 @@ TEST(wrong_code_gets_line_and_reason) {
       {"## X\n- article: A\n- says: {'\\27'}\n- claimed: 2" CODE,
        "f.md:3: the result is a text with bytes that are no text"},
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+  EACH (k, rows) {
     Claims claims = {0};
-    Error error = {0};
-    if (read_text(&claims, rows[k].text, &error)) fail_msg("%s", error.message);
-    assert_int_not_equal(claims_compute(&claims, 0, NULL, &error), STATUS_OK);
-    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    must(read_text(&claims, rows[k].text, fresh_error()));
+    assert_int_not_equal(claims_compute(&claims, 0, NULL, fresh_error()), STATUS_OK);
+    if (!strstr(test_error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", test_error.message, rows[k].says);
     assert_false(claims.entries[0].is_computed);
     claims_free(&claims);
   }
@@ -131,20 +125,16 @@ TEST(wrong_code_gets_line_and_reason) {
 
 TEST(large_files_are_refused) {
   Claims claims = {0};
-  Error error = {0};
   char *text = malloc(CLAIMS_FILE_BYTES + 1);
   memset(text, 'a', CLAIMS_FILE_BYTES + 1);
-  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES + 1, "f.md", &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "f.md:1: the file is"));
-  error = (Error){0};
-  assert_int_equal(claims_read(&claims, text, CLAIMS_FILE_BYTES, "f.md", &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "f.md:1: the line is 1048576 bytes long"));
+  must_refuse(claims_read(&claims, text, CLAIMS_FILE_BYTES + 1, "f.md", fresh_error()), STATUS_BAD_FILE,
+              "f.md:1: the file is");
+  must_refuse(claims_read(&claims, text, CLAIMS_FILE_BYTES, "f.md", fresh_error()), STATUS_BAD_FILE,
+              "f.md:1: the line is 1048576 bytes long");
   size_t n = 0;
   for (int k = 0; n + 100 < CLAIMS_FILE_BYTES; k++)
     n += (size_t)snprintf(text + n, 100, "## X%d\n" HEAD "- claimed: 1\n```lua\n1\n```\n", k);
-  error = (Error){0};
-  assert_int_equal(claims_read(&claims, text, n, "f.md", &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "more than 1000 entries"));
+  must_refuse(claims_read(&claims, text, n, "f.md", fresh_error()), STATUS_BAD_FILE, "more than 1000 entries");
   claims_free(&claims);
   free(text);
 }

@@ -22,7 +22,7 @@ static CounterRow row_by_hand(void) {
   row.value[COUNTER_BOUNDARY_WRITE] = 65536;
   row.value[COUNTER_HMMA] = 8192;
   row.value[COUNTER_HBM_READ] = 3 * 65536;
-  assert_int_equal(shape_complete(&row.shape, NULL), STATUS_OK);
+  must(shape_complete(&row.shape, NULL));
   return row;
 }
 
@@ -30,8 +30,7 @@ TEST(test_by_hand) {
   const CounterRow row = row_by_hand();
   Comparison c[COMPARISONS_MAX];
   int n;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
-                   STATUS_OK);
+  must(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL));
   assert_int_equal(n, 4);
   for (int i = 0; i < n; i++) assert_true(c[i].holds && c[i].error == 0);
   assert_int_equal(find(c, n, COUNTER_HBM_READ)->low, 3 * 65536);
@@ -45,8 +44,7 @@ TEST(test_tolerance) {
   row.value[COUNTER_BOUNDARY_READ] = 327680 + 655;
   row.value[COUNTER_BOUNDARY_WRITE] = 65536 + 32;
   row.value[COUNTER_HBM_READ] = 3 * 65536 / 2;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
-                   STATUS_OK);
+  must(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL));
   assert_false(find(c, n, COUNTER_BOUNDARY_READ)->holds);
   assert_true(find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
   assert_true(find(c, n, COUNTER_HBM_READ)->error < -0.49);
@@ -62,25 +60,23 @@ TEST(test_rows_of_no_whole_sectors) {
     uint64_t read, written, read_high, written_high;
   } CASES[] = {{"standard_naive", 1, 30659968, 5648000, 0, 8128000},
                {"standard_tiled", 64, 15168000, 5989024, 18144000, 8128000}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     CounterRow row = {.shape = {.N_q = 1000, .d = 64, .causal = true},
                       .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block}};
-    assert_int_equal(shape_complete(&row.shape, NULL), STATUS_OK);
+    must(shape_complete(&row.shape, NULL));
     row.known[COUNTER_BOUNDARY_READ] = row.known[COUNTER_BOUNDARY_WRITE] = true;
     row.value[COUNTER_BOUNDARY_READ] = CASES[i].read;
     row.value[COUNTER_BOUNDARY_WRITE] = CASES[i].written;
     Comparison c[COMPARISONS_MAX];
     int n;
-    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL),
-                     STATUS_OK);
+    must(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL));
     assert_true(find(c, n, COUNTER_BOUNDARY_READ)->holds && find(c, n, COUNTER_BOUNDARY_WRITE)->holds);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_RANGE);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->low, 4128000);
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->high, CASES[i].written_high);
     if (CASES[i].read_high) assert_int_equal(find(c, n, COUNTER_BOUNDARY_READ)->high, CASES[i].read_high);
     row.shape.N_q = row.shape.N_k = 1024;
-    assert_int_equal(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL),
-                     STATUS_OK);
+    must(counter_compare(&row, kernel_model_find(CASES[i].rung), &row.shape, &row.tiling, c, &n, NULL));
     assert_int_equal(find(c, n, COUNTER_BOUNDARY_WRITE)->kind, COMPARE_EQUAL);
   }
 }
@@ -92,8 +88,7 @@ TEST(test_counted_bytes_are_exact) {
   row.value[COUNTER_COUNTED_READ] = 327681;
   Comparison c[COMPARISONS_MAX];
   int n;
-  assert_int_equal(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL),
-                   STATUS_OK);
+  must(counter_compare(&row, kernel_model_find("fa2_async"), &row.shape, &row.tiling, c, &n, NULL));
   assert_false(find(c, n, COUNTER_COUNTED_READ)->holds);
 }
 
@@ -104,8 +99,8 @@ TEST(test_models) {
   const Tiling tiling = {.B_r = 1, .B_c = 1};
   KernelTraffic naive, ideal;
   const KernelModel *model = kernel_model_find("standard_naive");
-  assert_int_equal(kernel_model_traffic(model, &shape, &tiling, &naive, NULL), STATUS_OK);
-  assert_int_equal(kernel_model_ideal(model, &shape, &tiling, &ideal, NULL), STATUS_OK);
+  must(kernel_model_traffic(model, &shape, &tiling, &naive, NULL));
+  must(kernel_model_ideal(model, &shape, &tiling, &ideal, NULL));
   assert_int_equal(naive.read[KERNEL_Q], 512);
   assert_int_equal(naive.read[KERNEL_S], 384);
   assert_int_equal(ideal.read[KERNEL_S], 128);
@@ -122,8 +117,7 @@ TEST(test_recorded_counters) {
     const CounterRow *row = &table.rows[i];
     Comparison c[COMPARISONS_MAX];
     int n;
-    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL),
-                     STATUS_OK);
+    must(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL));
     for (int k = 0; k < n; k++)
       if (c[k].must_hold && !c[k].holds)
         fail_msg("line %d: %s is %g off", (int)row->line, COUNTER_NAMES[c[k].counter].metric, c[k].error);
@@ -140,8 +134,7 @@ static void expect_laws(const char *path, const char *only, size_t n_exact) {
     Comparison c[COMPARISONS_MAX];
     int n;
     if (strcmp(row->kernel, only)) continue;
-    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL),
-                     STATUS_OK);
+    must(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL));
     for (int k = 0; k < n; k++) {
       if (c[k].counter != COUNTER_BOUNDARY_READ && c[k].counter != COUNTER_BOUNDARY_WRITE) continue;
       assert_true(c[k].must_hold);

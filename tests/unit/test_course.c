@@ -47,11 +47,10 @@ static int setup(void **state) {
   for (int k = 0; k < LESSONS; k++) {
     char path[256];
     size_t length;
-    Error error = {0};
     snprintf(path, sizeof path, "lessons/course/%s.md", FILES[k]);
     char *text = read_file(path, &length);
-    if (lesson_from_buffer(&lessons[k], text, length, path, &error)) {
-      print_error("%s\n", error.message);
+    if (lesson_from_buffer(&lessons[k], text, length, path, fresh_error())) {
+      print_error("%s\n", test_error.message);
       return 1;
     }
     free(text);
@@ -67,8 +66,7 @@ static int teardown(void **state) {
 
 static LessonRun start(int lesson, int variant) {
   LessonRun run;
-  Error error = {0};
-  if (lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, &error)) fail_msg("%s", error.message);
+  must(lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, fresh_error()));
   return run;
 }
 
@@ -76,17 +74,15 @@ static LessonQuestion *question(LessonRun *run, const char *id) {
   const int ask = lesson_find_ask(run->lesson, id);
   if (ask < 0) fail_msg("%s has no question '%s'", run->lesson->file, id);
   LessonQuestion *q = malloc(sizeof *q);
-  Error error = {0};
   assert_non_null(q);
-  if (lesson_run_question(run, ask, q, &error)) fail_msg("%s", error.message);
+  must(lesson_run_question(run, ask, q, fresh_error()));
   return q;
 }
 
 static LessonGrade *grade(LessonRun *run, const LessonQuestion *q, const char *typed) {
   LessonGrade *g = malloc(sizeof *g);
-  Error error = {0};
   assert_non_null(g);
-  if (lesson_run_grade(run, q, typed, g, &error)) fail_msg("%s", error.message);
+  must(lesson_run_grade(run, q, typed, g, fresh_error()));
   return g;
 }
 
@@ -112,8 +108,7 @@ static void letters_of(const LessonRun *run, const LessonQuestion *q, const char
 static double drawn(void *context, const char *name) {
   LessonRun *run = context;
   ExpressionValue v = {0};
-  Error error = {0};
-  if (expression_scope_eval(run->scope, name, strlen(name), 1, &v, &error)) fail_msg("%s", error.message);
+  must(expression_scope_eval(run->scope, name, strlen(name), 1, &v, fresh_error()));
   assert_int_equal(v.kind, EXPRESSION_NUMBER);
   return v.numbers[0];
 }
@@ -166,7 +161,7 @@ TEST(test_every_answer_is_the_derived_one) {
 
 TEST(test_wrong_answers_are_diagnosed) {
   assert_true(COUNT_OF(WRONG) >= 40);
-  for (size_t k = 0; k < COUNT_OF(WRONG); k++) {
+  EACH (k, WRONG) {
     const Wrong *w = &WRONG[k];
     LessonRun run = start(w->lesson, 0);
     LessonQuestion *q = question(&run, w->id);

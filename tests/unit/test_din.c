@@ -68,7 +68,7 @@ TEST(lines_in_every_form) {
       {"0,0x1000,64", DIN_READ, 0x1000, 64}, /* a number is an operation before an address with 0x */
       {"tick,cmd,addr,size\n0,w,4096,64", DIN_WRITE, 4096, 64},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+  EACH (i, cases)
     for (int longer = 0; longer < 2; longer++) { /* at the end of the text, and with much behind it */
       DinRecord records[MOST];
       char text[256];
@@ -128,11 +128,10 @@ TEST(a_mistake_is_named_with_its_line) {
       {"0,4096,64\n", "which of these 3 columns", 0},
       {"4096\t64,r\n", "which of these 2 columns", 0},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  EACH (i, cases) {
     DinRecord records[MOST];
-    Error error = {0};
-    assert_int_equal(parse_all(cases[i].text, records, &error, STATUS_BAD_FILE), cases[i].n_good);
-    if (!strstr(error.message, cases[i].says)) fail_msg("%s: %s", cases[i].text, error.message);
+    assert_int_equal(parse_all(cases[i].text, records, fresh_error(), STATUS_BAD_FILE), cases[i].n_good);
+    if (!strstr(test_error.message, cases[i].says)) fail_msg("%s: %s", cases[i].text, test_error.message);
   }
 }
 
@@ -142,7 +141,7 @@ TEST(comments_that_could_be_sizes_are_counted) {
   DinParser parser = {0};
   DinRecord records[MOST];
   size_t n, used;
-  assert_int_equal(din_parse(&parser, TEXT, sizeof TEXT - 1, true, records, MOST, &n, &used, NULL), STATUS_OK);
+  must(din_parse(&parser, TEXT, sizeof TEXT - 1, true, records, MOST, &n, &used, NULL));
   assert_int_equal(n, 5);
   assert_int_equal(parser.n_numbers, 2);
 }
@@ -152,14 +151,13 @@ TEST(an_endless_line_is_refused_early) {
   memset(text, ' ', sizeof text);
   DinParser parser = {.line = 41};
   DinRecord record;
-  Error error = {0};
   size_t n, used;
-  assert_int_equal(din_parse(&parser, text, sizeof text, false, &record, 1, &n, &used, &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "trace line 42: more than 1024"));
+  must_refuse(din_parse(&parser, text, sizeof text, false, &record, 1, &n, &used, fresh_error()), STATUS_BAD_FILE,
+              "trace line 42: more than 1024");
   parser = (DinParser){0};
-  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, false, &record, 1, &n, &used, NULL), STATUS_OK);
+  must(din_parse(&parser, text, DIN_LINE_BYTES_MAX, false, &record, 1, &n, &used, NULL));
   assert_int_equal(used, 0); /* it may still end in time */
-  assert_int_equal(din_parse(&parser, text, DIN_LINE_BYTES_MAX, true, &record, 1, &n, &used, NULL), STATUS_OK);
+  must(din_parse(&parser, text, DIN_LINE_BYTES_MAX, true, &record, 1, &n, &used, NULL));
   assert_int_equal(used, DIN_LINE_BYTES_MAX);
 }
 
@@ -190,7 +188,7 @@ TEST(pieces_cut_anywhere_make_no_difference) {
       const Status status =
           din_parse(&parser, piece, end - begin, end == length, records, (size_t)rand_in(&r, 1, 10), &n, &used, NULL);
       free(piece);
-      assert_int_equal(status, STATUS_OK);
+      must(status);
       assert_true(got + n <= LINES);
       for (size_t i = 0; i < n; i++, got++) {
         assert_int_equal(records[i].address, expected[got].address);
@@ -231,13 +229,12 @@ TEST(a_named_format_is_kept_to) {
       {DIN_FORMAT_XDIN, " L 1000,8", 0},    {DIN_FORMAT_CSV, "r,0x1000,8", 8},   {DIN_FORMAT_XDIN, "0 1000 a load", 10},
       {DIN_FORMAT_DIN, "0 1000 a load", 4},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  EACH (i, cases) {
     DinParser parser = {.format = cases[i].format};
     DinRecord records[MOST];
     size_t n, used;
-    Error error = {0};
     const Status status =
-        din_parse(&parser, cases[i].text, strlen(cases[i].text), true, records, MOST, &n, &used, &error);
+        din_parse(&parser, cases[i].text, strlen(cases[i].text), true, records, MOST, &n, &used, fresh_error());
     assert_int_equal(status, cases[i].size_bytes ? STATUS_OK : STATUS_BAD_FILE);
     if (status == STATUS_OK) assert_int_equal(records[0].size_bytes, cases[i].size_bytes);
   }
@@ -263,11 +260,11 @@ TEST(flush_copy_back_and_invalidate) {
   };
   const CacheConfig config = {
       .size_bytes = 32 * 4, .ways = 2, .line_bytes = 32, .sector_bytes = 16, .address_bits = 64};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  EACH (i, cases) {
     CacheState *cache = make_cache(&config);
     DinRecord records[MOST];
     const size_t n = parse_all(cases[i].text, records, NULL, STATUS_OK);
-    assert_int_equal(din_replay(cache, records, n, NULL), STATUS_OK);
+    must(din_replay(cache, records, n, NULL));
     const CacheCounts *c = &cache->counts;
     if (c->line_misses != cases[i].line_misses || c->read_sector_misses != cases[i].read_sector_misses ||
         c->written_back_sectors != cases[i].written_back_sectors)
@@ -302,7 +299,7 @@ TEST(replay_counts_as_one_access_a_record) {
     for (size_t from = 0, n; from < RECORDS; from += n) {
       n = (size_t)rand_in(&r, 1, 400);
       if (n > RECORDS - from) n = RECORDS - from;
-      assert_int_equal(din_replay(b, records + from, n, NULL), STATUS_OK);
+      must(din_replay(b, records + from, n, NULL));
     }
     assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
     assert_same_lines_in(a, b);
@@ -316,9 +313,8 @@ TEST(an_address_the_cache_cannot_hold_is_explained) {
   const CacheConfig config = {.address_bits = 32};
   CacheState *cache = make_cache(&config);
   const DinRecord records[] = {{0, 128, DIN_READ}, {0xfffffff0, 32, DIN_READ}};
-  Error error = {0};
-  assert_int_equal(din_replay(cache, records, 2, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "32 bytes at address fffffff0 lie beyond the 32 address bits"));
+  must_refuse(din_replay(cache, records, 2, fresh_error()), STATUS_BAD_REQUEST,
+              "32 bytes at address fffffff0 lie beyond the 32 address bits");
   assert_int_equal(cache->counts.accesses, 1);
   free(cache);
 }

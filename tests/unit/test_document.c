@@ -52,9 +52,8 @@ static char *written(DocumentForm form, Error *error) {
 }
 
 TEST(same_cells_in_every_form) {
-  Error error = {0};
-  char *text = written(DOCUMENT_TEXT, &error), *csv = written(DOCUMENT_CSV, &error),
-       *json = written(DOCUMENT_JSON, &error);
+  char *text = written(DOCUMENT_TEXT, fresh_error()), *csv = written(DOCUMENT_CSV, fresh_error()),
+       *json = written(DOCUMENT_JSON, fresh_error());
   assert_string_equal(text, "Two runs\n"
                             "run        read   takes\n"
                             "───────────────────────\n"

@@ -35,7 +35,7 @@ TEST(the_first_cause_is_the_fault) {
   const Shape shape = {.batch = 2, .heads = 4, .kv_heads = 4, .N_q = 1024, .N_k = 1024, .d = 64};
   const ExplainContext context = {.threads = 128, .n_sm = 132};
   char text[2048];
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     CounterRow row = {.known = {[COUNTER_BOUNDARY_READ] = true,
                                 [COUNTER_BOUNDARY_WRITE] = true,
                                 [COUNTER_LOCAL_WRITE] = CASES[i].local > 0,
@@ -91,7 +91,7 @@ TEST(reads_that_go_with_time) {
       {201e6, 400e6, 3e6, NULL},    /* 66 GB/s: L2 misses */
       {201e6, 205e6, 88e6, NULL},   /* little */
       {201e6, 203e6, 0.5e6, NULL}}; /* short */
-  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+  EACH (i, runs) {
     CounterRow row = {.known = {[COUNTER_HBM_READ] = true, [COUNTER_TIME] = true}};
     row.value[COUNTER_HBM_READ] = (uint64_t)runs[i].read;
     row.value[COUNTER_TIME] = (uint64_t)runs[i].ns;
@@ -120,15 +120,13 @@ TEST(rungs_judged_as_others) {
       {"fa2_causal", "fa2", DTYPE_FP16, 64, 64, true, CAUSE_COUNT},
   };
   if (sizeof(void *) < 8) skip(); /* crosscheck --cpu refuses there */
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++)
+  EACH (i, RUNS)
     for (int noise = 0; noise < 2; noise++) {
       Shape shape = {.N_q = 256, .N_k = 256, .d = 64, .dtype = RUNS[i].ran_dtype, .causal = RUNS[i].causal};
       Tiling tiling = {.B_r = RUNS[i].ran_block, .B_c = RUNS[i].ran_block};
       CpuCheck check;
-      Error error = {0};
-      assert_int_equal(shape_complete(&shape, &error), STATUS_OK);
-      if (cpu_check_run(RUNS[i].ran, &shape, &tiling, 1, "assets/ladder", &check, &error))
-        fail_msg("%s", error.message);
+      must(shape_complete(&shape, fresh_error()));
+      must(cpu_check_run(RUNS[i].ran, &shape, &tiling, 1, "assets/ladder", &check, fresh_error()));
       CounterRow row = {.known = {[COUNTER_COUNTED_READ] = true, [COUNTER_COUNTED_WRITE] = true}};
       for (int t = 0; t < KERNEL_TENSORS; t++) {
         row.value[COUNTER_COUNTED_READ] += check.read[t];
@@ -210,7 +208,7 @@ TEST(what_l2_does_not_keep) {
   };
   const Tiling tiling = {.B_r = 128, .B_c = 64};
   const int64_t q = (int64_t)HEADS * 16384 * 128 * 2;
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+  EACH (i, RUNS) {
     const Shape shape = {.batch = 1,
                          .heads = HEADS,
                          .kv_heads = HEADS,

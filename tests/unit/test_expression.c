@@ -48,7 +48,7 @@ TEST(a_source_is_an_expression_or_statements) {
 /* sim{} and simulate() must agree on every key of the JSON that lessons ask for. */
 TEST(sim_gives_the_numbers_of_simulate) {
   static const char *const algorithms[] = {"standard", "fa1", "fa2", "fa2-split"};
-  for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
+  EACH (a, algorithms) {
     const Problem problem = {.shape = {.N_q = 1000,
                                        .N_k = 3000,
                                        .d = 80,
@@ -60,7 +60,7 @@ TEST(sim_gives_the_numbers_of_simulate) {
                              .tiling = {.B_r = 48, .B_c = 112},
                              .machine = machine_paper()};
     Simulation s;
-    assert_int_equal(simulate(&s, &problem, schedule_find(algorithms[a]), NULL), STATUS_OK);
+    must(simulate(&s, &problem, schedule_find(algorithms[a]), NULL));
     const struct {
       const char *key;
       double value;
@@ -79,7 +79,7 @@ TEST(sim_gives_the_numbers_of_simulate) {
                 {"block_q", 48},
                 {"shape.seq_k", 3000},
                 {"passes", s.schedule->n_passes}};
-    for (size_t k = 0; k < COUNT_OF(keys); k++) {
+    EACH (k, keys) {
       char source[512];
       snprintf(source, sizeof source,
                "sim{N=1000, seq_len_k=3000, d=80, heads=6, kv_heads=2, batch=3, causal=true, "
@@ -149,7 +149,7 @@ TEST(softmax_gives_every_step) {
               {"l", 1.7432839933},
               {"steps[2].exponentials[3]", 0.1353352832366127},
               {"m", 5}};
-  for (size_t k = 0; k < COUNT_OF(keys); k++) {
+  EACH (k, keys) {
     snprintf(source, sizeof source, "%s.%s", s, keys[k].key);
     expect_near(number(source), keys[k].value, 1e-9);
   }
@@ -185,7 +185,7 @@ TEST(text_functions_write_quantities) {
   } rows[] = {{"binary(69206016)", "66 MiB"},   {"decimal(69206016)", "69.21 MB"},  {"binary(512)", "512 B"},
               {"binary(1048575)", "1.000 MiB"}, {"binary(1.5 * GiB)", "1.500 GiB"}, {"fixed(1.32046, 3)", "1.320"},
               {"percent(0.4375)", "43.8 %"},    {"percent(0.5)", "50 %"},           {"decimal(999.96e6)", "1.000 GB"}};
-  for (size_t k = 0; k < COUNT_OF(rows); k++) assert_string_equal(eval(rows[k].source).text, rows[k].text);
+  EACH (k, rows) assert_string_equal(eval(rows[k].source).text, rows[k].text);
   assert_true(number("size'64 MiB'") == 67108864);
   assert_true(number("MiB / MB") == 1.048576);
 }
@@ -194,7 +194,7 @@ TEST(order_tells_how_a_quantity_grows) {
   static const struct {
     const char *f, *order;
   } rows[] = {{"3 * N", "N"}, {"N * N + N", "N^2"}, {"7", "constant"}, {"N^1.5", "N^1.50"}, {"1 / N", "N^-1"}};
-  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+  EACH (k, rows) {
     char source[128];
     snprintf(source, sizeof source, "order(function(N) return %s end, {1024, 4096, 16384})", rows[k].f);
     assert_string_equal(eval(source).text, rows[k].order);
@@ -212,9 +212,7 @@ TEST(random_numbers_are_the_same_every_time) {
 
 static void expect_text(ExpressionScope *scope, const char *template, const char *expected) {
   char filled[200];
-  Error error = {0};
-  if (expression_scope_fill(scope, template, strlen(template), 1, filled, sizeof filled, &error))
-    fail_msg("%s", error.message);
+  must(expression_scope_fill(scope, template, strlen(template), 1, filled, sizeof filled, fresh_error()));
   assert_string_equal(filled, expected);
 }
 
@@ -222,11 +220,11 @@ TEST(a_scope_keeps_names) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *first = "rows = 128 function twice(x) return 2 * x end return rows", *second = "twice(rows)";
-  assert_int_equal(expression_scope_eval(scope, first, strlen(first), 1, &value, NULL), STATUS_OK);
-  assert_int_equal(expression_scope_eval(scope, second, strlen(second), 2, &value, NULL), STATUS_OK);
+  must(expression_scope_eval(scope, first, strlen(first), 1, &value, NULL));
+  must(expression_scope_eval(scope, second, strlen(second), 2, &value, NULL));
   assert_true(value.numbers[0] == 256);
   value = (ExpressionValue){.kind = EXPRESSION_LIST, .n = 2, .numbers = {3, 4}};
-  assert_int_equal(expression_scope_set(scope, "computed", &value, NULL), STATUS_OK);
+  must(expression_scope_set(scope, "computed", &value, NULL));
   expect_text(scope, "{computed[2]}", "4");
   expression_scope_close(scope);
   expression_scope_close(NULL);
@@ -256,7 +254,7 @@ TEST(values_are_paid_for) {
              "local row, x, v = {}, {}, {} for i = 1, 120 do row[i] = 1 end for i = 1, %d do x[i] = 1 v[i] = row end "
              "return softmax{scores=x, values=v}.l",
              n);
-    assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL), STATUS_OK);
+    must(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL));
     assert_int_equal(expression_scope_eval(scope, text, strlen(text), 1, &value, NULL),
                      n == 40 ? STATUS_OK : STATUS_TOO_LARGE);
     expression_scope_close(scope);
@@ -270,7 +268,7 @@ TEST(a_scope_survives_errors) {
   const char *big = "local s = 'x' while true do s = s .. s end return s";
   assert_int_equal(expression_scope_eval(scope, big, strlen(big), 1, &value, NULL), STATUS_TOO_LARGE);
   assert_int_equal(expression_scope_eval(scope, "nope", 4, 1, &value, NULL), STATUS_BAD_FILE);
-  assert_int_equal(expression_scope_eval(scope, "1 + 1", 5, 1, &value, NULL), STATUS_OK);
+  must(expression_scope_eval(scope, "1 + 1", 5, 1, &value, NULL));
   assert_true(value.numbers[0] == 2);
   expression_scope_close(scope);
 }

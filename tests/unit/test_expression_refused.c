@@ -24,26 +24,23 @@ static Status load_any(void *context, const char *name, Gpu *gpu, Error *error) 
 static void expect_refusal(const Refused *r) {
   ExpressionScope *scope;
   ExpressionValue value = {.n = -1};
-  Error error = {0};
-  assert_int_equal(
-      expression_scope_open(
-          &scope, &(ExpressionLimits){.file = "t.md", .load_gpu = strstr(r->source, "gpu='any'") ? load_any : NULL},
-          &error),
-      STATUS_OK);
+  must(expression_scope_open(
+      &scope, &(ExpressionLimits){.file = "t.md", .load_gpu = strstr(r->source, "gpu='any'") ? load_any : NULL},
+      fresh_error()));
   const clock_t began = clock();
-  const Status status = expression_scope_eval(scope, r->source, strlen(r->source), 10, &value, &error);
+  const Status status = expression_scope_eval(scope, r->source, strlen(r->source), 10, &value, fresh_error());
   const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
   expression_scope_close(scope);
   char begin[32];
   snprintf(begin, sizeof begin, "t.md:%d: ", r->line);
   if (status == STATUS_OK) fail_msg("not refused: %s", r->source);
-  if (status == STATUS_NO_MEMORY || status != error.status) fail_msg("status %d: %s", status, error.message);
-  if (strncmp(error.message, begin, strlen(begin)) != 0)
-    fail_msg("'%s' does not begin with '%s'", error.message, begin);
-  if (!strstr(error.message, r->says)) fail_msg("'%s' does not say '%s'", error.message, r->says);
+  if (status == STATUS_NO_MEMORY || status != test_error.status) fail_msg("status %d: %s", status, test_error.message);
+  if (strncmp(test_error.message, begin, strlen(begin)) != 0)
+    fail_msg("'%s' does not begin with '%s'", test_error.message, begin);
+  if (!strstr(test_error.message, r->says)) fail_msg("'%s' does not say '%s'", test_error.message, r->says);
   if (seconds > SLOWER) fail_msg("took %.2f s: %s", seconds, r->source);
   assert_int_equal(value.n, -1);
-  for (const char *c = error.message; *c; c++) assert_in_range((unsigned char)*c, 32, 126);
+  for (const char *c = test_error.message; *c; c++) assert_in_range((unsigned char)*c, 32, 126);
 }
 
 /* Each would hang, fill memory, or reach outside. */
@@ -103,7 +100,7 @@ TEST(hostile_expressions_end_within_a_second) {
       {"table.unpack({}, 1, 1e8)", "there is no name 'table'", 10},
       {"\x1bLua", "", 10}, /* precompiled code */
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
+  EACH (k, rows) expect_refusal(&rows[k]);
 }
 
 /* A text may have 64 KiB. */
@@ -193,7 +190,7 @@ TEST(wrong_expressions_say_what_and_where) {
       {"normal(-1, 0)", "whole numbers", 10},
       {"binary('x')", "must be a number", 10},
   };
-  for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
+  EACH (k, rows) expect_refusal(&rows[k]);
 }
 
 TEST(long_sources_are_refused) {
@@ -222,20 +219,19 @@ TEST(wrong_texts_say_where) {
               {"{1\n+ nope}", "t.md:6: there is no name 'nope'"},
               {"{while true do end return 1}", "t.md:5: "},
               {"{'a', 'b'", "no '}'"}};
-  for (size_t k = 0; k < COUNT_OF(rows); k++) {
+  EACH (k, rows) {
     ExpressionScope *scope = open_scope();
     char filled[64];
-    Error error = {0};
-    assert_int_not_equal(
-        expression_scope_fill(scope, rows[k].template, strlen(rows[k].template), 5, filled, sizeof filled, &error),
-        STATUS_OK);
-    if (!strstr(error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", error.message, rows[k].says);
+    assert_int_not_equal(expression_scope_fill(scope, rows[k].template, strlen(rows[k].template), 5, filled,
+                                               sizeof filled, fresh_error()),
+                         STATUS_OK);
+    if (!strstr(test_error.message, rows[k].says)) fail_msg("'%s' does not say '%s'", test_error.message, rows[k].says);
     expression_scope_close(scope);
   }
   ExpressionScope *scope = open_scope();
   char small[8];
-  Error error = {0};
-  assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, &error), STATUS_TOO_LARGE);
+  assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, fresh_error()),
+                   STATUS_TOO_LARGE);
   assert_string_equal(small, "twelve "); /* cut, and ended */
   expression_scope_close(scope);
 }
@@ -243,16 +239,15 @@ TEST(wrong_texts_say_where) {
 /* The budget belongs to the scope: many small evaluations cannot do what one large one may not. */
 TEST(a_scope_has_one_budget) {
   ExpressionScope *scope;
-  assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL), STATUS_OK);
+  must(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL));
   const char *loop = "for k = 1, 5000 do end return 1";
   Status status = STATUS_OK;
   int n = 0;
   ExpressionValue value;
-  Error error = {0};
-  while (n < 1000 && !(status = expression_scope_eval(scope, loop, strlen(loop), 1, &value, &error))) n++;
+  while (n < 1000 && !(status = expression_scope_eval(scope, loop, strlen(loop), 1, &value, fresh_error()))) n++;
   assert_int_equal(status, STATUS_TOO_LARGE);
   assert_in_range(n, 5, 30);
-  assert_non_null(strstr(error.message, "expression:1: "));
+  assert_non_null(strstr(test_error.message, "expression:1: "));
   expression_scope_close(scope);
 }
 

@@ -7,8 +7,6 @@
 #include "sim/machine/gpu.h"
 #include "sim/l2/hierarchy.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 enum { FILE_BYTES = KEYFILE_MAX_BYTES };
 
 static size_t read_asset(const char *name, char *text) {
@@ -27,8 +25,7 @@ static Gpu load(const char *name) {
   static char text[FILE_BYTES];
   const size_t length = read_asset(name, text);
   Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, length, name, &gpu, &error) != STATUS_OK) fail_msg("%s", error.message);
+  must(gpu_parse(text, length, name, &gpu, fresh_error()));
   return gpu;
 }
 
@@ -83,7 +80,7 @@ TEST(fp32_peaks_are_lanes_times_clock) {
                {"a30", 128},     {"a40", 256},          {"rtx3080", 256},   {"rtx5070", 256},   {"rtx5070ti", 256},
                {"rtx5080", 256}, {"rtx-pro-6000", 256}, {"l20", 256},       {"h20", 256},       {"h800", 256},
                {"gb300", 256},   {"jetson-orin", 256},  {"m4-max", 256}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz);
     if (got < 0.985 * CASES[i].flops_per_sm_clock || got > 1.015 * CASES[i].flops_per_sm_clock)
@@ -111,7 +108,7 @@ TEST(tensor_peaks_are_units_times_clock) {
                {"l20", 512, 2520e6},        {"h20", 1024, 1853e6},       {"h800", 4096, 1830e6},
                {"gb200", 8192, 2008e6},     {"gb300", 8192, 2008e6},     {"jetson-orin", 2048, 1300e6},
                {"m4-max", 256, 1578e6}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].clock_hz);
     if (got < 0.985 * CASES[i].fp16_per_sm_clock || got > 1.015 * CASES[i].fp16_per_sm_clock)
@@ -130,7 +127,7 @@ TEST(bandwidth_is_bus_width_times_clock) {
     double bus_bits;
   } CASES[] = {{"v100", 4096},     {"a100-40gb", 5120}, {"a100-80gb", 5120}, {"h100-pcie", 5120},
                {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Gpu g = load(CASES[i].name);
     const double peak = CASES[i].bus_bits / 8 * 2 * g.memory_clock_hz;
     if (g.hbm_bytes_per_s < 0.97 * peak || g.hbm_bytes_per_s > 1.01 * peak)
@@ -144,7 +141,7 @@ TEST(l2_geometry_adds_up) {
     const char *name;
     int64_t sets_per_slice;
   } CASES[] = {{"v100", 32}, {"a100-40gb", 256}, {"h100-sxm", 256}, {"h200", 256}, {"mi300x", 128}, {"tiny", 16}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Gpu g = load(CASES[i].name);
     assert_int_equal(g.l2_bytes, g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
   }
@@ -195,8 +192,7 @@ TEST(another_l2_has_room_in_proportion) {
 
 static Gpu parse(const char *text) {
   Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error) != STATUS_OK) fail_msg("%s", error.message);
+  must(gpu_parse(text, strlen(text), "mine.gpu", &gpu, fresh_error()));
   return gpu;
 }
 
@@ -268,17 +264,17 @@ TEST(contradictions_are_explained) {
       {"ctas_per_sm = 32\n", "mine.gpu:7: ctas_per_sm does not say where", "# source: document"},
       {"l2_partitions = 65 # assumed\n", "mine.gpu:7: l2_partitions = 65 is out of range", "from 1 to 64"},
   };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     char text[1024];
     snprintf(text, sizeof text, MINIMAL "%s", CASES[i].more);
     Gpu gpu, before;
     memset(&gpu, 0x5A, sizeof gpu);
     before = gpu;
-    Error error = {0};
-    assert_int_equal(gpu_parse(text, strlen(text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 || !strstr(error.message, CASES[i].says))
-      fail_msg("case %zu says: %s", i, error.message);
-    assert_true(strlen(error.message) < sizeof error.message - 1);
+    assert_int_equal(gpu_parse(text, strlen(text), "mine.gpu", &gpu, fresh_error()), STATUS_BAD_FILE);
+    if (strncmp(test_error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 ||
+        !strstr(test_error.message, CASES[i].says))
+      fail_msg("case %zu says: %s", i, test_error.message);
+    assert_true(strlen(test_error.message) < sizeof test_error.message - 1);
     assert_memory_equal(&gpu, &before, sizeof gpu);
   }
 }
@@ -300,10 +296,9 @@ TEST(other_refusals) {
        "assumed\n",
        "mine.gpu: no 'hbm_bandwidth'"},
   };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     Gpu gpu;
-    Error error = {0};
-    assert_int_equal(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
-    if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
+    must_refuse(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, fresh_error()), STATUS_BAD_FILE,
+                CASES[i].says);
   }
 }

@@ -14,9 +14,7 @@ static void expect_equal(const CounterRow *row) {
   const int64_t outside = blocks * row->tiling.B_r - s->N_q * s->heads * s->batch;
   const uint64_t taken = strcmp(row->kernel, "fa3_overlap") ? 0 : (uint64_t)blocks * SECTOR_BYTES;
   KernelTraffic traffic;
-  Error error = {0};
-  if (kernel_model_traffic(kernel_model_find(row->kernel), s, &row->tiling, &traffic, &error))
-    fail_msg("%s", error.message);
+  must(kernel_model_traffic(kernel_model_find(row->kernel), s, &row->tiling, &traffic, fresh_error()));
   assert_true(row->known[COUNTER_BOUNDARY_READ] && row->known[COUNTER_BOUNDARY_WRITE]);
   assert_int_equal(row->value[COUNTER_BOUNDARY_READ],
                    kernel_traffic_read(&traffic) + taken + (uint64_t)(outside * s->d * 2));

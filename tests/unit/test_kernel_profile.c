@@ -10,8 +10,6 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/recorded_rows.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 static const char *const NAMES[] = {"fa2-sm90",
                                     "fa2_wgmma",
                                     "fa3_overlap",
@@ -40,18 +38,17 @@ static Profile load(const char *name) {
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);
   Profile p;
-  Error error = {0};
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
-  if (profile_parse(text, length, name, &p, &error) ||
-      keyfile_check_sources(name, fields, n_fields, p.notes, &error)) /* shipped files have sources */
-    fail_msg("%s", error.message);
+  if (profile_parse(text, length, name, &p, fresh_error()) ||
+      keyfile_check_sources(name, fields, n_fields, p.notes, fresh_error())) /* shipped files have sources */
+    fail_msg("%s", test_error.message);
   return p;
 }
 
 TEST(every_file_is_read_and_runs_on_an_h200) {
   const Gpu gpu = open_gpu("h200");
-  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+  EACH (i, NAMES) {
     const Profile p = load(NAMES[i]);
     assert_string_equal(p.name, NAMES[i]);
     for (int d = 0; d < PROFILE_D_COUNT; d++) {
@@ -59,9 +56,8 @@ TEST(every_file_is_read_and_runs_on_an_h200) {
         LaunchConfig config;
         Launch launch;
         const Shape shape = {.N_q = 4096, .d = PROFILE_D[d], .causal = causal};
-        Error error = {0};
-        if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error))
-          fail_msg("%s", error.message);
+        must(profile_config(&p, &shape, &config, fresh_error()) ||
+             launch_make(&launch, &shape, &config, &gpu, fresh_error()));
       }
     }
   }
@@ -82,9 +78,7 @@ static Launch launched(const char *name, int64_t d, bool causal) {
   const Shape shape = {.heads = 2048 / d, .N_q = 16384, .d = d, .causal = causal};
   LaunchConfig config;
   Launch l;
-  Error error = {0};
-  if (profile_config(&p, &shape, &config, &error) || launch_make(&l, &shape, &config, &gpu, &error))
-    fail_msg("%s", error.message);
+  must(profile_config(&p, &shape, &config, fresh_error()) || launch_make(&l, &shape, &config, &gpu, fresh_error()));
   return l;
 }
 
@@ -116,7 +110,7 @@ TEST(shared_memory_is_the_tiles) {
     const char *name;
     int copies;
   } CASES[] = {{"fa2_tensor", 1}, {"fa2_async", 2}, {"fa2-sm90", 1}, {"fa3-sm90", 2}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Profile p = load(CASES[i].name);
     for (int d = 0; d < PROFILE_D_COUNT; d++) {
       for (int causal = 0; causal < 2; causal++) {
@@ -142,10 +136,9 @@ TEST(tiles_are_found) {
   const Profile tensor = load("fa2_tensor");
   const Shape shape = {.N_q = 64, .d = 256};
   LaunchConfig config;
-  Error error = {0};
-  assert_int_equal(profile_config(&tensor, &shape, &config, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(profile_config(&tensor, &shape, &config, fresh_error()), STATUS_BAD_REQUEST);
   assert_string_equal(
-      error.message,
+      test_error.message,
       "fa2_tensor has no tile for d = 256; its description has d = 64, 128, and kernels choose others between them");
 }
 
@@ -154,32 +147,29 @@ TEST(tiles_are_found) {
 TEST(a_narrow_V_has_its_own_tile) {
   const Profile fa3 = load("fa3-sm90"), fa2 = load("fa2-sm90");
   LaunchConfig config;
-  Error error = {0};
   Shape shape = {.N_q = 4096, .d = 192, .d_v = 128};
   for (int k = 0; k < 4; k++) {
     shape.causal = k % 2;
     shape.d = k < 2 ? 129 : 192; /* those above 128 */
-    assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
+    must(profile_config(&fa3, &shape, &config, fresh_error()));
     assert_true(config.block_q == 128 && config.block_k == 128 && config.threads == 384);
     assert_int_equal(config.shared_bytes, 2 * (128 * 192 + 2 * 128 * (192 + 128)));
   }
   shape.d_v = 192;
-  assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
+  must(profile_config(&fa3, &shape, &config, fresh_error()));
   assert_int_equal(config.block_k, 112);
   static const Shape NONE[] = {
       {.d = 256, .d_v = 128}, {.d = 193, .d_v = 128}, {.d = 128, .d_v = 64}, {.d = 192, .d_v = 129}};
-  for (size_t k = 0; k < sizeof NONE / sizeof NONE[0]; k++) {
-    error = (Error){0};
-    assert_int_equal(profile_config(&fa3, &NONE[k], &config, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, "and for d = 192 with V of 128"));
+  EACH (k, NONE) {
+    must_refuse(profile_config(&fa3, &NONE[k], &config, fresh_error()), STATUS_BAD_REQUEST,
+                "and for d = 192 with V of 128");
   }
   shape = (Shape){.N_q = 4096, .d = 192, .d_v = 128};
-  error = (Error){0};
-  assert_int_equal(profile_config(&fa2, &shape, &config, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "heads of V as large as those of K; leave"));
+  must_refuse(profile_config(&fa2, &shape, &config, fresh_error()), STATUS_BAD_REQUEST,
+              "heads of V as large as those of K; leave");
   Profile any;
-  assert_int_equal(profile_parse("tile = 64 x 32\n", 15, "mine", &any, NULL), STATUS_OK);
-  assert_int_equal(profile_config(&any, &shape, &config, &error), STATUS_OK);
+  must(profile_parse("tile = 64 x 32\n", 15, "mine", &any, NULL));
+  must(profile_config(&any, &shape, &config, fresh_error()));
   assert_int_equal(config.block_k, 32);
 }
 
@@ -193,7 +183,7 @@ TEST(flash_attention_3_splits_as_its_source_says) {
   } CASES[] = {{1, 32768, 32, 8, 15},   {1, 16384, 32, 32, 4}, {1, 512, 8, 1, 1},
                {1, 16384, 106, 106, 1}, {2048, 2048, 4, 4, 2}, {40960, 131072, 1, 1, 2}};
   const Profile p = load("fa3-sm90");
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     const Shape shape = {.batch = 1,
                          .heads = CASES[k].heads,
                          .kv_heads = CASES[k].kv_heads,
@@ -211,7 +201,7 @@ TEST(flash_attention_3_splits_as_its_source_says) {
 TEST(decode_splits_as_its_source_says) {
   const Profile p = load("fa2_decode");
   Shape shape = {.heads = 32, .kv_heads = 8, .N_q = 1, .N_k = 32768, .d = 128};
-  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  must(shape_complete(&shape, NULL));
   assert_int_equal(profile_splits(&p, &shape, 132), 16);
   shape.batch = 8;
   assert_int_equal(profile_splits(&p, &shape, 132), 2);
@@ -229,7 +219,7 @@ TEST(a_kernel_becomes_its_split_one) {
   problem.tiling.B_r = 64;
   assert_ptr_equal(planner_algorithm(&problem), p.schedule);
   LaunchConfig c = {0};
-  assert_int_equal(shape_complete(&problem.shape, NULL), STATUS_OK);
+  must(shape_complete(&problem.shape, NULL));
   profile_become_split(&p, &problem.shape, 7, &c);
   assert_int_equal(c.n_splits, 7);
 }
@@ -238,7 +228,7 @@ TEST(numbers_have_sources) {
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
   assert_int_equal(n_fields, PROFILE_FIELD_COUNT);
-  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+  EACH (i, NAMES) {
     const Profile p = load(NAMES[i]);
     for (int f = 0; f < n_fields; f++)
       if (keyfile_is_number(fields[f].kind) && p.notes[f].line) assert_true(p.notes[f].source[0]);
@@ -266,16 +256,14 @@ TEST(launched_as_recorded) {
                    .N_q = N,
                    .d = d,
                    .causal = recorded_is(&row, "causal", "1")};
-    assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+    must(shape_complete(&shape, NULL));
     if (profile_splits(&p, &shape, gpu.n_sm) != splits) /* what a request is answered with is what ran */
       fail_msg("%s, N = %d, d = %d: %d splits, not %d", kernel, (int)N, (int)d,
                (int)profile_splits(&p, &shape, gpu.n_sm), (int)splits);
     if (splits > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
     LaunchConfig c;
     Launch l;
-    Error error = {0};
-    if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error))
-      fail_msg("%s", error.message);
+    must(profile_config(&p, &shape, &c, fresh_error()) || launch_make(&l, &shape, &c, &gpu, fresh_error()));
     int64_t blocks = 1;
     const char *size = recorded_cell(&row, "grid");
     for (char *end; *size; size = end) blocks *= strtoll(size, &end, 10);
@@ -295,8 +283,7 @@ TEST(launched_as_recorded) {
 
 TEST(the_least_that_is_enough) {
   Profile p;
-  Error error = {0};
-  if (profile_parse(MINIMAL, strlen(MINIMAL), "f", &p, &error)) fail_msg("%s", error.message);
+  must(profile_parse(MINIMAL, strlen(MINIMAL), "f", &p, fresh_error()));
   assert_string_equal(p.product, "mine");
   assert_int_equal(p.rows, ROWS_ASCENDING);
   assert_int_equal(p.walk, WALK_FORWARD);
@@ -307,7 +294,6 @@ TEST(the_least_that_is_enough) {
 }
 
 TEST(a_kernel_that_waits_is_launched_as_one) {
-  Error error = {0};
   const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
   for (int waits = 0; waits < 2; waits++) {
     char text[512];
@@ -320,8 +306,8 @@ TEST(a_kernel_that_waits_is_launched_as_one) {
               sizeof text - strlen(text) - 1);
     Profile p;
     LaunchConfig config;
-    if (profile_parse(text, strlen(text), "f", &p, &error) || profile_config(&p, &shape, &config, &error))
-      fail_msg("%s", error.message);
+    must(profile_parse(text, strlen(text), "f", &p, fresh_error()) ||
+         profile_config(&p, &shape, &config, fresh_error()));
     assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 &&
                 config.latency_cycles == waits * 700 && config.steady == waits &&
                 config.slip_percent == (waits ? 0 : 70));
@@ -378,12 +364,11 @@ TEST(wrong_files_say_where_and_why) {
       {"threads = 128\n", "f:1: threads is said of every tile, but there is none"},
       {"tile = 128 x 64\nwalk = sideways\n", "f:2: there is no walk 'sideways'"},
   };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     Profile p;
     memset(&p, 0x5A, sizeof p);
-    Error error = {0};
-    assert_int_equal(profile_parse(CASES[i].text, strlen(CASES[i].text), "f", &p, &error), STATUS_BAD_FILE);
-    if (!strstr(error.message, CASES[i].message)) fail_msg("case %zu: %s", i, error.message);
+    must_refuse(profile_parse(CASES[i].text, strlen(CASES[i].text), "f", &p, fresh_error()), STATUS_BAD_FILE,
+                CASES[i].message);
     assert_int_equal(p.pull_bytes, 0x5A5A5A5A5A5A5A5A); /* unchanged */
   }
 }
@@ -393,8 +378,7 @@ TEST(a_kernel_in_three_lines) {
   const char *text =
       "tile = 128 x 64\nthreads = 256\nshared = 64 KiB\nwalk = reversed\nd256_block_q = 64\nd256_block_k = 32\n";
   Profile p;
-  Error error = {0};
-  if (profile_parse(text, strlen(text), "my kernels/fused attention.txt", &p, &error)) fail_msg("%s", error.message);
+  must(profile_parse(text, strlen(text), "my kernels/fused attention.txt", &p, fresh_error()));
   assert_string_equal(p.name, "fused-attention.txt");
   assert_string_equal(p.schedule->name, "fa2");
   assert_int_equal(p.order, ORDER_QUERY_HEAD_BATCH);

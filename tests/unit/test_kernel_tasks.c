@@ -17,21 +17,19 @@
 
 static const char *const TASKS[] = {"map",     "block-sum", "row-sums", "transpose", "padding",
                                     "softmax", "online",    "multiply", "attention", "merge"};
-enum { N_TASKS = sizeof TASKS / sizeof *TASKS, PTX_BYTES = 4 << 20 };
+enum { N_TASKS = COUNT_OF(TASKS), PTX_BYTES = 4 << 20 };
 
 static ProgramTask *task_of(const char *name) {
-  Error error = {0};
-  ProgramTask *task = task_open(name, &error);
-  if (!task) fail_msg("%s", error.message);
+  ProgramTask *task = task_open(name, fresh_error());
+  if (!task) fail_msg("%s", test_error.message);
   return task;
 }
 
 static TaskJudgement judge(const char *name, ProgramTask *task, const char *text) {
   TaskJudgement j;
-  Error error = {0};
-  if (task_draw(task, 0, text, strlen(text), &error) ||
-      task_judge(name, task, text, strlen(text), "mine.cu", &j, &error))
-    fail_msg("%s: %s", name, error.message);
+  if (task_draw(task, 0, text, strlen(text), fresh_error()) ||
+      task_judge(name, task, text, strlen(text), "mine.cu", &j, fresh_error()))
+    fail_msg("%s: %s", name, test_error.message);
   return j;
 }
 
@@ -58,8 +56,7 @@ static void write_recorded(const char *name, const char *head, char *ptx) {
     const char *word = line + strspn(line, " \t");
     static const char *const DEBUG[] = {"//", ".loc", ".file", "$L__tmp", "$L__func", "Ltmp", "Lfunc"};
     bool is_debug = !*word;
-    for (size_t d = 0; d < sizeof DEBUG / sizeof *DEBUG; d++)
-      is_debug = is_debug || strncmp(word, DEBUG[d], strlen(DEBUG[d])) == 0;
+    EACH (d, DEBUG) is_debug = is_debug || strncmp(word, DEBUG[d], strlen(DEBUG[d])) == 0;
     if (!is_debug) fprintf(out, "%s\n", line);
   }
   fclose(out);
@@ -70,22 +67,21 @@ TEST(recorded_ptx_is_of_its_task) {
   char *source = malloc(KERNEL_TASK_SOURCE_BYTES), head[128];
   assert_non_null(source);
   for (int k = 0; k < N_TASKS; k++) {
-    Error error = {0};
     ProgramTask *task = task_of(TASKS[k]);
-    assert_int_equal(kernel_task_source(task, source, &error), STATUS_OK);
+    must(kernel_task_source(task, source, fresh_error()));
     snprintf(head, sizeof head, "// reference and mutants of %s.task, source %016llx\n", TASKS[k],
              (unsigned long long)hash_of(source));
     if (getenv("RECORD")) {
       const CudaSource cuda = {.path = "task.cu", .text = source, .length = strlen(source)};
       CudaResult compiled;
-      if (cuda_compile(&cuda, &compiled, &error)) fail_msg("%s: %s", TASKS[k], error.message);
+      if (cuda_compile(&cuda, &compiled, fresh_error())) fail_msg("%s: %s", TASKS[k], test_error.message);
       write_recorded(TASKS[k], head, compiled.ptx);
       free(compiled.ptx);
     }
     char path[256], *text;
     size_t length;
     snprintf(path, sizeof path, "lessons/tasks/%s.ptx", TASKS[k]);
-    if (file_read(path, PTX_BYTES, &text, &length, &error)) fail_msg("%s", error.message);
+    must(file_read(path, PTX_BYTES, &text, &length, fresh_error()));
     if (strncmp(text, head, strlen(head)) != 0) fail_msg("%s is not of %s.task; RECORD=1 writes it", path, TASKS[k]);
     free(text);
     free(task);
@@ -110,9 +106,8 @@ static char *answer_of(const char *recorded, const ProgramTask *task, int k) {
 static char *recorded_answer(const char *name, const ProgramTask *task, int k) {
   char path[256], *text;
   size_t length;
-  Error error = {0};
   snprintf(path, sizeof path, "lessons/tasks/%s.ptx", name);
-  if (file_read(path, PTX_BYTES, &text, &length, &error)) fail_msg("%s", error.message);
+  must(file_read(path, PTX_BYTES, &text, &length, fresh_error()));
   char *answer = answer_of(text, task, k);
   free(text);
   return answer;
@@ -228,7 +223,7 @@ static void check_reference(const char *name, const ProgramTask *task, int state
       continue;
     assert_int_equal(strncmp(word, "arg=", 4), 0);
     for (Inputs *side = &in;; side = &out) { /* what is read, and what the kernel writes into */
-      assert_int_equal(spec_parse(word + 4, &side->spec[side->n], &error), STATUS_OK);
+      must(spec_parse(word + 4, &side->spec[side->n], &error));
       side->bytes[side->n] = calloc((size_t)side->spec[side->n].n + 1, 8);
       spec_fill(&side->spec[side->n], side->bytes[side->n]);
       side->n++;
@@ -240,8 +235,8 @@ static void check_reference(const char *name, const ProgramTask *task, int state
                                  .n_bytes = in.spec[a].n * spec_type_bytes(in.spec[a].type)};
   }
   launch.arguments = arguments, launch.n_arguments = in.n;
-  assert_int_equal(ptx_module_load(ptx, strlen(ptx), name, &module, &error), STATUS_OK);
-  assert_int_equal(ptx_kernel_new(module, ptx_find_entry(module, task->entry), &kernel, &error), STATUS_OK);
+  must(ptx_module_load(ptx, strlen(ptx), name, &module, &error));
+  must(ptx_kernel_new(module, ptx_find_entry(module, task->entry), &kernel, &error));
   if (ptx_run(kernel, &launch, &result, &error)) fail_msg("%s: %s", name, error.message);
   const Spec *spec = &in.spec[result_of];
   const int64_t step = task->is_hidden[state] ? 1 + spec->n / 400 : 1; /* of large ones some */
@@ -314,7 +309,7 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
       {"", ""},
   };
   ProgramTask *task = task_of("map");
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     const double began = seconds();
     const TaskJudgement j = judge("map", task, ROWS[k].text);
     if (!j.verdict || !*j.why || !strstr(j.why, ROWS[k].says))

@@ -3,8 +3,6 @@
 #include "tests/support/test.h"
 #include "sim/base/keyfile.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];
   int64_t n_sm;
@@ -124,7 +122,7 @@ TEST(units_have_their_factors) {
       {"launch = 800 ns", 8e-7, LAUNCH},
       {"peak=312TFLOP/s", 312e12, PEAK},
   };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     char text[256];
     snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", CASES[i].line);
     const Result r = parse(text);
@@ -192,7 +190,7 @@ TEST(slips_are_named_with_their_line) {
       {HEAD "# \xC3", "m.gpu:3: byte 3 is 0xC3", "UTF-8"}, /* cut off */
       {HEAD "# \xE2\x82\n", "m.gpu:3: byte 3 is 0xE2", "UTF-8"},
   };
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     const Result r = parse(CASES[i].text);
     if (r.status != STATUS_BAD_FILE) fail_msg("case %zu accepted", i);
     if (strncmp(r.error.message, CASES[i].starts, strlen(CASES[i].starts)) != 0 ||

@@ -4,14 +4,13 @@
 #include "tests/support/rand.h"
 
 static KvCache complete(KvCache cache) {
-  Error error = {0};
-  if (kvcache_complete(&cache, &error) != STATUS_OK) fail_msg("%s", error.message);
+  must(kvcache_complete(&cache, fresh_error()));
   return cache;
 }
 
 static Wide bytes_at(const KvCache *cache, int64_t tokens) {
   KvSize size;
-  assert_int_equal(kvcache_size(cache, tokens, &size, NULL), STATUS_OK);
+  must(kvcache_size(cache, tokens, &size, NULL));
   assert_true(size.bytes == size.element_bytes + size.scale_bytes);
   return size.bytes;
 }

@@ -88,7 +88,7 @@ TEST(sizes_and_states_of_ones_own) {
   Traffic t;
   bool overflow = false;
   const Shape shape = {.N_q = 6, .d = 4, .dtype = DTYPE_FP16};
-  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 2, .B_c = 3, .n_splits = 1}, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &(Tiling){.B_r = 2, .B_c = 3, .n_splits = 1}, NULL));
   schedule_traffic(p, &plan, &t, &overflow);
   assert_int_equal(t.steps, 2 * 4 + 3 * 3);
   assert_int_equal(traffic_read_bytes(&t, &overflow), 2 * (6 * 4 + 6 * 4 + 6 * 5 + 3 * 4 * 5));
@@ -100,13 +100,12 @@ TEST(sizes_and_states_of_ones_own) {
 }
 
 TEST(refused_with_file_and_line) {
-  for (size_t k = 0; k < sizeof REOWN_FUSED / sizeof *REOWN_FUSED; k++) {
+  EACH (k, REOWN_FUSED) {
     Program p = {.n_ops = 77};
-    Error error = {0};
-    assert_int_equal(program_read(&p, REOWN_FUSED[k].text, strlen(REOWN_FUSED[k].text), "mine.walk", &error),
+    assert_int_equal(program_read(&p, REOWN_FUSED[k].text, strlen(REOWN_FUSED[k].text), "mine.walk", fresh_error()),
                      STATUS_BAD_FILE);
-    if (strncmp(error.message, REOWN_FUSED[k].says, strlen(REOWN_FUSED[k].says)) != 0)
-      fail_msg("%d: '%s' where '%s' should be", (int)k, error.message, REOWN_FUSED[k].says);
+    if (strncmp(test_error.message, REOWN_FUSED[k].says, strlen(REOWN_FUSED[k].says)) != 0)
+      fail_msg("%d: '%s' where '%s' should be", (int)k, test_error.message, REOWN_FUSED[k].says);
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
   }
 }
@@ -121,9 +120,9 @@ TEST(tensors_are_counted) {
     for (int k = 0; k < n; k++) used += sprintf(text + used, "    store %c_i = A_i\n", 'P' + k);
     used += sprintf(text + used, "    store Z_i = A_i + B_i\n");
     Program p;
-    Error error = {0};
-    assert_int_equal(program_read(&p, text, (size_t)used, "mine.walk", &error), n == 8 ? STATUS_OK : STATUS_BAD_FILE);
-    if (n == 9 && !strstr(error.message, "more than 24 tensors")) fail_msg("%s", error.message);
+    assert_int_equal(program_read(&p, text, (size_t)used, "mine.walk", fresh_error()),
+                     n == 8 ? STATUS_OK : STATUS_BAD_FILE);
+    if (n == 9 && !strstr(test_error.message, "more than 24 tensors")) fail_msg("%s", test_error.message);
   }
 }
 
@@ -144,11 +143,11 @@ TEST(parts_lie_in_hbm_where_they_are_stored) {
               {p, 3, 3 * (48 * 8 * 4 + 48 * 4)},
               {schedule_find("fa2-split"), 1, 0},
               {schedule_find("fa2-split"), 3, 3 * (48 * 8 * 4 + 48 * 4)}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     Plan plan;
     bool overflow = false;
     const Tiling tiling = {.B_r = 16, .B_c = 8, .n_splits = ROWS[k].n_splits};
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &tiling, NULL), STATUS_OK);
+    must(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &tiling, NULL));
     assert_true(schedule_intermediate_bytes(ROWS[k].schedule, &plan, &overflow) == ROWS[k].bytes);
   }
   free(p);
@@ -166,7 +165,7 @@ TEST(its_prefixes_are_its_events) {
     shape.pattern = pattern;
     Plan plan;
     const Tiling tiling = {.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9)};
-    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    must(plan_make(&plan, &shape, &tiling, NULL));
     Traffic folded = {0}, counted;
     Cursor cursor = {0}, sought;
     Event event, again;

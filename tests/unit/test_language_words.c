@@ -17,7 +17,7 @@ static void read_sources(void) {
   static const char *const FILES[] = {"declare",    "launch_lines", "loops",      "names",
                                       "rank_lines", "read",         "statements", "values"};
   size_t length = 0;
-  for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
+  EACH (k, FILES) {
     char path[96];
     snprintf(path, sizeof path, "sim/algorithms/language/%s.c", FILES[k]);
     FILE *file = fopen(path, "r");
@@ -35,7 +35,7 @@ TEST(the_reader_takes_no_other_words) {
                                      "is_power_of(r, \""};
   int n = 0;
   read_sources();
-  for (size_t k = 0; k < sizeof ASKS / sizeof *ASKS; k++)
+  EACH (k, ASKS)
     for (const char *at = source; (at = strstr(at, ASKS[k]));) {
       at += strlen(ASKS[k]);
       const size_t length = strcspn(at, "\"");
@@ -84,7 +84,7 @@ TEST(what_goes_on_from_there) {
       {"ranks\n  for every rank g\n    run f", "", "from forward", 1},
       {"default c", "", "compared", 1},
   };
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     char text[512], offered[512];
     snprintf(text, sizeof text, "%s%s", KERNEL, CASES[k].before);
     const size_t at = strlen(text);
@@ -116,12 +116,11 @@ TEST(mistyped_words_have_a_guess) {
        "mine.walk:2: 'stats' is what columns that nobody declares are called together; take another name"},
   };
   static Program p;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     char text[256];
-    Error error = {0};
     snprintf(text, sizeof text, "algorithm a\n%s", CASES[k].line);
-    assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", &error), STATUS_BAD_FILE);
-    assert_string_equal(error.message, CASES[k].what);
+    assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+    assert_string_equal(test_error.message, CASES[k].what);
   }
   assert_null(words_nearest("S", WORDS_LINE));
   assert_null(words_nearest("", WORDS_LINE));

@@ -21,8 +21,7 @@ static const Gpu SM90 = {.name = "sm90",
 
 static Launch make(Shape shape, LaunchConfig config) {
   Launch l;
-  Error error = {0};
-  if (launch_make(&l, &shape, &config, &SM90, &error)) fail_msg("%s", error.message);
+  must(launch_make(&l, &shape, &config, &SM90, fresh_error()));
   return l;
 }
 
@@ -93,7 +92,6 @@ TEST(a_program_says_which_ctas_begin) {
   static const int64_t BLOCKS[] = {4 + 2 * 10, 4 + 2 * 10 - 4};
   static Program program;
   static Simulation run;
-  Error error = {0};
   const Gpu gpu = {.name = "two",
                    .n_sm = 2,
                    .l2_bytes = 64 << 10,
@@ -110,9 +108,9 @@ TEST(a_program_says_which_ctas_begin) {
     const char *rest = strstr(OWN_SPARSE, LOOPS[0]) + strlen(LOOPS[0]);
     const int n = snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - OWN_SPARSE - (ptrdiff_t)strlen(LOOPS[0])),
                            OWN_SPARSE, LOOPS[back], rest);
-    if (program_read(&program, text, (size_t)n, "own", &error)) fail_msg("%s", error.message);
-    assert_int_equal(simulate(&run, &problem, &program, &error), STATUS_OK);
-    assert_int_equal(simulation_l2(&run, &problem, &gpu, &error), STATUS_OK);
+    must(program_read(&program, text, (size_t)n, "own", fresh_error()));
+    must(simulate(&run, &problem, &program, fresh_error()));
+    must(simulation_l2(&run, &problem, &gpu, fresh_error()));
     assert_true(run.has_l2);
     assert_int_equal(run.launch.descending, back);
     if ((int64_t)(run.l2.hbm_read_bytes / 32768 + 0.5) != BLOCKS[back])
@@ -129,8 +127,7 @@ TEST(impossible_requests) {
   Launch l;
   memset(&l, 0x5A, sizeof l);
   const Launch before = l;
-  Error error = {0};
-  assert_int_equal(launch_make(&l, &shape, &none, &SM90, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(launch_make(&l, &shape, &none, &SM90, fresh_error()), STATUS_BAD_REQUEST);
   assert_int_equal(launch_make(&l, &shape, &negative, &SM90, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(launch_make(&l, &shape, &split, &SM90, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(launch_make(&l, &vast, &one, &SM90, NULL), STATUS_TOO_LARGE);

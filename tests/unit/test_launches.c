@@ -85,7 +85,7 @@ static void describe(const LaunchFacts *f, char *to, size_t size) {
 }
 
 TEST(test_names) {
-  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+  EACH (i, NAMES) {
     CounterRow row = {.block = {128, 1, 1}};
     char said[256];
     snprintf(row.kernel, sizeof row.kernel, "%s", NAMES[i].kernel);
@@ -133,20 +133,20 @@ TEST(test_runs) {
     int64_t n_runs;
   } RUNS[] = {{1000, 1, 1}, {107, 2, 10}, {111, 6, 4}, {9, 1, 1}, {7, 3, 2},
               {30, 2, 1},   {11, 1, 1},   {50, 1, 1},  {60, 1, 1}};
-  const CounterTable table = {.rows = rows, .n_rows = sizeof rows / sizeof *rows};
+  const CounterTable table = {.rows = rows, .n_rows = COUNT_OF(rows)};
   LaunchRun *runs;
   size_t n;
-  assert_int_equal(launch_runs(&table, "", &runs, &n, NULL), STATUS_OK);
-  for (size_t i = 0; i < n && i < sizeof RUNS / sizeof *RUNS; i++) {
+  must(launch_runs(&table, "", &runs, &n, NULL));
+  for (size_t i = 0; i < n && i < COUNT_OF(RUNS); i++) {
     if (runs[i].sum.value[COUNTER_HBM_READ] != RUNS[i].bytes || runs[i].n_parts != RUNS[i].n_parts ||
         runs[i].n_runs != RUNS[i].n_runs)
       fail_msg("run %zu: %llu bytes in %d parts, %lld times (%s)", i,
                (unsigned long long)runs[i].sum.value[COUNTER_HBM_READ], runs[i].n_parts, (long long)runs[i].n_runs,
                runs[i].parts);
   }
-  assert_int_equal(n, sizeof RUNS / sizeof *RUNS);
+  assert_int_equal(n, COUNT_OF(RUNS));
   free(runs);
-  assert_int_equal(launch_runs(&table, "combine", &runs, &n, NULL), STATUS_OK);
+  must(launch_runs(&table, "combine", &runs, &n, NULL));
   assert_int_equal(n, 1);
   free(runs);
 }
@@ -177,7 +177,7 @@ TEST(test_cards) {
                {"", 75, "t4", false},
                {"", 120, NULL, false},
                {"", 0, NULL, false}};
-  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+  EACH (i, CARDS) {
     CounterRow row = {.capability = CARDS[i].capability};
     const char *candidates;
     strcpy(row.device, CARDS[i].device);

@@ -6,7 +6,7 @@
 
 static Plan plan_of(Shape shape, Tiling tiling) {
   Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &tiling, NULL));
   return plan;
 }
 
@@ -29,11 +29,11 @@ TEST(test_by_hand) {
                 {"fa1", "l_i", 1152},        {"fa2-split", "O_i", 384},  {"fa2-split", "L_i", 1024},
                 {"fa2-split", "O_is", 1280}, {"fa2-split", "L_is", 1792}};
   const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4, .n_splits = 2});
-  for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES; k++) {
+  EACH (k, PLACES) {
     const Schedule *s = schedule_find(PLACES[k].program);
     const int name = name_of(s, PLACES[k].name);
     Layout l;
-    assert_int_equal(layout_make(&l, s, &plan, NULL), STATUS_OK);
+    must(layout_make(&l, s, &plan, NULL));
     assert_int_equal(l.base[name], PLACES[k].base);
     const bool is_column = strchr("mlL", PLACES[k].name[0]),
                is_part = PLACES[k].name[strlen(PLACES[k].name) - 1] == 's';
@@ -49,9 +49,8 @@ TEST(test_by_hand) {
 TEST(test_too_large) {
   const Plan plan = plan_of((Shape){.N_q = SHAPE_MAX_N, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
   Layout l;
-  Error error = {0};
-  assert_int_equal(layout_make(&l, schedule_find("fa2"), &plan, &error), STATUS_TOO_LARGE);
-  assert_true(error.message[0]);
+  assert_int_equal(layout_make(&l, schedule_find("fa2"), &plan, fresh_error()), STATUS_TOO_LARGE);
+  assert_true(test_error.message[0]);
 }
 
 /* S and P of N rows in fp16 have 2 x 2 N^2 bytes: 2^60 with N = 2^29, which fit, and 2^62 with N = 2^30, which do not.
@@ -60,7 +59,7 @@ TEST(test_the_last_that_fits) {
   Layout l;
   const Schedule *s = schedule_find("standard");
   const Plan fits = plan_of((Shape){.N_q = INT64_C(1) << 29, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
-  assert_int_equal(layout_make(&l, s, &fits, NULL), STATUS_OK);
+  must(layout_make(&l, s, &fits, NULL));
   const Plan large = plan_of((Shape){.N_q = INT64_C(1) << 30, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
   assert_int_equal(layout_make(&l, s, &large, NULL), STATUS_TOO_LARGE);
 }

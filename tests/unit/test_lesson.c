@@ -63,8 +63,7 @@ static const char WHOLE[] = "# A title\n"
 
 TEST(a_whole_lesson_is_read) {
   Lesson l;
-  Error error = {0};
-  assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error), STATUS_OK);
+  must(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", fresh_error()));
   assert_string_equal(l.file, "03-x.md");
   assert_string_equal(l.name, "03-x");
   assert_string_equal(lesson_text(&l, l.title), "A title");
@@ -78,7 +77,7 @@ TEST(a_whole_lesson_is_read) {
     int line;
   } BLOCKS[] = {{LESSON_PROSE, 7}, {LESSON_PROSE, 9}, {LESSON_STATE, 16},  {LESSON_ASK, 0},
                 {LESSON_SHOW, 35}, {LESSON_TASK, 39}, {LESSON_TEACHER, 49}};
-  assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
+  assert_int_equal(l.n_blocks, COUNT_OF(BLOCKS));
   for (size_t k = 0; k < l.n_blocks; k++) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
     if (BLOCKS[k].line) assert_int_equal(l.blocks[k].text.line, BLOCKS[k].line);
@@ -117,8 +116,7 @@ TEST(line_ends_of_windows_are_read) {
     text[used++] = *p;
   }
   Lesson l;
-  Error error = {0};
-  if (lesson_from_buffer(&l, text, used, "x.md", &error)) fail_msg("%s", error.message);
+  must(lesson_from_buffer(&l, text, used, "x.md", fresh_error()));
   assert_int_equal(l.n_blocks, 7);
   assert_string_equal(lesson_text(&l, l.title), "A title");
   assert_string_equal(l.asks[0].unit.name, "MiB");
@@ -193,15 +191,14 @@ static const struct {
 };
 
 TEST(broken_files_are_refused_with_their_line) {
-  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+  EACH (k, REFUSED) {
     Lesson l;
-    Error error = {0};
     char begins[32];
     snprintf(begins, sizeof begins, "x.md:%d: ", REFUSED[k].line);
-    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", &error) != STATUS_BAD_FILE)
+    if (lesson_from_buffer(&l, REFUSED[k].text, strlen(REFUSED[k].text), "x.md", fresh_error()) != STATUS_BAD_FILE)
       fail_msg("row %zu was read", k);
-    if (strncmp(error.message, begins, strlen(begins)) != 0 || !strstr(error.message, REFUSED[k].reason))
-      fail_msg("row %zu: %s", k, error.message);
+    if (strncmp(test_error.message, begins, strlen(begins)) != 0 || !strstr(test_error.message, REFUSED[k].reason))
+      fail_msg("row %zu: %s", k, test_error.message);
     assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.bytes == NULL);
   }
 }
@@ -228,21 +225,20 @@ static void keep(void *context, const char *message) {
 /* Reads and checks; the message of the first thing that is wrong with it. */
 static const char *judge(const char *text, size_t length, Findings *f) {
   Lesson l;
-  Error error = {0};
   *f = (Findings){0};
-  if (lesson_from_buffer(&l, text, length, "x.md", &error)) {
-    keep(f, error.message);
+  if (lesson_from_buffer(&l, text, length, "x.md", fresh_error())) {
+    keep(f, test_error.message);
     return f->last;
   }
   LessonRun run;
-  if (lesson_run_start(&run, &l, NULL, 1, &error) == STATUS_OK) {
+  if (lesson_run_start(&run, &l, NULL, 1, fresh_error()) == STATUS_OK) {
     LessonQuestion *q = malloc(sizeof *q);
     assert_non_null(q);
-    for (size_t k = 0; k < l.n_asks && !error.status; k++) lesson_run_question(&run, (int)k, q, &error);
+    for (size_t k = 0; k < l.n_asks && !test_error.status; k++) lesson_run_question(&run, (int)k, q, fresh_error());
     free(q);
     lesson_run_end(&run);
   }
-  keep(f, error.message);
+  keep(f, test_error.message);
   lesson_free(&l);
   return f->last;
 }
@@ -271,7 +267,7 @@ TEST(deep_and_long_texts_are_refused_quickly) {
   static const char *const UNITS[] = {">",     "> ", "- ", "* > ", "[",    "![", "**",     "`",    "a",
                                       "{",     "{{", "(",  "_",    "| a ", "\n", "\n\n> ", "\n- ", "\n```ask a\n",
                                       "\n1. ", "<",  "&",  "\\"};
-  for (size_t u = 0; u < sizeof UNITS / sizeof *UNITS; u++) {
+  EACH (u, UNITS) {
     /* as one long line, and as lines just below the longest */
     for (int wrapped = 0; wrapped < 2; wrapped++) {
       size_t used = strlen(strcpy(text, HEADER "\n")), column = 0;

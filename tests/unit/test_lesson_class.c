@@ -28,10 +28,9 @@ static int number_in(const char *name, uint64_t seed) {
   Lesson l;
   LessonRun run;
   char text[64];
-  Error error = {0};
-  assert_int_equal(load(NULL, name, &l, &error), STATUS_OK);
-  assert_int_equal(lesson_run_start(&run, &l, NULL, seed, &error), STATUS_OK);
-  assert_int_equal(lesson_run_fill(&run, l.blocks[0].text, text, sizeof text, &error), STATUS_OK);
+  must(load(NULL, name, &l, fresh_error()));
+  must(lesson_run_start(&run, &l, NULL, seed, fresh_error()));
+  must(lesson_run_fill(&run, l.blocks[0].text, text, sizeof text, fresh_error()));
   lesson_run_end(&run);
   lesson_free(&l);
   return atoi(text + strlen("Hello "));
@@ -181,7 +180,7 @@ TEST(a_broken_row_hurts_no_other) {
       {"A,two,bytes,1,-1", "the seed '-1' is no whole number"},
       {"A,two,bytes,1,9999999999999999999", "is no whole number"},
   };
-  for (size_t k = 0; k < sizeof BROKEN / sizeof *BROKEN; k++) {
+  EACH (k, BROKEN) {
     char text[400];
     snprintf(text, sizeof text, "student,lesson,id,answer,seed\n%s\nBob,two,bytes,64,\n", BROKEN[k].row);
     grade(text, (ClassRules){0});
@@ -209,7 +208,7 @@ TEST(files_of_which_nothing_can_be_read_are_refused) {
       {"\xFF\xFEi", "class.csv:1: the file is empty"}, /* UTF-16 of half a letter */
       {"{\n\"answers\" 1}", "class.csv:2: this is not JSON"},
   };
-  for (size_t k = 0; k < sizeof BROKEN / sizeof *BROKEN; k++) {
+  EACH (k, BROKEN) {
     assert_int_equal(grade_bytes(BROKEN[k].text, strlen(BROKEN[k].text), (ClassRules){0}), STATUS_BAD_FILE);
     if (!strstr(error.message, BROKEN[k].reason)) fail_msg("%s", error.message);
   }
@@ -255,7 +254,7 @@ TEST(other_spellings_of_csv_are_read) {
       {"student,lesson,id,answer\n\xC0\xAF,two,bytes,64\n", "\xC3\x80\xC2\xAF"}, /* overlong '/': no UTF-8 */
       {"other,student,lesson,id,answer\nx,Ada,two,bytes,64\n\n , , , , \n", "Ada"},
   };
-  for (size_t k = 0; k < sizeof ROWS_OF / sizeof *ROWS_OF; k++) {
+  EACH (k, ROWS_OF) {
     grade(ROWS_OF[k].text, (ClassRules){0});
     assert_int_equal(n_rows, 1);
     assert_string_equal(rows[0].student, ROWS_OF[k].student);
@@ -267,7 +266,7 @@ TEST(other_spellings_of_csv_are_read) {
 
 TEST(zero_bytes_are_no_ends) {
   static const char TEXT[] = "student,lesson,id,answer\nA\0B,two,bytes,64\n";
-  assert_int_equal(grade_bytes(TEXT, sizeof TEXT - 1, (ClassRules){0}), STATUS_OK);
+  must(grade_bytes(TEXT, sizeof TEXT - 1, (ClassRules){0}));
   assert_string_equal(rows[0].student, "A?B");
   is(0, "right", "");
 }
@@ -282,7 +281,7 @@ TEST(a_large_class_does_not_run_out_of_steps) {
   const char *work =
       "# T\n- idea: one\n- minutes: 5\n\n```ask work\nprompt: p\nanswer: (function() local n = 0; for k = 1, "
       "200000 do n = k end return n end)()\nhint: h\nexplain: e\n```\n";
-  assert_int_equal(lesson_from_buffer(&own, work, strlen(work), "own.md", &error), STATUS_OK);
+  must(lesson_from_buffer(&own, work, strlen(work), "own.md", &error));
   grade(text, (ClassRules){.lesson = &own});
   lesson_free(&own);
   assert_int_equal(sum.n_errors, 0);
@@ -299,7 +298,7 @@ TEST(more_rows_than_a_class_has_are_refused) {
   Submission s = {0};
   error = (Error){0};
   assert_int_equal(submission_add(&s, text, HEAD + 6 * n, "class.csv", &error), STATUS_TOO_LARGE);
-  assert_int_equal(submission_add(&s, text, HEAD + 6 * (n - 1), "class.csv", &error), STATUS_OK);
+  must(submission_add(&s, text, HEAD + 6 * (n - 1), "class.csv", &error));
   assert_int_equal(s.n_rows, SUBMISSION_ROWS_MAX);
   submission_free(&s);
   free(text);

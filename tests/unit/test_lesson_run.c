@@ -12,29 +12,23 @@ enum { FILE_BYTES = 1 << 18 };
 
 static Lesson lesson_of(const char *text) {
   Lesson l;
-  Error error = {0};
-  if (lesson_from_buffer(&l, text, strlen(text), "t.md", &error)) fail_msg("%s", error.message);
+  must(lesson_from_buffer(&l, text, strlen(text), "t.md", fresh_error()));
   return l;
 }
 
 static LessonRun run_of(const Lesson *l, uint64_t seed) {
   LessonRun run;
-  Error error = {0};
-  if (lesson_run_start(&run, l, NULL, seed, &error)) fail_msg("%s", error.message);
+  must(lesson_run_start(&run, l, NULL, seed, fresh_error()));
   return run;
 }
 
 static LessonQuestion question;
 static LessonGrade grade;
 
-static void ask(LessonRun *run, int index) {
-  Error error = {0};
-  if (lesson_run_question(run, index, &question, &error)) fail_msg("%s", error.message);
-}
+static void ask(LessonRun *run, int index) { must(lesson_run_question(run, index, &question, fresh_error())); }
 
 static LessonVerdict type(LessonRun *run, const char *typed) {
-  Error error = {0};
-  if (lesson_run_grade(run, &question, typed, &grade, &error)) fail_msg("%s", error.message);
+  must(lesson_run_grade(run, &question, typed, &grade, fresh_error()));
   return grade.verdict;
 }
 
@@ -53,15 +47,14 @@ TEST(texts_are_filled_but_code_is_not) {
       {"{N} of {size'4 KiB'}", "2,048 of 4,096"},
       {"{word}", "many"},
   };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     char file[512], filled[256];
     snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
              ROWS[k].text);
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 3);
-    Error error = {0};
-    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, &error))
-      fail_msg("%s: %s", ROWS[k].text, error.message);
+    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, fresh_error()))
+      fail_msg("%s: %s", ROWS[k].text, test_error.message);
     assert_string_equal(filled, ROWS[k].filled);
     lesson_run_end(&run);
     lesson_free(&l);
@@ -74,9 +67,9 @@ TEST(states_have_no_thousands_separators) {
   LessonRun run = run_of(&l, 1);
   char line[256];
   LessonShow show;
-  assert_int_equal(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL), STATUS_OK);
+  must(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL));
   assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
-  assert_int_equal(lesson_run_show(&run, &l.blocks[1], &show, NULL), STATUS_OK);
+  must(lesson_run_show(&run, &l.blocks[1], &show, NULL));
   assert_true(show.scene == SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
   lesson_run_end(&run);
   lesson_free(&l);
@@ -109,7 +102,7 @@ TEST(draws_depend_on_the_seed_alone) {
   assert_int_equal(lesson_variants(&l), 4);
   for (int k = 0; k < 4; k++) {
     LessonRun run;
-    assert_int_equal(lesson_run_start_variant(&run, &l, NULL, k, NULL), STATUS_OK);
+    must(lesson_run_start_variant(&run, &l, NULL, k, NULL));
     ask(&run, 0);
     assert_true(question.key.value == k + 1);
     lesson_run_end(&run);
@@ -160,7 +153,7 @@ TEST(numbers_are_graded_and_diagnosed) {
       {"32 tiles", LESSON_UNREADABLE, -1, "you wrote"},
       {"", LESSON_UNREADABLE, -1, "write a number"},
   };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
         !strstr(grade.message, ROWS[k].message))
       fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong, grade.message);
@@ -239,14 +232,14 @@ TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
       {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n", "t.md:9: 'zz' is the key of no option"},
       {"answer: sim{N=0}.flops\n", "t.md:6:"},
   };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     char file[512];
-    Error error = {0};
     snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", ROWS[k].body);
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 1);
-    assert_int_equal(lesson_run_question(&run, 0, &question, &error), STATUS_BAD_FILE);
-    if (strncmp(error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0) fail_msg("row %zu: %s", k, error.message);
+    assert_int_equal(lesson_run_question(&run, 0, &question, fresh_error()), STATUS_BAD_FILE);
+    if (strncmp(test_error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0)
+      fail_msg("row %zu: %s", k, test_error.message);
     lesson_run_end(&run);
     lesson_free(&l);
   }
@@ -266,7 +259,7 @@ static int lint(const char *text) {
   const LessonHooks hooks = {.finding = keep};
   int n = -1;
   findings[0] = '\0';
-  assert_int_equal(lesson_lint(&l, NULL, &hooks, &n, NULL), STATUS_OK);
+  must(lesson_lint(&l, NULL, &hooks, &n, NULL));
   lesson_free(&l);
   return n;
 }
@@ -406,7 +399,7 @@ static const struct {
 };
 
 TEST(lint_finds_what_is_missing_or_wrong) {
-  for (size_t k = 0; k < sizeof LINTED / sizeof *LINTED; k++) {
+  EACH (k, LINTED) {
     const int n = lint(LINTED[k].text);
     if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
       fail_msg("row %zu, %d findings: %s", k, n, findings);

@@ -80,33 +80,31 @@ static const char *const TRUE[][2] = {
 };
 
 TEST(every_field_of_the_view_is_right) {
-  for (size_t k = 0; k < sizeof TRUE / sizeof *TRUE; k++) {
-    Error error = {0};
-    const bool held = holds(TRUE[k][0], TRUE[k][1], &error);
-    if (error.status) fail_msg("%s at '%s': %s", TRUE[k][0], TRUE[k][1], error.message);
+  EACH (k, TRUE) {
+    const bool held = holds(TRUE[k][0], TRUE[k][1], fresh_error());
+    if (test_error.status) fail_msg("%s at '%s': %s", TRUE[k][0], TRUE[k][1], test_error.message);
     if (!held) fail_msg("%s at '%s'", TRUE[k][0], TRUE[k][1]);
   }
 }
 
 /* Checked for every frame that is drawn, and the lesson's own expressions still have their budget. */
 TEST(checks_do_not_use_the_lesson_up) {
-  Error error = {0};
-  Lesson lesson = lesson_with("#events{N=64, d=16, block=8} > 1e9", &error);
+  Lesson lesson = lesson_with("#events{N=64, d=16, block=8} > 1e9", fresh_error());
   LessonScreen *screen = malloc(sizeof *screen);
   assert_non_null(screen);
-  assert_int_equal(lesson_screen_open(screen, STATE, "step=9", &error), STATUS_OK);
+  must(lesson_screen_open(screen, STATE, "step=9", fresh_error()));
   LessonRun run;
-  assert_int_equal(lesson_run_start(&run, &lesson, NULL, 1, &error), STATUS_OK);
+  must(lesson_run_start(&run, &lesson, NULL, 1, fresh_error()));
   for (int n = 0; n < 2000; n++) {
     bool done = true;
-    if (lesson_task_check(&run, &lesson.tasks[0], &screen->view, &done, &error))
-      fail_msg("check %d: %s", n, error.message);
+    if (lesson_task_check(&run, &lesson.tasks[0], &screen->view, &done, fresh_error()))
+      fail_msg("check %d: %s", n, test_error.message);
     assert_false(done);
   }
   char filled[64];
   const char *text = "{view}";
   ExpressionValue value;
-  assert_int_equal(expression_scope_fill(run.scope, "{2 + 2}", 7, 1, filled, sizeof filled, &error), STATUS_OK);
+  must(expression_scope_fill(run.scope, "{2 + 2}", 7, 1, filled, sizeof filled, fresh_error()));
   assert_string_equal(filled, "4");
   /* the view is not left behind for other expressions */
   assert_int_not_equal(expression_scope_eval(run.scope, text + 1, 4, 1, &value, NULL), STATUS_OK);
@@ -121,19 +119,18 @@ TEST(a_file_is_begun_once_and_watched) {
   char folder[SCRATCH_BYTES];
   const int here = open(".", O_RDONLY);
   LessonFile file, none;
-  Error error = {0};
   assert_true(scratch_folder(folder) && chdir(folder) == 0);
-  assert_int_equal(lesson_file_begin(&file, "a", "one", &error), STATUS_OK);
+  must(lesson_file_begin(&file, "a", "one", fresh_error()));
   assert_false(file.was_there || lesson_file_changed(&file));
   FILE *out = fopen("a", "a");
   fputs(" two", out);
   fclose(out);
   for (int look = 0; look < 3; look++) assert_int_equal(lesson_file_changed(&file), look == 1);
-  assert_int_equal(lesson_file_begin(&file, "a", "one", &error), STATUS_OK);
-  char *text = lesson_file_read("a", &error);
+  must(lesson_file_begin(&file, "a", "one", fresh_error()));
+  char *text = lesson_file_read("a", fresh_error());
   assert_true(file.was_there && strcmp(text, "one two") == 0);
   free(text);
-  assert_int_equal(lesson_file_begin(&none, "nowhere/b", "one", &error), STATUS_BAD_REQUEST);
+  assert_int_equal(lesson_file_begin(&none, "nowhere/b", "one", fresh_error()), STATUS_BAD_REQUEST);
   assert_false(none.was_there || *none.path || lesson_file_changed(&none));
   assert_true(unlink("a") == 0 && fchdir(here) == 0 && rmdir(folder) == 0 && close(here) == 0);
 }

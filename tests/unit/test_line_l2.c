@@ -6,8 +6,7 @@
 static LineL2 *l2_of(int64_t bytes, int64_t sides) {
   Gpu gpu = {.name = "test", .l2_bytes = bytes, .l2_partitions = sides, .l2_ways = 16};
   LineL2 *l2;
-  Error error = {0};
-  assert_int_equal(line_l2_new(&l2, &gpu, &error), STATUS_OK);
+  must(line_l2_new(&l2, &gpu, fresh_error()));
   return l2;
 }
 
@@ -141,15 +140,12 @@ TEST(sectors_of_words) {
 
 TEST(an_unknown_l2) {
   LineL2 *l2;
-  Error error = {0};
   const Gpu none = {.name = "bare"}, odd = {.name = "odd", .l2_bytes = 1 << 20, .l2_line_bytes = 64};
-  assert_int_equal(line_l2_new(&l2, &none, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(line_l2_new(&l2, &none, fresh_error()), STATUS_BAD_REQUEST);
   assert_null(l2);
-  assert_non_null(strstr(error.message, "bare"));
-  error = (Error){0};
-  assert_int_equal(line_l2_new(&l2, &odd, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "64"));
+  assert_non_null(strstr(test_error.message, "bare"));
+  must_refuse(line_l2_new(&l2, &odd, fresh_error()), STATUS_BAD_REQUEST, "64");
   const Gpu usual = {.name = "usual", .l2_bytes = 1 << 20, .l2_line_bytes = 128, .l2_ways = 16};
-  assert_int_equal(line_l2_new(&l2, &usual, &error), STATUS_OK);
+  must(line_l2_new(&l2, &usual, fresh_error()));
   line_l2_free(l2);
 }

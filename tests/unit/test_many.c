@@ -8,10 +8,9 @@ static Many many;
 
 static Stage open_state(const char *line) {
   Request request = {0};
-  Error error = {0};
   Stage stage = {0};
-  if (request_read(&request, line, false, &error) || request_stage(&request, false, 0, &stage, &error))
-    fail_msg("%s: %s", line, error.message);
+  if (request_read(&request, line, false, fresh_error()) || request_stage(&request, false, 0, &stage, fresh_error()))
+    fail_msg("%s: %s", line, test_error.message);
   return stage;
 }
 
@@ -49,11 +48,11 @@ TEST(test_no_counter_falls) {
       "algorithm=fa2 N=64 scheme=striped ranks=8",      "algorithm=fa2 N=64 causal=1 walk=reversed"};
   char line[160];
   for (int p = 0; p < N_SCHEDULES; p++)
-    for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++) {
+    EACH (k, ASKED) {
       snprintf(line, sizeof line, "algorithm=%s d=16 block=8 %s", SCHEDULES[p]->name, ASKED[k]);
       check_every_step(line);
     }
-  for (size_t k = 0; k < sizeof MORE / sizeof *MORE; k++) {
+  EACH (k, MORE) {
     snprintf(line, sizeof line, "%s d=16 block=8", MORE[k]);
     check_every_step(line);
   }
@@ -73,7 +72,7 @@ TEST(test_by_hand) {
               {"algorithm=fa2 N=1 seq-len-k=4096 d=128 heads=32 kv-heads=8 block-q=1 block-k=64", MANY_SEQUENCES, 256,
                0, 32, 32},
               {"algorithm=fa2 N=1024 d=64 block=128 causal=1", MANY_CHUNKS, 64, 0, 8, 8}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     Stage stage = open_state(ROWS[k].line);
     Snapshot now;
     stage_snapshot(&stage, 1, &now);

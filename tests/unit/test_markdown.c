@@ -32,13 +32,12 @@ static const struct {
 
 static void print(const char *markdown, Capture *c) {
   const TextStyle style = {.width = 30};
-  Error error = {0};
   capture_open(c);
-  if (text_markdown(c->out, &style, markdown, strlen(markdown), &error)) fail_msg("%s", error.message);
+  must(text_markdown(c->out, &style, markdown, strlen(markdown), fresh_error()));
 }
 
 TEST(every_element_is_printed) {
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     Capture c;
     print(ROWS[k].markdown, &c);
     if (strcmp(capture_text(&c), ROWS[k].text) != 0) fail_msg("row %zu:\n%s", k, capture_text(&c));

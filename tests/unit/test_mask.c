@@ -12,11 +12,11 @@ enum { MAX_N = 40, N_DOCUMENTS = 5 };
 TEST(masks_are_kept_apart) {
   const Pattern *one, *other, *again;
   Shape shape = {.N_q = 8, .N_k = 16};
-  assert_int_equal(own_mask("strided:4", &shape, &one, NULL), STATUS_OK);
+  must(own_mask("strided:4", &shape, &one, NULL));
   shape.top_left = true;
-  assert_int_equal(own_mask("strided:4", &shape, &other, NULL), STATUS_OK);
+  must(own_mask("strided:4", &shape, &other, NULL));
   assert_true(other->matrix.top_left && !one->matrix.top_left);
-  assert_int_equal(own_mask("strided:4", &shape, &again, NULL), STATUS_OK);
+  must(own_mask("strided:4", &shape, &again, NULL));
   assert_ptr_equal(again, other);
 }
 
@@ -84,9 +84,8 @@ static Mask random_mask(Rand *r, Shape *s, Text *t) {
     snprintf(t->name, sizeof t->name, "%s:%d", t->kind == 'k' ? "sink" : "prefix", (int)t->keys);
   }
   if (t->kind) {
-    Error error = {0};
-    t->made = pattern_named(t->name, (PatternMatrix){s->N_q, s->N_k, s->top_left}, &error);
-    if (!t->made) fail_msg("%s: %s", t->name, error.message);
+    t->made = pattern_named(t->name, (PatternMatrix){s->N_q, s->N_k, s->top_left}, fresh_error());
+    if (!t->made) fail_msg("%s: %s", t->name, test_error.message);
   }
   s->pattern = t->made;
   return mask_of_shape(s);
@@ -166,7 +165,7 @@ TEST(counts_are_sums_over_tiles) {
     for (int j = 0; j < MAX_N; j++) cols_seen += col_has[j];
     int64_t longest_row = 0, longest_col = 0;
     Plan plan;
-    assert_int_equal(plan_make(&plan, &s, &(Tiling){.B_r = B_r, .B_c = B_c}, NULL), STATUS_OK);
+    must(plan_make(&plan, &s, &(Tiling){.B_r = B_r, .B_c = B_c}, NULL));
     for (int64_t i = 0; i < T_r; i++) {
       const MaskTiles row = {B_r, B_c, {i, i + 1}, {0, T_c}};
       const int64_t tiles = (int64_t)mask_count(&m, &row).computed;
@@ -205,7 +204,7 @@ TEST(flex_attention_leaves_out_the_same_tiles) {
       {"strided:4:128", false, 0, 192, 3072, 75.00, 75.00},
       {"prefix:700", true, 0, 105, 2001, 41.02, 48.85}, /* six blocks of keys: 15 tiles more than causal has */
   };
-  for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
+  EACH (k, ROW)
     for (int large = 0; large <= 1; large++) {
       const int64_t N = large ? 8192 : 2048, T = N / 128, want = large ? ROW[k].skipped_8k : ROW[k].skipped_2k;
       Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = ROW[k].causal, .window = ROW[k].window};
@@ -240,9 +239,9 @@ TEST(a_million_tokens) {
  * 924 (c is one), 000 and 6da (c is none) in turn. The last row and column are cut, a digit has cells beyond them. */
 TEST(painted_masks) {
   enum { N_q = 37, N_k = 43, B = 4 };
-  Error error = {0};
-  Pattern *p = pattern_named("painted:4:9240006da9240006da9240006da924", (PatternMatrix){N_q, N_k, false}, &error);
-  if (!p) fail_msg("%s", error.message);
+  Pattern *p =
+      pattern_named("painted:4:9240006da9240006da9240006da924", (PatternMatrix){N_q, N_k, false}, fresh_error());
+  if (!p) fail_msg("%s", test_error.message);
   const Shape s = {.N_q = N_q, .N_k = N_k, .d = 1, .pattern = p};
   const Mask m = mask_of_shape(&s);
   for (int row = 0; row < N_q; row++)
@@ -253,8 +252,7 @@ TEST(painted_masks) {
 
 TEST(files_of_blocks) {
   static const char TEXT[] = "block 2\n#.\n.#\n##\n";
-  Error error = {0};
-  Pattern *p = pattern_read(TEXT, sizeof TEXT - 1, "m.txt", (PatternMatrix){5, 4, false}, &error);
+  Pattern *p = pattern_read(TEXT, sizeof TEXT - 1, "m.txt", (PatternMatrix){5, 4, false}, fresh_error());
   assert_non_null(p);
   const Shape s = {.N_q = 5, .N_k = 4, .d = 1, .pattern = p};
   const Mask m = mask_of_shape(&s);
@@ -269,10 +267,9 @@ TEST(files_of_blocks) {
       {"block 2\n#.#\n", "m.txt:2: N_q = 5 and N_k = 4 need 3 lines of 2 blocks of 2"},
       {"block 2\n#x\n", "m.txt:2: a line has # for a block that is seen"},
   };
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    error = (Error){0};
-    assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, &error));
-    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", error.message);
+  EACH (k, BAD) {
+    assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, fresh_error()));
+    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", test_error.message);
   }
   static const char *const NAMES[] = {"documents:",
                                       "documents:0",
@@ -299,9 +296,9 @@ TEST(files_of_blocks) {
                                       "painted:16:0g00",
                                       "painted:16:0F00",
                                       "painted:16:0f0000"};
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
-    assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
-  assert_null(pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, &error)); /* too many blocks */
+  EACH (k, NAMES) assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
+  assert_null(
+      pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, fresh_error())); /* too many blocks */
 }
 
 /* A pattern is of a matrix, and goes with no other. */

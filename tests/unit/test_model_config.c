@@ -321,15 +321,15 @@ static void describe(const KvModel *model, char *to, size_t size) {
 
 TEST(test_table) {
   int n_wrong = 0;
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     KvModel model;
-    Error error = {0};
     char said[512];
-    const Status status = model_config_parse(CASES[i].json, strlen(CASES[i].json), "dir/my model.json", &model, &error);
+    const Status status =
+        model_config_parse(CASES[i].json, strlen(CASES[i].json), "dir/my model.json", &model, fresh_error());
     if (status == STATUS_OK)
       describe(&model, said, sizeof said);
     else
-      snprintf(said, sizeof said, "! %s", error.message);
+      snprintf(said, sizeof said, "! %s", test_error.message);
     const char *wanted = CASES[i].says;
     if (*wanted == '!' ? *said == '!' && strstr(said, wanted + 2) != NULL : !strcmp(said, wanted)) continue;
     print_error("%s:\n  wanted %s\n  said   %s\n", CASES[i].rule, wanted, said);
@@ -350,7 +350,7 @@ TEST(test_growth_of_many_kinds) {
   KvCache cache = {.layers = 3, .kv_heads = 2, .d = 8, .window = 5, .window_layers = 1, .page_tokens = 4, .n_more = 2};
   cache.more[0] = (KvGroup){.layers = 2, .kv_heads = 1, .d = 16, .d_v = 4, .window = 6, .chunked = true};
   cache.more[1] = (KvGroup){.layers = 1, .kv_heads = 4, .d = 2};
-  assert_int_equal(kvcache_complete(&cache, NULL), STATUS_OK);
+  must(kvcache_complete(&cache, NULL));
   KvState state_now = {0};
   for (int64_t n = 1; n < 40; n++) {
     kvcache_append(&cache, &state_now);
@@ -374,14 +374,12 @@ TEST(test_groups_in_a_description) {
       "group2_layers = 3\ngroup2_chunk = 4000\ngroup3_layers = 2\ngroup3_kv_heads = 4\n"
       "group3_head_dim = 192\ngroup3_value_dim = 128\ngroup3_window = 100\n";
   KvModel model;
-  Error error = {0};
   char said[512];
-  if (kvmodel_parse(text, strlen(text), "mine", &model, &error)) fail_msg("%s", error.message);
+  must(kvmodel_parse(text, strlen(text), "mine", &model, fresh_error()));
   describe(&model, said, sizeof said);
   /* 20,480,000 + 3 x 2,000 x 2,048 + 2 x 100 x 4 x 320 x 2 */
   assert_string_equal(said, "1 x 8 x 64 + 3 x 8 x 64 chunk 4000 + 2 x 4 x 192/128 window 100; 33280000");
   const char *bad = "name = mine\nlayers = 1\nheads = 8\nkv_heads = 8\nhead_dim = 64\nmax_tokens = 4096\ndtype = bf16\n"
                     "group3_window = 100\n";
-  assert_int_equal(kvmodel_parse(bad, strlen(bad), "mine", &model, &error), STATUS_BAD_FILE);
-  assert_non_null(strstr(error.message, "group3_layers is not"));
+  must_refuse(kvmodel_parse(bad, strlen(bad), "mine", &model, fresh_error()), STATUS_BAD_FILE, "group3_layers is not");
 }

@@ -10,10 +10,9 @@ static Status read_text(const char *text, CounterTable *table, Error *error) {
 
 static void expect_error(const char *text, Status expected, const char *part) {
   CounterTable table;
-  Error error;
-  assert_int_equal(read_text(text, &table, &error), expected);
+  assert_int_equal(read_text(text, &table, fresh_error()), expected);
   assert_null(table.rows);
-  if (!strstr(error.message, part)) fail_msg("'%s' does not say '%s'", error.message, part);
+  if (!strstr(test_error.message, part)) fail_msg("'%s' does not say '%s'", test_error.message, part);
 }
 
 #define RAW_HEADER   "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
@@ -22,11 +21,9 @@ static void expect_error(const char *text, Status expected, const char *part) {
 
 TEST(test_recorded_layout) {
   CounterTable table;
-  Error error;
-  assert_int_equal(read_text("# gpu: NVIDIA H200\n" SHAPE_HEADER "sm__inst_executed_pipe_tensor_op_hmma.sum\n"
-                             ",,,,,,,,,,,inst\nfa2_async,bf16,2,8,4,1024,2048,64,1,128,64,65536\n",
-                             &table, &error),
-                   STATUS_OK);
+  must(read_text("# gpu: NVIDIA H200\n" SHAPE_HEADER "sm__inst_executed_pipe_tensor_op_hmma.sum\n"
+                 ",,,,,,,,,,,inst\nfa2_async,bf16,2,8,4,1024,2048,64,1,128,64,65536\n",
+                 &table, fresh_error()));
   const CounterRow *row = &table.rows[0];
   assert_string_equal(row->kernel, "fa2_async");
   assert_true(row->has_shape && row->shape.causal);
@@ -51,7 +48,7 @@ TEST(test_not_a_counter_file) {
 /* What no locale writes. Numbers of other locales are in test_ncu_dialects.c. */
 TEST(test_no_numbers) {
   static const char *const numbers[] = {"12,34,567", ",123", "-5", "0x10", "1.", "1 23", "1,234,56", "1..5", "e6"};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+  EACH (i, numbers) {
     char text[256];
     snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"f\",\"%s\",\"2\"\n", numbers[i]);
     expect_error(text, STATUS_BAD_FILE, "line 3: dram__bytes_read.sum is");
@@ -66,11 +63,10 @@ TEST(test_truncated) {
   const size_t first_row_end = strlen(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n");
   for (size_t length = 0; length < strlen(good); length++) {
     CounterTable table;
-    Error error = {0};
-    const Status status = counter_table_from_buffer(&table, good, length, &error);
+    const Status status = counter_table_from_buffer(&table, good, length, fresh_error());
     const bool whole_rows = length == first_row_end || length == first_row_end - 1 || length == strlen(good) - 1;
     if (status == STATUS_OK && !whole_rows) fail_msg("cut at byte %zu it is accepted", length);
-    if (status != STATUS_OK && !strstr(error.message, "line ")) fail_msg("'%s' names no line", error.message);
+    if (status != STATUS_OK && !strstr(test_error.message, "line ")) fail_msg("'%s' names no line", test_error.message);
     counter_table_free(&table);
   }
   expect_error(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"1\"\n", STATUS_BAD_FILE, "line 3: 3 fields under 4 columns");
@@ -93,10 +89,9 @@ TEST(test_bad_shape) {
 /* Control characters of a kernel's name never reach a terminal, and a long name is cut. */
 TEST(test_names_are_safe) {
   CounterTable table;
-  Error error;
   char text[1024];
   snprintf(text, sizeof text, RAW_HEADER RAW_UNITS "\"0\",\"\033[31m%0600d\",\"1\",\"2\"\n", 0);
-  assert_int_equal(read_text(text, &table, &error), STATUS_OK);
+  must(read_text(text, &table, fresh_error()));
   assert_int_equal(strlen(table.rows[0].kernel), NCU_NAME_BYTES - 1);
   assert_int_equal(table.rows[0].kernel[0], '?');
   counter_table_free(&table);

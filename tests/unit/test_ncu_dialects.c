@@ -260,7 +260,7 @@ static void put_row(char **to, const CounterRow *r) {
   if (r->registers) put(to, "regs%lld ", (long long)r->registers);
   if (r->dynamic_shared_bytes) put(to, "shared%lld ", (long long)r->dynamic_shared_bytes);
   if (*r->device) put(to, "%s ", r->device);
-  for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {
+  EACH (w, WORDS) {
     const Counter c = WORDS[w].counter;
     if (!r->known[c]) continue;
     put(to, "%s=%llu", WORDS[w].word, (unsigned long long)r->value[c]);
@@ -284,11 +284,10 @@ static void describe(const CounterTable *t, char *to) {
 /* What is said of text[0..length): rows, or "! " and the error. */
 static void say(const char *text, size_t length, char *to) {
   CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error) == STATUS_OK)
+  if (counter_table_from_buffer(&table, text, length, fresh_error()) == STATUS_OK)
     describe(&table, to);
   else
-    sprintf(to, "! %s", error.message);
+    sprintf(to, "! %s", test_error.message);
   counter_table_free(&table);
 }
 
@@ -299,7 +298,7 @@ static bool as_wanted(const char *said, const char *wanted) {
 TEST(test_table) {
   static char said[1 << 16];
   int n_wrong = 0;
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     say(CASES[i].text, strlen(CASES[i].text), said);
     if (as_wanted(said, CASES[i].says)) continue;
     print_error("%s:\n  wanted %s\n  said   %s\n", CASES[i].rule, CASES[i].says, said);
@@ -311,7 +310,7 @@ TEST(test_table) {
 /* Every file of the table that is read says the same in UTF-16 of either order, with a mark and without. */
 TEST(test_utf16) {
   static char said[1 << 16], plain[1 << 16], wide[1 << 16];
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     const char *text = CASES[i].text;
     if (*CASES[i].says == '!') continue;
     bool ascii = true;
@@ -340,15 +339,13 @@ static FILE *many_launches(int n, bool differ) {
 
 TEST(test_many_launches) {
   CounterTable table;
-  Error error = {0};
   FILE *two = many_launches(20000, false), *all = many_launches(NCU_MAX_ROWS + 1, true);
   rewind(two), rewind(all);
-  assert_int_equal(counter_table_read(&table, two, &error), STATUS_OK);
+  must(counter_table_read(&table, two, fresh_error()));
   assert_int_equal(table.n_rows, 2);
   assert_int_equal(table.rows[0].n_launches, 10000);
   assert_int_equal(table.rows[1].value[COUNTER_HBM_READ], 1 << 24);
   counter_table_free(&table);
-  assert_int_equal(counter_table_read(&table, all, &error), STATUS_TOO_LARGE);
-  assert_non_null(strstr(error.message, "launches that differ"));
+  must_refuse(counter_table_read(&table, all, fresh_error()), STATUS_TOO_LARGE, "launches that differ");
   fclose(two), fclose(all);
 }

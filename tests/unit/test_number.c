@@ -39,8 +39,7 @@ TEST(test_bytes) {
       {(Wide)1 << 72, "4 ZiB"},              /* 2^72 = 4 * 2^70 */
       {WIDE_MAX, "281,474,976,710,656 YiB"}, /* 2^128 / 2^80 */
   };
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    assert_string_equal(number_bytes(rows[i].bytes).text, rows[i].text);
+  EACH (i, rows) assert_string_equal(number_bytes(rows[i].bytes).text, rows[i].text);
 }
 
 /* "1024 KiB" and its like must never be seen, at any size around a unit's edge. */
@@ -118,8 +117,7 @@ TEST(test_ratios) {
       {1234.4, "1,234x"}, {999.6, "1,000x"}, {0, "0x"},         {1e-5, "1.00e-05x"}, {9.996, "10.0x"},
       {INFINITY, "inf"},  {NAN, "n/a"},      {-2, "-2.00x"},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    assert_string_equal(number_ratio(rows[i].ratio).text, rows[i].text);
+  EACH (i, rows) assert_string_equal(number_ratio(rows[i].ratio).text, rows[i].text);
   assert_string_equal(number_ratio_of(132, 66).text, "2.00x");
   assert_string_equal(number_ratio_of(0, 0).text, "n/a");
   assert_string_equal(number_ratio_of(1, 0).text, "inf");
@@ -134,8 +132,7 @@ TEST(test_percent) {
       {0, "0%"},        {1, "100%"},     {0.5, "50.0%"},    {0.5625, "56.3%"},    {0.0004, "<0.1%"}, {0.9996, ">99.9%"},
       {0.0005, "0.1%"}, {1.5, "150.0%"}, {-0.25, "-25.0%"}, {12.345, "1,234.5%"}, {NAN, "n/a"},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    assert_string_equal(number_percent(rows[i].fraction).text, rows[i].text);
+  EACH (i, rows) assert_string_equal(number_percent(rows[i].fraction).text, rows[i].text);
 }
 
 TEST(test_si) {

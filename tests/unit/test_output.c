@@ -53,10 +53,10 @@ static void put(const char *path, const char *text) {
 TEST(a_commit_puts_the_file_in_place) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
-    assert_int_equal(begins[i](&out, "new.txt", NULL), STATUS_OK);
+    must(begins[i](&out, "new.txt", NULL));
     fputs("bytes", out.stream);
     assert_int_not_equal(access("new.txt", F_OK), 0);
-    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    must(file_write_commit(&out, NULL));
     assert_holds("new.txt", "bytes");
     assert_int_equal(count_entries(), 1);
     file_write_abort(&out); /* does nothing any more */
@@ -71,9 +71,9 @@ TEST(a_file_in_shared_memory_is_a_file) {
   snprintf(path, sizeof path, "/dev/shm/tilewalk-test-%ld", (long)getpid());
   for (size_t i = 0; i < 4; i++) {
     FileWrite out;
-    assert_int_equal(begins[i % 2](&out, path, NULL), STATUS_OK);
+    must(begins[i % 2](&out, path, NULL));
     fputs("bytes", out.stream);
-    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    must(file_write_commit(&out, NULL));
     assert_holds(path, "bytes");
   }
   assert_int_equal(unlink(path), 0);
@@ -90,9 +90,9 @@ TEST(links_lead_to_the_file) {
   assert_int_equal(symlink("below/second", "first"), 0);
   for (size_t i = 0; i < 4; i++) { /* the first time the links lead nowhere */
     FileWrite out;
-    assert_int_equal(begins[i % 2](&out, "first", NULL), STATUS_OK);
+    must(begins[i % 2](&out, "first", NULL));
     fputs("bytes", out.stream);
-    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    must(file_write_commit(&out, NULL));
     assert_holds("real.txt", "bytes");
     assert_int_equal(lstat("first", &there), 0);
     assert_true(S_ISLNK(there.st_mode));
@@ -110,11 +110,11 @@ TEST(the_old_file_stays_until_the_commit) {
     struct stat info;
     put("old.txt", "old");
     assert_int_equal(chmod("old.txt", 0640), 0);
-    assert_int_equal(begins[i](&out, "old.txt", NULL), STATUS_OK);
+    must(begins[i](&out, "old.txt", NULL));
     fputs("new", out.stream);
     fflush(out.stream);
     assert_holds("old.txt", "old");
-    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    must(file_write_commit(&out, NULL));
     assert_holds("old.txt", "new");
     assert_int_equal(stat("old.txt", &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
@@ -126,7 +126,7 @@ TEST(an_abort_leaves_nothing) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
     put("old.txt", "old");
-    assert_int_equal(begins[i](&out, "old.txt", NULL), STATUS_OK);
+    must(begins[i](&out, "old.txt", NULL));
     fputs("new", out.stream);
     file_write_abort(&out);
     file_write_abort(&out);
@@ -164,9 +164,9 @@ TEST(a_link_is_followed) {
   const char *const targets[] = {"real/file.txt", absolute};
   for (size_t k = 0; k < 2; k++) {
     assert_int_equal(symlink(targets[k], "link.txt"), 0);
-    assert_int_equal(file_write_begin(&out, "link.txt", NULL), STATUS_OK);
+    must(file_write_begin(&out, "link.txt", NULL));
     fputs(k ? "newer" : "new", out.stream);
-    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    must(file_write_commit(&out, NULL));
     assert_holds("real/file.txt", k ? "newer" : "new");
     assert_int_equal(lstat("link.txt", &info), 0);
     assert_true(S_ISLNK(info.st_mode));
@@ -208,7 +208,7 @@ TEST(a_full_disk_is_reported) {
   for (int n = 1; n <= 100001; n += 100000) {
     FileWrite out;
     Error error = {STATUS_OK, ""};
-    assert_int_equal(file_write_begin(&out, "/dev/full", NULL), STATUS_OK);
+    must(file_write_begin(&out, "/dev/full", NULL));
     for (int i = 0; i < n; i++) fputc('x', out.stream);
     assert_int_equal(file_write_commit(&out, &error), STATUS_BAD_REQUEST);
     assert_string_equal(error.message, "cannot write /dev/full: No space left on device");

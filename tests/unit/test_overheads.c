@@ -33,9 +33,8 @@ TEST(a_slow_walk_agrees) {
                                  .pull_bytes = rand_in(&r, 0, 40)};
     Plan plan;
     Launch launch;
-    Error error = {0};
-    if (plan_make(&plan, &shape, &tiling, &error) || launch_make(&launch, &shape, &config, &gpu, &error))
-      fail_msg("%s", error.message);
+    must(plan_make(&plan, &shape, &tiling, fresh_error()) ||
+         launch_make(&launch, &shape, &config, &gpu, fresh_error()));
     double read = 0, written = 0;
     int64_t n_busy = 0;
     for (int64_t i = 0; i < plan.T_r; i++) {
@@ -78,7 +77,6 @@ static CounterTable others(void) { return open_counter_table("counters/h200/othe
 /* Every recorded run of a kernel that is described. Written: to the byte. Read: to the byte where nothing spills; else
  * up to 0.05 % more, spilled registers that fell out of L1. */
 TEST(other_peoples_kernels_to_the_byte) {
-  Error error = {0};
   const Gpu gpu = open_gpu("h200");
   CounterTable table = others();
   size_t n = 0;
@@ -92,9 +90,9 @@ TEST(other_peoples_kernels_to_the_byte) {
     Traffic t = {0};
     bool overflow = false;
     const Tiling tiling = {.B_r = row->tiling.B_r, .B_c = row->tiling.B_c, .lse = p.lse};
-    if (profile_config(&p, &row->shape, &config, &error) || launch_make(&launch, &row->shape, &config, &gpu, &error) ||
-        plan_make(&plan, &row->shape, &tiling, &error))
-      fail_msg("%s", error.message);
+    must(profile_config(&p, &row->shape, &config, fresh_error()) ||
+         launch_make(&launch, &row->shape, &config, &gpu, fresh_error()) ||
+         plan_make(&plan, &row->shape, &tiling, fresh_error()));
     assert_int_equal(config.block_q, row->tiling.B_r);
     assert_int_equal(config.block_k, row->tiling.B_c);
     schedule_traffic(p.schedule, &plan, &t, &overflow);
@@ -121,11 +119,10 @@ TEST(room_for_spills) {
     LaunchConfig config;
     Launch launch;
     Plan plan;
-    Error error = {0};
     const Tiling tiling = {.B_r = 128, .B_c = 128};
-    if (profile_config(&p, &shape, &config, &error) || launch_make(&launch, &shape, &config, &gpu, &error) ||
-        plan_make(&plan, &shape, &tiling, &error))
-      fail_msg("%s", error.message);
+    must(profile_config(&p, &shape, &config, fresh_error()) ||
+         launch_make(&launch, &shape, &config, &gpu, fresh_error()) ||
+         plan_make(&plan, &shape, &tiling, fresh_error()));
     assert_true(overheads_of(&launch, &plan).resident_bytes == (N == 4096 ? 32 : 264) * 1.5 * 3072);
   }
 }
@@ -133,7 +130,6 @@ TEST(room_for_spills) {
 /* What a kernel's code spills, reads again and pulls belongs to its own algorithm: standard and fa1, asked for in the
  * same run, move what they move without it. */
 TEST(other_algorithms_have_nothing_of_the_kind) {
-  Error error = {0};
   const Gpu gpu = open_gpu("h200");
   const LaunchConfig facts = {.reloads_q = true,
                               .clips_k = true,
@@ -150,8 +146,8 @@ TEST(other_algorithms_have_nothing_of_the_kind) {
       problem.tiling = (Tiling){.B_r = 64, .B_c = 64};
       if (facts_known) problem.launch = facts;
       Simulation *s = &with[facts_known];
-      if (simulate(s, &problem, schedule_find(algorithms[k]), &error) || simulation_l2(s, &problem, &gpu, &error))
-        fail_msg("%s", error.message);
+      must(simulate(s, &problem, schedule_find(algorithms[k]), fresh_error()) ||
+           simulation_l2(s, &problem, &gpu, fresh_error()));
     }
     const L2Run *a = &with[0].l2, *b = &with[1].l2;
     const bool same = a->read_bytes == b->read_bytes && a->write_bytes == b->write_bytes &&
@@ -165,7 +161,6 @@ TEST(other_algorithms_have_nothing_of_the_kind) {
  * what fa2-sm90 writes to HBM at 64K would be missing. (Some lines spilled for tiles fall out as well, which is not
  * modelled: a little less is predicted.) */
 TEST(spilled_blocks_reach_hbm) {
-  Error error = {0};
   const Gpu gpu = open_gpu("h200");
   CounterTable table = others();
   const Profile p = open_profile("fa2-sm90");
@@ -176,10 +171,10 @@ TEST(spilled_blocks_reach_hbm) {
     if (strcmp(row->kernel, "fa2-sm90") != 0 || row->shape.N_q != 65536 || row->shape.d != 128 || row->shape.heads != 4)
       continue;
     Problem problem = {.shape = row->shape, .machine = {.sram_bytes = gpu.shared_bytes_per_cta}, .profiled = true};
-    if (profile_config(&p, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
+    must(profile_config(&p, &problem.shape, &problem.launch, fresh_error()));
     problem.tiling = (Tiling){.B_r = problem.launch.block_q, .B_c = problem.launch.block_k, .lse = true};
     Simulation s;
-    if (simulate(&s, &problem, fa2, &error) || simulation_l2(&s, &problem, &gpu, &error)) fail_msg("%s", error.message);
+    must(simulate(&s, &problem, fa2, fresh_error()) || simulation_l2(&s, &problem, &gpu, fresh_error()));
     const double counted = (double)row->value[COUNTER_HBM_WRITE], outputs = (double)s.outputs_bytes;
     assert_true(counted > 1.2 * outputs);
     assert_true(s.l2.hbm_write_bytes > 0.85 * counted && s.l2.hbm_write_bytes < counted);

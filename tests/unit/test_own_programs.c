@@ -14,11 +14,11 @@ static Attention *run_numbers(const Program *program, const Shape *shape, const 
   Attention *a;
   Cursor cursor = {0};
   const AttentionConfig config = {0};
-  assert_int_equal(plan_make(&plan, shape, tiling, NULL), STATUS_OK);
-  assert_int_equal(attention_bytes(&plan, program, &bytes, NULL), STATUS_OK);
-  assert_int_equal(attention_start(malloc(bytes), &plan, program, &config, &a, NULL), STATUS_OK);
+  must(plan_make(&plan, shape, tiling, NULL));
+  must(attention_bytes(&plan, program, &bytes, NULL));
+  must(attention_start(malloc(bytes), &plan, program, &config, &a, NULL));
   attention_fill(a, INPUT_NORMAL, 7, 0, 0);
-  assert_int_equal(attention_walk(a, program, &cursor, UINT64_MAX, NULL), STATUS_OK);
+  must(attention_walk(a, program, &cursor, UINT64_MAX, NULL));
   return a;
 }
 
@@ -37,7 +37,7 @@ TEST(right_ones_are_told) {
        *by_formula = own_text(one, "attention(Q, K, V)", "softmax(mask(Q K^T / sqrt(d))) V");
   char *sum = own_text(OWN_COLUMNS, "G_j: B_c x d", "G_j = mask(Q K^T / sqrt(d), 0)^T Q");
   const char *const own[] = {OWN_REVERSED, OWN_FUSED, OWN_SPARSE, OWN_GROUPED, one, by_formula, sum};
-  for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+  EACH (k, own) {
     Program *p = own_program(own[k]);
     if (!program_check(p, NULL, verdict)) fail_msg("%s: %s", p->name, verdict);
     free(p);
@@ -55,16 +55,14 @@ TEST(sinks_have_a_place_or_are_refused) {
                                  "      l_i += row sum of P; O_i += P V_j\n    O_i = O_i / l_i\n    store O_i\n";
   char verdict[PROGRAM_CHECK_BYTES];
   const SoftmaxConfig both = {.has_sink = true, .sink = 1.5, .softcap = 2};
-  Error error = {0};
   for (int k = 0; k < N_SCHEDULES; k++)
     if (!program_check(SCHEDULES[k], &both, verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
   assert_non_null(strstr(verdict, "with a sink of 1.5 and scores capped at 2"));
   Program *p = own_program(NO_PLACE);
-  assert_int_equal(evaluate_takes(p, &both, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "a sink has no place"));
+  must_refuse(evaluate_takes(p, &both, fresh_error()), STATUS_BAD_REQUEST, "a sink has no place");
   assert_false(program_check(p, &both, verdict));
   assert_int_equal(strncmp(verdict, "O was not tried: ", 17), 0);
-  assert_int_equal(evaluate_takes(p, &(SoftmaxConfig){.softcap = 2}, NULL), STATUS_OK);
+  must(evaluate_takes(p, &(SoftmaxConfig){.softcap = 2}, NULL));
   free(p);
 }
 
@@ -83,7 +81,7 @@ TEST(a_forgotten_rescale_is_seen) {
       .problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()}, .schedule = p, .seed = 7};
   Stage stage;
   int n_wrong = 0, n_right = 0;
-  assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+  must(stage_make(&stage, &config, NULL));
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   for (uint64_t step = 1; step < stage.n_steps; step++) {
     Snapshot now;
@@ -111,7 +109,7 @@ TEST(a_forgotten_rescale_is_seen) {
 
 TEST(a_value_used_before_it_is_loaded_is_refused) {
   Program p;
-  Error error = {0};
-  assert_int_equal(program_read(&p, OWN_TOO_EARLY, strlen(OWN_TOO_EARLY), "mine.walk", &error), STATUS_BAD_FILE);
-  assert_string_equal(error.message, "mine.walk:11: 'V_j' is used before it is loaded; put 'load V_j' above this line");
+  assert_int_equal(program_read(&p, OWN_TOO_EARLY, strlen(OWN_TOO_EARLY), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_string_equal(test_error.message,
+                      "mine.walk:11: 'V_j' is used before it is loaded; put 'load V_j' above this line");
 }

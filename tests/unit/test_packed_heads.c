@@ -6,8 +6,7 @@
 
 static Simulation run(const Problem *problem, const char *algorithm) {
   Simulation s;
-  Error error = {0};
-  if (simulate(&s, problem, schedule_find(algorithm), &error)) fail_msg("%s", error.message);
+  must(simulate(&s, problem, schedule_find(algorithm), fresh_error()));
   return s;
 }
 

@@ -129,13 +129,12 @@ static void check_pile(const Pile *p, Wide unit, const char *where) {
 static int check_state(const char *line) {
   static Snapshot now;
   Request request = {0};
-  Error error = {0};
   Stage stage;
   Piles all;
   int n = 0;
   Wide most = 0, squares = 0;
-  if (request_read(&request, line, false, &error)) fail_msg("%s: %s", line, error.message);
-  if (request_stage(&request, false, 0, &stage, &error) == STATUS_OK) {
+  if (request_read(&request, line, false, fresh_error())) fail_msg("%s: %s", line, test_error.message);
+  if (request_stage(&request, false, 0, &stage, fresh_error()) == STATUS_OK) {
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
     for (int k = 0; k < all.n; k++) {
@@ -183,13 +182,12 @@ TEST(test_standard_by_hand) {
                                       "algorithm=fa2-split,fa2 N=64 d=16 block=16 heads=4 kv-heads=1"};
   static Snapshot now;
   Request request = {0};
-  Error error = {0};
   Stage stage;
   Piles all;
   for (int k = 1; k >= 0; k--) {
     request = (Request){0};
-    if (request_read(&request, LINES[k], false, &error) || request_stage(&request, false, 0, &stage, &error))
-      fail_msg("%s", error.message);
+    must(request_read(&request, LINES[k], false, fresh_error()) ||
+         request_stage(&request, false, 0, &stage, fresh_error()));
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
     for (int p = 0; p < 2 && k; p++) assert_true(all.piles[p].whole[PILE_ONCE] == (4 * 2 + 2) << 11);

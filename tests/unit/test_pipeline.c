@@ -9,10 +9,9 @@
 #include "viz/request/pipeline_file.h"
 
 static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
-  Error error = {0};
   const Shape shape = {.batch = 1, .heads = heads, .N_q = 4096, .N_k = 4096, .d = d, .causal = causal};
-  Pipeline *p = pipeline_for("fa3_overlap", &shape, &error);
-  if (!p) fail_msg("%s", error.message);
+  Pipeline *p = pipeline_for("fa3_overlap", &shape, fresh_error());
+  if (!p) fail_msg("%s", test_error.message);
   return p;
 }
 
@@ -104,11 +103,10 @@ static int read_spans(const char *card, Moments *spans) {
 
 /* The SM whose stamps are kept has a median tile within the spread of all; rung 9's is of another day: 8 %. */
 static void compare_kept(const Moments *next) {
-  Error error = {0};
   const Shape shape = {.batch = 1, .heads = 16, .N_q = 4096, .N_k = 4096, .d = next->d, .causal = next->causal};
   const double slack = strcmp(next->kernel, "fa3_overlap") == 0 ? 0.08 : 0;
-  Pipeline *p = pipeline_for(next->kernel, &shape, &error);
-  if (!p) fail_msg("%s", error.message);
+  Pipeline *p = pipeline_for(next->kernel, &shape, fresh_error());
+  if (!p) fail_msg("%s", test_error.message);
   assert_string_equal(p->kernel->name, next->kernel);
   if ((double)p->median_tile < next->tenth * (1 - slack) || (double)p->median_tile > next->nine_tenths * (1 + slack))
     fail_msg("%s d %d causal %d: a tile takes %d cycles", next->kernel, next->d, next->causal, (int)p->median_tile);
@@ -153,10 +151,8 @@ static Period modelled_period(const char *kernel, Shape shape) {
   const Profile profile = open_profile(kernel);
   LaunchConfig launch;
   Occupancy occupancy;
-  Error error = {0};
-  if (shape_complete(&shape, &error) || profile_config(&profile, &shape, &launch, &error) ||
-      launch_occupancy(&occupancy, &launch, &gpu, &error))
-    fail_msg("%s", error.message);
+  must(shape_complete(&shape, fresh_error()) || profile_config(&profile, &shape, &launch, fresh_error()) ||
+       launch_occupancy(&occupancy, &launch, &gpu, fresh_error()));
   if (strcmp(kernel, "fa2_async") == 0) strcpy(gpu.compute_capability, "8.0"); /* mma.sync, on an H100's units */
   const TileCost cost = tile_cost(&gpu, &shape, launch.block_q, launch.block_k);
   const double cycles_per_ns = (double)occupancy.ctas_per_sm * TENSOR_CLOCKS_PER_NS;
@@ -189,7 +185,7 @@ static double median_of_all(const char *kernel, const Shape *s) {
 TEST(test_tile_by_wgmma) {
   const Gpu gpu = open_gpu("h100-sxm");
   Shape shape = {.N_q = 4096, .d = 64, .d_v = 32};
-  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  must(shape_complete(&shape, NULL));
   const TileCost cost = tile_cost(&gpu, &shape, 128, 96);
   assert_string_equal(cost.instruction, "wgmma");
   assert_int_equal(cost.threads, 3 * 128);
@@ -203,14 +199,13 @@ TEST(test_period_of_a_tile) {
     const char *kernel;
     double least, most; /* percent */
   } KERNELS[] = {{"fa2_async", -10, 10}, {"fa2_wgmma", -16, -10}, {"fa3_overlap", -10, 10}};
-  for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
+  EACH (k, KERNELS)
     for (int of = 0; of < 3; of++) {
-      Error error = {0};
       const char *kernel = KERNELS[k].kernel;
       const Shape shape = {
           .batch = 1, .heads = 16, .N_q = 4096, .N_k = 4096, .d = of == 2 ? 64 : 128, .causal = of == 1};
-      Pipeline *p = pipeline_for(kernel, &shape, &error);
-      if (!p) fail_msg("%s", error.message);
+      Pipeline *p = pipeline_for(kernel, &shape, fresh_error());
+      if (!p) fail_msg("%s", test_error.message);
       const Period m = modelled_period(kernel, shape);
       const double all = median_of_all(kernel, &shape), off = 100 * (m.from_rates / all - 1), tensor = 1 - p->idle,
                    exponentials = (double)(m.ctas_per_sm * m.B_r * m.B_c) / 16 / (double)p->median_tile;
@@ -239,9 +234,8 @@ TEST(test_what_is_no_record) {
              {"1,256,1,5\n", "roles are 0 to 3"},
              {"1,0,1,-5\n", "from 0 on"},
              {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-    Error error = {0};
-    assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", &error));
-    if (!strstr(error.message, BAD[k].says)) fail_msg("'%s': %s", BAD[k].text, error.message);
+  EACH (k, BAD) {
+    assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", fresh_error()));
+    if (!strstr(test_error.message, BAD[k].says)) fail_msg("'%s': %s", BAD[k].text, test_error.message);
   }
 }

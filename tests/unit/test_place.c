@@ -7,8 +7,7 @@
 
 static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Tiling *tiling) {
   Plan plan;
-  Error error = {0};
-  assert_int_equal(plan_make(&plan, shape, tiling, &error), STATUS_OK);
+  must(plan_make(&plan, shape, tiling, fresh_error()));
   Cursor cursor = {0};
   Event event;
   Traffic folded = {0}, closed;
@@ -65,9 +64,8 @@ TEST(test_large) {
     Plan plan;
     Traffic whole = {0}, prefix;
     bool overflow = false;
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 1 << 20, .d = 128, .causal = true},
-                               &(Tiling){.B_r = 64, .B_c = 64, .n_splits = 7}, NULL),
-                     STATUS_OK);
+    must(plan_make(&plan, &(Shape){.N_q = 1 << 20, .d = 128, .causal = true},
+                   &(Tiling){.B_r = 64, .B_c = 64, .n_splits = 7}, NULL));
     schedule_traffic(SCHEDULES[k], &plan, &whole, &overflow);
     place_traffic(SCHEDULES[k], &plan, (uint64_t)whole.steps, &prefix);
     assert_true(traffic_equal(&whole, &prefix));
@@ -79,7 +77,7 @@ TEST(test_large) {
 /* Any count that differs makes them differ. */
 TEST(test_traffic_that_differs) {
   Traffic a, b;
-  for (size_t k = 0; k < sizeof a.tiles / sizeof a.tiles[0]; k++) {
+  EACH (k, a.tiles) {
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     assert_true(traffic_equal(&a, &b));
@@ -95,9 +93,8 @@ TEST(test_traffic_that_differs) {
 TEST(test_step_of_bytes) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Plan plan;
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 23, .d = 4, .causal = true},
-                               &(Tiling){.B_r = 5, .B_c = 4, .n_splits = 2}, NULL),
-                     STATUS_OK);
+    must(plan_make(&plan, &(Shape){.N_q = 23, .d = 4, .causal = true}, &(Tiling){.B_r = 5, .B_c = 4, .n_splits = 2},
+                   NULL));
     for (Wide bytes = 0; bytes < 9000; bytes += 37) {
       Cursor cursor = {0};
       Event event;

@@ -13,7 +13,7 @@ static const TextStyle unicode = {.utf8 = true, .width = 30};
 static void expect(const Chart *chart, const TextStyle *style, int rows, const char *expected) {
   Capture capture;
   capture_open(&capture);
-  assert_int_equal(plot_print(chart, capture.out, style, rows, NULL), STATUS_OK);
+  must(plot_print(chart, capture.out, style, rows, NULL));
   assert_string_equal(capture_text(&capture), expected);
   capture_close(&capture);
 }
@@ -70,7 +70,7 @@ TEST(test_braille) {
     Capture capture;
     capture_open(&capture);
     TextStyle style = {.utf8 = true, .width = 24 + 2 + 2};
-    assert_int_equal(plot_print(&chart, capture.out, &style, 6, NULL), STATUS_OK);
+    must(plot_print(&chart, capture.out, &style, 6, NULL));
     const char *axis = strpbrk(capture_text(&capture), "\xe2");
     assert_non_null(axis);
     if (strncmp(axis + 3, corners[i].cell, 3) != 0) fail_msg("corner %d: %s", i, capture.text);
@@ -86,7 +86,7 @@ TEST(test_names_stand_below) {
   chart_point(&chart, 3, 3);
   Capture capture;
   capture_open(&capture);
-  assert_int_equal(plot_print(&chart, capture.out, &ascii, 6, NULL), STATUS_OK);
+  must(plot_print(&chart, capture.out, &ascii, 6, NULL));
   assert_non_null(strstr(capture_text(&capture), "\n* s   # a series with a name\n"));
   capture_close(&capture);
   chart_free(&chart);
@@ -114,7 +114,7 @@ TEST(test_random_plots_fit) {
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 40, 120)};
     Capture capture;
     capture_open(&capture);
-    assert_int_equal(plot_print(&chart, capture.out, &style, (int)rand_in(&rand, 0, 40), NULL), STATUS_OK);
+    must(plot_print(&chart, capture.out, &style, (int)rand_in(&rand, 0, 40), NULL));
     const char *line = capture_text(&capture);
     while (*line) {
       size_t length = strcspn(line, "\n");

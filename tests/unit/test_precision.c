@@ -5,7 +5,7 @@
 #include "sim/base/random.h"
 
 static const Precision small_formats[] = {PRECISION_FP16, PRECISION_BF16, PRECISION_E4M3, PRECISION_E5M2};
-enum { N_SMALL_FORMATS = sizeof small_formats / sizeof *small_formats };
+enum { N_SMALL_FORMATS = COUNT_OF(small_formats) };
 
 /* (-1)^s x 1.f x 2^(e - bias), straight from the standard. Only for finite patterns. */
 static double value_by_definition(Precision precision, uint64_t bits) {

@@ -46,9 +46,8 @@ TEST(places_by_hand) {
       {"launch forward\n  share K_j, V_j by 2\n", Q + K + V + O + S + COLUMNS, 0},
   };
   static Program p;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-    Error error = {0};
-    if (read_with(CASES[k].lines, &p, &error)) fail_msg("%s", error.message);
+  EACH (k, CASES) {
+    must(read_with(CASES[k].lines, &p, fresh_error()));
     const SramBudget b = sram_budget(&p, &SIZES);
     if ((int)b.bytes != CASES[k].sram || (int)b.registers != CASES[k].registers)
       fail_msg("%s: %d B of SRAM and %d of registers, by hand %d and %d", CASES[k].lines, (int)b.bytes,
@@ -59,11 +58,10 @@ TEST(places_by_hand) {
 /* What is said of each kernel holds for that one. */
 TEST(each_kernel_has_its_own) {
   static Program p;
-  Error error = {0};
   static const char SPLIT[] = "launch combine\n  registers O_i\nlaunch splits\n  stages 4 of K_j\n  threads 128\n";
   char text[2 * PROGRAM_TEXT_BYTES];
   snprintf(text, sizeof text, "%s%s", schedule_find("fa2-split")->text, SPLIT);
-  if (program_read(&p, text, strlen(text), "split.walk", &error)) fail_msg("%s", error.message);
+  must(program_read(&p, text, strlen(text), "split.walk", fresh_error()));
   int n = 0;
   for (int name = 0; name < p.n_names; name++) {
     n += p.launches[0].stages[name] == 4 && strcmp(p.names[name].text, "K_j") == 0;
@@ -89,7 +87,7 @@ TEST(no_event_changes) {
     Plan plan;
     Cursor a = {0}, b = {0};
     Event x, y;
-    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    must(plan_make(&plan, &shape, &tiling, NULL));
     for (bool more = true; more;) {
       more = schedule_next(with, &plan, &a, &x);
       assert_int_equal(schedule_next(without, &plan, &b, &y), more);
@@ -107,10 +105,10 @@ TEST(what_comes_too_late) {
                              "      S = Q_i (K_j + H)^T\n      P = e^S\n      O_i += P V_j\n      H = K_j\n"
                              "    store O_i\nlaunch forward\n  S beside P\n";
   static Program p;
-  Error error = {0};
-  assert_int_equal(program_read(&p, LATE, sizeof LATE - 1, "late.walk", &error), STATUS_BAD_FILE);
-  assert_string_equal(error.message, "late.walk:19: 'S' of the next step needs this step's 'H', so it cannot begin "
-                                     "before that is there");
+  assert_int_equal(program_read(&p, LATE, sizeof LATE - 1, "late.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_string_equal(test_error.message,
+                      "late.walk:19: 'S' of the next step needs this step's 'H', so it cannot begin "
+                      "before that is there");
 }
 
 /* ---- What is refused ------------------------------------------------------------------------------------- */
@@ -182,15 +180,13 @@ TEST(refusals) {
        "mine.walk:16: kernels come before the first 'launch'; put this one above it"},
   };
   static Program p;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-    Error error = {0};
-    if (!read_with(CASES[k].lines, &p, &error)) fail_msg("taken: %s", CASES[k].lines);
-    assert_string_equal(error.message, CASES[k].what);
+  EACH (k, CASES) {
+    if (!read_with(CASES[k].lines, &p, fresh_error())) fail_msg("taken: %s", CASES[k].lines);
+    assert_string_equal(test_error.message, CASES[k].what);
   }
-  Error error = {0};
   static const char EARLY[] = "algorithm early\nlaunch forward\n";
-  assert_int_equal(program_read(&p, EARLY, sizeof EARLY - 1, "early.walk", &error), STATUS_BAD_FILE);
-  assert_string_equal(error.message, "early.walk:2: 'launch' comes after the kernels");
+  assert_int_equal(program_read(&p, EARLY, sizeof EARLY - 1, "early.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_string_equal(test_error.message, "early.walk:2: 'launch' comes after the kernels");
 }
 
 /* ---- In a kernel's description --------------------------------------------------------------------------- */
@@ -223,15 +219,13 @@ TEST(a_description_names_its_line) {
        "k:2: '' begins no line of a launch; there are stages, consumers, registers, threads, share, and S beside P"},
   };
   static Profile profile;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     char text[256];
-    Error error = {0};
     const int n = snprintf(text, sizeof text, "tile = 128 x 64\nlaunch = %s\n", CASES[k].launch);
-    assert_int_equal(profile_parse(text, (size_t)n, "k", &profile, &error), STATUS_BAD_FILE);
-    assert_string_equal(error.message, CASES[k].what);
+    assert_int_equal(profile_parse(text, (size_t)n, "k", &profile, fresh_error()), STATUS_BAD_FILE);
+    assert_string_equal(test_error.message, CASES[k].what);
   }
   static const char RIGHT[] = "tile = 128 x 64\nlaunch = stages 2 of K_j, V_j; registers S, O_i, m_i, l_i\n";
-  Error error = {0};
-  if (profile_parse(RIGHT, sizeof RIGHT - 1, "k", &profile, &error)) fail_msg("%s", error.message);
+  must(profile_parse(RIGHT, sizeof RIGHT - 1, "k", &profile, fresh_error()));
   assert_int_equal(profile.tiles[2][1].shared_bytes, (128 + 2 * 2 * 64) * 128 * 2);
 }

@@ -10,19 +10,18 @@
 
 static const char *const TASKS[] = {"row-maximum",  "running-sum", "two-values", "whole-loop",
                                     "keys-outside", "parts",       "gate",       "weights-stay"};
-enum { N_TASKS = sizeof TASKS / sizeof *TASKS };
+enum { N_TASKS = COUNT_OF(TASKS) };
 
 static ProgramTask *task_of(const char *name) {
-  Error error = {0};
-  ProgramTask *task = task_open(name, &error);
-  if (!task) fail_msg("%s", error.message);
+  ProgramTask *task = task_open(name, fresh_error());
+  if (!task) fail_msg("%s", test_error.message);
   return task;
 }
 
 static TaskJudgement judge(const ProgramTask *task, const char *text) {
   TaskJudgement j;
-  Error error = {0};
-  if (program_judge(task, text, strlen(text), "mine.walk", &j, &error)) fail_msg("%s: %s", task->title, error.message);
+  if (program_judge(task, text, strlen(text), "mine.walk", &j, fresh_error()))
+    fail_msg("%s: %s", task->title, test_error.message);
   return j;
 }
 
@@ -46,7 +45,7 @@ TEST(mutants_are_told_what_they_are) {
     ProgramTask *task = task_of(TASKS[k]);
     for (int m = 0; m < task->n_mutants; m++) {
       char text[PROGRAM_TASK_PROGRAM_BYTES];
-      assert_int_equal(program_task_mutant(task, m, text, NULL), STATUS_OK);
+      must(program_task_mutant(task, m, text, NULL));
       const TaskJudgement j = judge(task, text);
       if (j.verdict == TASK_SOLVED) fail_msg("%s: mutant '%s' passes", TASKS[k], task->mutants[m].replace);
       if (j.verdict < TASK_WRONG) fail_msg("%s: '%s': %s", TASKS[k], task->mutants[m].find, j.why);
@@ -69,7 +68,7 @@ TEST(made_mutants_do_not_pass) {
   assert_non_null(p);
   for (int k = 0; k < N_TASKS; k++) {
     ProgramTask *task = task_of(TASKS[k]);
-    assert_int_equal(program_read(p, task->reference, strlen(task->reference), "reference", NULL), STATUS_OK);
+    must(program_read(p, task->reference, strlen(task->reference), "reference", NULL));
     for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
       char text[PROGRAM_TEXT_BYTES];
       strcpy(text, task->reference);
@@ -115,7 +114,7 @@ TEST(a_grader_is_not_fooled) {
       {"load Q_i", "load Q_i once", "'once' counts a load once"},
   };
   ProgramTask *task = task_of("gate");
-  for (size_t k = 0; k < sizeof FOOLS / sizeof *FOOLS; k++) {
+  EACH (k, FOOLS) {
     char text[PROGRAM_TEXT_BYTES];
     strcpy(text, task->reference);
     assert_true(mutate_replace(text, FOOLS[k][0], FOOLS[k][1], 0));
@@ -148,12 +147,12 @@ TEST(the_line_that_is_wrong_is_named) {
       {"      mask S\n", "", "; something is missing behind line 14", 14, "Nothing is masked"},
   };
   ProgramTask *task = task_of("two-values");
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     char text[PROGRAM_TEXT_BYTES];
     TaskJudgement j;
     strcpy(text, task->reference);
     assert_true(mutate_replace(text, ROWS[k].from, ROWS[k].to, 0));
-    assert_int_equal(task_judge("two-values", task, text, strlen(text), "mine.walk", &j, NULL), STATUS_OK);
+    must(task_judge("two-values", task, text, strlen(text), "mine.walk", &j, NULL));
     if (j.verdict != TASK_WRONG || !strstr(j.why, ROWS[k].why) || (ROWS[k].line && j.line != ROWS[k].line) ||
         !strstr(j.says, ROWS[k].says))
       fail_msg("%s: %s, line %d; %s", ROWS[k].from, j.why, j.line, j.says);
@@ -225,11 +224,10 @@ TEST(broken_tasks_are_refused) {
       {"task a\nteaches b\nask c\nstate N=64\nstart\n    s\nreference\n    r\nmutant x => y\nsays z\n",
        "t:9: 'x' is nowhere in the reference"},
   };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-    Error error = {0};
-    ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", &error);
-    if (task || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
-      fail_msg("%s: %s", ROWS[k][0], error.message);
+  EACH (k, ROWS) {
+    ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", fresh_error());
+    if (task || strncmp(test_error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
+      fail_msg("%s: %s", ROWS[k][0], test_error.message);
   }
   for (int over = 0; over < 2; over++) { /* with the zero at its end a program may fill its room */
     char text[2 * PROGRAM_TASK_PROGRAM_BYTES];
@@ -238,8 +236,7 @@ TEST(broken_tasks_are_refused) {
       n = left < 100 ? left : 100;
       used += sprintf(text + used, "    %0*d\n", n - 1, 0);
     }
-    Error error = {0};
-    assert_null(program_task_read(text, (size_t)used, "t", &error));
-    assert_int_equal(strstr(error.message, ": a program has at most") != NULL, over);
+    assert_null(program_task_read(text, (size_t)used, "t", fresh_error()));
+    assert_int_equal(strstr(test_error.message, ": a program has at most") != NULL, over);
   }
 }

@@ -196,7 +196,7 @@ static const struct {
   const char *name;
   void (*walk)(Walk *);
 } PROGRAMS[] = {{"standard", standard}, {"fa1", fa1}, {"fa2", fa2}, {"fa2-split", fa2_split}};
-enum { N_WALKS = sizeof PROGRAMS / sizeof *PROGRAMS };
+enum { N_WALKS = COUNT_OF(PROGRAMS) };
 
 static Plan random_plan(Rand *r) {
   Shape shape = {.N_q = rand_in(r, 1, 60), .N_k = rand_in(r, 1, 60), .d = rand_in(r, 1, 9)};
@@ -206,7 +206,7 @@ static Plan random_plan(Rand *r) {
   const Tiling tiling = {
       .B_r = rand_in(r, 1, 17), .B_c = rand_in(r, 1, 17), .n_splits = rand_in(r, 1, 5), .lse = rand_in(r, 0, 1)};
   Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &tiling, NULL));
   return plan;
 }
 
@@ -233,7 +233,7 @@ TEST(what_lies_in_hbm_between) {
   const Shape shape = {.N_q = 100, .N_k = 70, .d = 16};
   const Wide bytes[N_WALKS] = {2 * 100 * 70 * 2, 100 * 2 * 4, 0, 3 * 100 * (16 * 4 + 4)};
   Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL));
   for (int k = 0; k < N_WALKS; k++) {
     bool overflow = false;
     assert_true(schedule_intermediate_bytes(schedule_find(PROGRAMS[k].name), &plan, &overflow) == bytes[k]);
@@ -262,7 +262,7 @@ TEST(sram_is_the_papers_sum) {
 TEST(costs_of_a_pair) {
   const Shape shape = {.N_q = 40, .N_k = 40, .d = 16, .d_v = 8};
   Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL));
   for (int n = 0; n < N_WALKS; n++) {
     const PairCost cost = schedule_pair_cost(schedule_find(PROGRAMS[n].name), &plan);
     assert_true(cost.flops == 2 * 16 + 2 * 8 && cost.is_all);

@@ -4,8 +4,7 @@
 
 static Spec parsed(const char *text) {
   Spec spec = {0};
-  Error error = {0};
-  if (spec_parse(text, &spec, &error)) fail_msg("%s: %s", text, error.message);
+  if (spec_parse(text, &spec, fresh_error())) fail_msg("%s: %s", text, test_error.message);
   return spec;
 }
 
@@ -27,7 +26,7 @@ TEST(numbers) {
       {"f64:-inf", SPEC_F64, 0, -INFINITY},
       {"f16:2", SPEC_F16, 0, 2},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  EACH (i, cases) {
     const Spec s = parsed(cases[i].text);
     assert_false(s.is_buffer);
     assert_int_equal(s.n, 1);
@@ -130,12 +129,12 @@ TEST(refused) {
                                       "map:f16[0x64]:64x64:128:zero",
                                       "map:f16[64x64]:300x64:128:zero",
                                       "map:f16[64x64]:64x64:128:normal"};
-  for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+  EACH (i, TEXTS) {
     Spec spec = {.n = 77};
-    Error error = {0};
-    if (spec_parse(TEXTS[i], &spec, &error) != STATUS_BAD_REQUEST) fail_msg("'%s' is not refused", TEXTS[i]);
+    if (spec_parse(TEXTS[i], &spec, fresh_error()) != STATUS_BAD_REQUEST) fail_msg("'%s' is not refused", TEXTS[i]);
     assert_int_equal(spec.n, 77);
-    if (strncmp(error.message, "the argument '", 14) != 0 || strchr(error.message, '\n')) fail_msg("%s", error.message);
+    if (strncmp(test_error.message, "the argument '", 14) != 0 || strchr(test_error.message, '\n'))
+      fail_msg("%s", test_error.message);
   }
 }
 

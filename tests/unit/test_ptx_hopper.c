@@ -43,7 +43,6 @@ static Status run(const Launch *l, Memory *m) {
   PtxKernel *kernel = NULL;
   PtxResult result = {0};
   _Alignas(64) unsigned char map[PTX_TENSOR_MAP_BYTES] = {0};
-  m->error = (Error){0};
   PtxArgument arguments[] = {
       {.kind = PTX_BUFFER, .bytes = m->out, .n_bytes = sizeof m->out, .name = "out"},
       {.kind = PTX_BUFFER, .bytes = m->in, .n_bytes = sizeof m->in, .name = "in"},
@@ -211,13 +210,12 @@ TEST(test_tensor) {
     }
   assert_int_equal(m->totals.bulk_read_bytes, 13 * 40 * 2);
   free(m);
-  Error error;
   unsigned char bytes[PTX_TENSOR_MAP_BYTES];
   PtxTensorMap bad = map;
   bad.box[0] = 32;
-  assert_int_equal(ptx_tensor_map(&bad, bytes, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(ptx_tensor_map(&bad, bytes, fresh_error()), STATUS_BAD_REQUEST);
   bad = map, bad.strides_bytes[1] = 100;
-  assert_int_equal(ptx_tensor_map(&bad, bytes, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(ptx_tensor_map(&bad, bytes, fresh_error()), STATUS_BAD_REQUEST);
   wrong(&(Launch){.text = BODY(INIT("1") "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
                                          "[%r2], [%d1, {0, 0}], [%r1];"),
                   .blocks = 1,
@@ -454,12 +452,12 @@ TEST(test_faults) {
       {BODY(ADDRESS MATRIX FILL FENCE "wgmma.fence.sync.aligned;" MULTIPLY "wgmma.commit_group.sync.aligned;"),
        "ends while this wgmma still reads shared memory"},
   };
-  for (size_t k = 0; k < sizeof sound / sizeof *sound; k++) {
+  EACH (k, sound) {
     Memory *m = memory();
     right(&(Launch){.text = sound[k], .blocks = 1, .threads = 128, .faults = true}, m);
     free(m);
   }
-  for (size_t k = 0; k < sizeof broken / sizeof *broken; k++)
+  EACH (k, broken)
     wrong(&(Launch){.text = broken[k].text, .blocks = 1, .threads = 128, .faults = true}, broken[k].message);
 }
 

@@ -56,8 +56,8 @@ static void compare(const Case *c, const char *program, const char *what, const 
   Error error = {0};
   const Schedule *schedule = schedule_find(program);
   const Tiling tiling = {.B_r = 4, .B_c = 3, .n_splits = 2, .lse = true};
-  assert_int_equal(plan_make(&plan, s, &tiling, &error), STATUS_OK);
-  assert_int_equal(attention_bytes(&plan, schedule, &bytes, &error), STATUS_OK);
+  must(plan_make(&plan, s, &tiling, &error));
+  must(attention_bytes(&plan, schedule, &bytes, &error));
   void *memory = malloc(bytes);
   if (attention_start(memory, &plan, schedule, &c->config, &a, &error)) fail_msg("%s", error.message);
   const int64_t group = c->head * s->kv_heads / s->heads;

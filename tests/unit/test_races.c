@@ -57,7 +57,7 @@ static bool races_when_walked(const Program *p, int64_t n_splits) {
   Cursor cursor = {0};
   Event e;
   memset(touched, 0, sizeof touched);
-  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &tiling, NULL));
   while (schedule_next(p, &plan, &cursor, &e)) {
     const ProgramOp *op = &p->ops[e.op];
     if (!event_moves(e.kind)) continue;
@@ -132,7 +132,7 @@ static void mutate(char *text, size_t size, Rand *r) {
                                          {"load X_i", "load X_i, W_i"},
                                          {"load Y_j", "load Y_j, Z_j"},
                                          {"load Q_i", "load A_i, Q_i"}};
-  enum { N_EDITS = sizeof EDITS / sizeof *EDITS };
+  enum { N_EDITS = COUNT_OF(EDITS) };
   const int kind = (int)rand_in(r, 0, N_EDITS + 6), nth = (int)rand_in(r, 0, 11);
   if (kind >= N_EDITS + 3)
     edit_line(text, size, (int)rand_in(r, 1, 40), kind < N_EDITS + 5);
@@ -170,7 +170,6 @@ TEST(no_race_is_missed) {
   assert_non_null(p);
   for (int n = 0; n < 24000 / ONE_OF; n++) {
     char text[PROGRAM_TEXT_BYTES];
-    Error error = {0};
     const int which = n % (N_SCHEDULES + 4);
     strcpy(text, which < N_SCHEDULES        ? SCHEDULES[which]->text
                  : which == N_SCHEDULES     ? IN_TURN
@@ -178,16 +177,16 @@ TEST(no_race_is_missed) {
                  : which == N_SCHEDULES + 2 ? schedule_find("fa2-backward")->text
                                             : ADDING);
     for (int k = (int)rand_in(&r, 1, 3); k > 0; k--) mutate(text, sizeof text, &r);
-    if (program_read_racing(p, text, strlen(text), "mine.walk", &error)) continue;
+    if (program_read_racing(p, text, strlen(text), "mine.walk", fresh_error())) continue;
     const bool races = races_when_walked(p, 1) || races_when_walked(p, BLOCKS),
-               refused = program_read(p, text, strlen(text), "mine.walk", &error) != STATUS_OK;
+               refused = program_read(p, text, strlen(text), "mine.walk", fresh_error()) != STATUS_OK;
     n_read++;
     n_races += races;
     n_add += adds(p);
     n_add_races += adds(p) && races;
     n_needless += refused && !races;
     if (races && !refused) fail_msg("missed:\n%s", text);
-    if (refused && !strstr(error.message, "a race")) fail_msg("%s", error.message);
+    if (refused && !strstr(test_error.message, "a race")) fail_msg("%s", test_error.message);
   }
   print_message("%d mutants, %d races, %d refused without need; of them %d add, %d races\n", n_read, n_races,
                 n_needless, n_add, n_add_races);
@@ -200,10 +199,9 @@ TEST(no_race_is_missed) {
 
 static void assert_refused(const char *text, const char *message) {
   Program *p = malloc(sizeof *p);
-  Error error = {0};
   assert_non_null(p);
-  assert_int_equal(program_read(p, text, strlen(text), "mine.walk", &error), STATUS_BAD_FILE);
-  assert_string_equal(error.message, message);
+  assert_int_equal(program_read(p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_string_equal(test_error.message, message);
   free(p);
 }
 

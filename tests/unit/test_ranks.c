@@ -16,12 +16,11 @@ static GpuLink open_link(const char *name) {
   static char text[KEYFILE_MAX_BYTES];
   char path[64];
   GpuLink link;
-  Error error = {0};
   snprintf(path, sizeof path, "links/%s", name);
   FILE *file = open_asset(path);
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);
-  if (link_parse(text, length, name, &link, &error)) fail_msg("%s", error.message);
+  must(link_parse(text, length, name, &link, fresh_error()));
   return link;
 }
 
@@ -42,8 +41,7 @@ GROUP(open_all, NULL)
 static void make(Scheme scheme, int64_t n, const Shape *shape, const Profile *kernel) {
   const Problem problem = {.shape = *shape, .machine = machine_of_gpu(&gpu), .kernel = kernel};
   const RanksAsked asked = {.scheme = scheme, .n = n, .problem = &problem, .gpu = &gpu, .link = &nvlink4};
-  Error error = {0};
-  if (ranks_make(&ranks, &asked, &error)) fail_msg("%s", error.message);
+  must(ranks_make(&ranks, &asked, fresh_error()));
 }
 
 /* ---- Pairs ------------------------------------------------------------------------------------------------- */
@@ -107,7 +105,7 @@ TEST(bytes_by_hand) {
       {SCHEME_ULYSSES, 4 * 3 * (256 / 4) * (8 + 4 + 4 + 8) * 64 * 2, 0}, /* three quarters of Q, K, V, O go */
       {SCHEME_TENSOR, 4 * 6 * 1024 * 8 * 64 * 2 / 4, 0},                 /* 2 (P - 1) / P of the output's rows */
   };
-  for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+  EACH (c, CASES) {
     Fold f = {0};
     make(CASES[c].scheme, 4, &shape, NULL);
     const double total = ranks_walk(&ranks, CLOCK_BOUND, fold, &f);
@@ -158,8 +156,7 @@ static void make_program(const Program *p, int64_t n, const Shape *shape) {
   const Problem problem = {
       .shape = *shape, .machine = machine_of_gpu(&gpu), .tiling = {.B_r = 4, .B_c = 4, .n_splits = 1}};
   const RanksAsked asked = {.n = n, .problem = &problem, .gpu = &gpu, .link = &nvlink4, .program = p};
-  Error error = {0};
-  if (ranks_make(&ranks, &asked, &error)) fail_msg("%s", error.message);
+  must(ranks_make(&ranks, &asked, fresh_error()));
 }
 
 /* What a program sends and computes in each step is what its scheme does, and 2 N / G d (G - 1) elements a rank by
@@ -188,7 +185,7 @@ TEST(a_program_sends_what_its_scheme_does) {
               rows += sees;
             }
           }
-        assert_int_equal(read_ring(&p, "contiguous", LAYOUTS[scheme], NULL), STATUS_OK);
+        must(read_ring(&p, "contiguous", LAYOUTS[scheme], NULL));
         make_program(&p, n, &shape);
         for (int64_t t = 0; t < n; t++)
           for (int64_t r = 0; r < n; r++) {
@@ -223,11 +220,10 @@ TEST(columns_are_called_as_the_program_does) {
   static Program program;
   char text[PROGRAM_TEXT_BYTES], title[64];
   const Schedule *ring = schedule_find("ring-attention");
-  Error error = {0};
   snprintf(text, sizeof text, "%s", ring->text);
-  for (size_t k = 0; k < sizeof NEW / sizeof *NEW; k++)
+  EACH (k, NEW)
     for (char *at = text; (at = strstr(at, NEW[k][0]));) memcpy(at, NEW[k][1], strlen(NEW[k][1]));
-  if (program_read(&program, text, strlen(text), "own", &error)) fail_msg("%s", error.message);
+  must(program_read(&program, text, strlen(text), "own", fresh_error()));
   for (int t = 0; t < ring->n_tensors; t++) {
     const bool is_columns = ring->tensors[t].is_stats;
     assert_string_equal(schedule_moved_title(ring, WHEN_WHOLE, t, ", ", title, sizeof title),
@@ -244,9 +240,7 @@ TEST(a_last_exchange_is_counted) {
   RankTensor tensors[TENSORS_MAX];
   const char *const EXCHANGE = "      send K_j, V_j to g+1 when t < G-1\n      run part\n      receive K_j, V_j from "
                                "g-1 when t < G-1\n";
-  assert_int_equal(
-      read_ring(&p, EXCHANGE, "      send K_j, V_j to g+1\n      run part\n      receive K_j, V_j from g-1\n", NULL),
-      STATUS_OK);
+  must(read_ring(&p, EXCHANGE, "      send K_j, V_j to g+1\n      run part\n      receive K_j, V_j from g-1\n", NULL));
   assert_true(program_verdict(&p, NULL).is_right);
   make_program(&p, 4, &shape);
   ranks_tensors(&ranks, tensors);
@@ -269,8 +263,8 @@ TEST(numbers_of_all_ranks_are_judged) {
        "      receive K_j, V_j from g-1 when t < G-1\n      run part\n", "O is wrong: on 2 ranks, row "},
   };
   static Program p;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-    assert_int_equal(read_ring(&p, CASES[k].from, CASES[k].to, NULL), STATUS_OK);
+  EACH (k, CASES) {
+    must(read_ring(&p, CASES[k].from, CASES[k].to, NULL));
     const ProgramVerdict v = program_verdict(&p, NULL);
     assert_int_equal(v.is_right, k < 3);
     if (!strstr(v.text, CASES[k].what)) fail_msg("%s", v.text);
@@ -310,12 +304,11 @@ TEST(what_ranks_cannot_do_is_refused) {
       {"tensor A_i fp32\n", "ranks\n", "6: 'ranks' comes after the kernels that ranks run"},
   };
   static Program p;
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-    Error error = {0};
+  EACH (k, CASES) {
     char must[ERROR_MESSAGE_BYTES];
-    assert_int_equal(read_ring(&p, CASES[k].from, CASES[k].to, &error), STATUS_BAD_FILE);
+    assert_int_equal(read_ring(&p, CASES[k].from, CASES[k].to, fresh_error()), STATUS_BAD_FILE);
     snprintf(must, sizeof must, "mine.walk:%s", CASES[k].what);
-    assert_string_equal(error.message, must);
+    assert_string_equal(test_error.message, must);
   }
 }
 
@@ -340,9 +333,8 @@ TEST(a_race_with_the_link_is_refused) {
                              "      run second\n"
                              "      receive W_j from g-1\n";
   static Program p;
-  Error error = {0};
-  assert_int_equal(program_read(&p, TEXT, sizeof TEXT - 1, "mine.walk", &error), STATUS_BAD_FILE);
-  assert_string_equal(error.message,
+  assert_int_equal(program_read(&p, TEXT, sizeof TEXT - 1, "mine.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_string_equal(test_error.message,
                       "mine.walk:17: a race: kernel 'second' stores 'W_j' while line 16 sends it; send it "
                       "below this line, or run the kernel below line 18");
 }
@@ -359,11 +351,11 @@ TEST(ring_attentions_table) {
               {123e12, 112e9, 1.1, 6.6, true},
               {275e12, 268e9, 1.0, 6.2, true},
               {196e12, 186e9, 1.1, 6.3, true}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     Gpu other = gpu;
     Shape shape = {.N_q = 1, .d = 128};
     other.fp16_tensor_flops_per_s = ROWS[k].flops;
-    assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+    must(shape_complete(&shape, NULL));
     const double c = ranks_hiding_tokens(&shape, &other, ROWS[k].bytes_per_s) / 1000;
     assert_true(fabs(c - ROWS[k].flops / ROWS[k].bytes_per_s / 1000) < 1e-9);
     assert_int_equal(fabs(c - ROWS[k].printed_c) <= 0.05 && fabs(6 * c - ROWS[k].printed_s) <= 0.05, ROWS[k].follows);
@@ -376,10 +368,9 @@ TEST(a_link_is_measured_or_not) {
   static const char HALF[] =
       "name = a\nbandwidth = 1 GB/s # assumed\nlatency = 1 us # assumed\ncall = 1 us # assumed\n";
   GpuLink link;
-  Error error = {0};
-  assert_true(link_parse(HALF, sizeof HALF - 1, "a", &link, &error) != STATUS_OK);
-  assert_non_null(strstr(error.message, "a:4: 1 of 7 measured constants"));
-  assert_int_equal(link_parse("nosuch = 1\n", 11, "a", &link, &error), STATUS_BAD_FILE);
+  assert_true(link_parse(HALF, sizeof HALF - 1, "a", &link, fresh_error()) != STATUS_OK);
+  assert_non_null(strstr(test_error.message, "a:4: 1 of 7 measured constants"));
+  assert_int_equal(link_parse("nosuch = 1\n", 11, "a", &link, fresh_error()), STATUS_BAD_FILE);
   link = open_link("ib-ndr");
   assert_true(isnan(link_predicted_s(&link, 1)) && fabs(link_bound_s(&link, 50e9) - 1.000001) < 1e-12);
 }
@@ -450,7 +441,7 @@ TEST(h200s_beside_the_model) {
                                       {"fresh.csv", true, 2, 28, {7, 14, 6}},
                                       {"fresh.csv", true, 4, 56, {13, 47, 12}}};
   static Row rows[128];
-  for (size_t i = 0; i < sizeof RECORDED / sizeof *RECORDED; i++) {
+  EACH (i, RECORDED) {
     const Recorded *r = &RECORDED[i];
     const int n = rows_of(r->name, r->has_ranks, rows, 128);
     double off[3][128];

@@ -182,12 +182,11 @@ static void check_step(const Maker *m, const Snapshot *now, bool has_tile) {
 
 static void check_steps(const Maker *m, const Program *p, const Shape *shape, const Tiling *tiling) {
   Stage stage;
-  Error error = {0};
   const StageConfig config = {.problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()},
                               .schedule = p,
                               .rivals = {p},
                               .n_rivals = 1};
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   for (uint64_t step = 1; step < stage.n_steps; step++) {
     static Snapshot now;
     stage_snapshot(&stage, step, &now);
@@ -208,15 +207,15 @@ TEST(readers_say_what_the_lines_do) {
     Maker m;
     static char text[TEXT];
     static Program p;
-    Error error = {0};
     made_program(&m, &r, false, text);
-    if (program_read(&p, text, strlen(text), "random.walk", &error)) fail_msg("%s\n%s", error.message, text);
+    if (program_read(&p, text, strlen(text), "random.walk", fresh_error()))
+      fail_msg("%s\n%s", test_error.message, text);
     Shape shape = {
         .N_q = rand_in(&r, 1, 30), .N_k = rand_in(&r, 1, 30), .d = rand_in(&r, 1, 9), .d_v = rand_in(&r, 1, 9)};
     shape.causal = rand_in(&r, 0, 1);
     const Tiling tiling = {.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9)};
     Plan plan;
-    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    must(plan_make(&plan, &shape, &tiling, NULL));
     check_totals(&m, &p, &plan);
     check_sram(&m, &p, &plan);
     check_steps(&m, &p, &shape, &tiling);

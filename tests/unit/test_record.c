@@ -45,7 +45,7 @@ static bool hit(const char *call, const char *object) {
   if (sys.fault == CRASH_BEFORE) _exit(CRASHED);
   if (sys.fault == INTERRUPT) {
     static const char *const SLOW[] = {"open", "read", "write", "fsync", "flock"}; /* that a signal can interrupt */
-    for (size_t k = 0; k < sizeof SLOW / sizeof *SLOW; k++)
+    EACH (k, SLOW)
       if (strcmp(call, SLOW[k]) == 0) return errno = EINTR, true;
   }
   if (sys.fault == FAIL) return errno = sys.reason, true;
@@ -131,7 +131,7 @@ static void remove_home(void) {
 static void empty_home(void) {
   static const char *const SUFFIXES[] = {"", ".lock", ".new"};
   char path[200];
-  for (size_t k = 0; k < sizeof SUFFIXES / sizeof *SUFFIXES; k++) {
+  EACH (k, SUFFIXES) {
     snprintf(path, sizeof path, "%s%s", record, SUFFIXES[k]);
     unlink(path);
   }
@@ -162,11 +162,10 @@ static FILE *warnings;
 static char said[4096];
 
 static void open_progress(LessonProgress *p) {
-  Error error = {0};
   memset(said, 0, sizeof said);
   warnings = fmemopen(said, sizeof said - 1, "w");
   assert_non_null(warnings);
-  if (lesson_progress_open(p, warnings, &error)) fail_msg("%s", error.message);
+  must(lesson_progress_open(p, warnings, fresh_error()));
 }
 
 static void close_progress(LessonProgress *p) {
@@ -174,10 +173,7 @@ static void close_progress(LessonProgress *p) {
   fclose(warnings);
 }
 
-static void save(LessonProgress *p) {
-  Error error = {0};
-  if (lesson_progress_save(p, &error)) fail_msg("%s", error.message);
-}
+static void save(LessonProgress *p) { must(lesson_progress_save(p, fresh_error())); }
 
 static int count_lines(const char *text) {
   int n = 0;
@@ -239,18 +235,17 @@ static int run_disturbed(Fault fault, int reason, int at, bool for_good, int *n_
   assert_true(child >= 0);
   if (child == 0) {
     LessonProgress p;
-    Error error = {0};
     FILE *quiet = fmemopen(said, sizeof said - 1, "w");
     memset(said, 0, sizeof said);
     arm(fault, reason, at);
     sys.for_good = for_good;
-    if (lesson_progress_open(&p, quiet, &error)) _exit(1);
+    if (lesson_progress_open(&p, quiet, fresh_error())) _exit(1);
     if (!lesson_progress_of(&p, "lesson").has_begun) lesson_progress_begin(&p, "lesson", 7); /* as those who ask do */
     lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
-    if (lesson_progress_save(&p, &error)) _exit(2);
+    if (lesson_progress_save(&p, fresh_error())) _exit(2);
     const int n = sys.n;
     lesson_progress_answer(&p, "lesson", "new", true, 2, 0);
-    if (lesson_progress_save(&p, &error)) _exit(3); /* going on, with one warning at most */
+    if (lesson_progress_save(&p, fresh_error())) _exit(3); /* going on, with one warning at most */
     arm(NO_FAULT, 0, 0);
     fflush(quiet);
     if (count_lines(said) > 1) _exit(4);
@@ -287,7 +282,7 @@ TEST(the_old_record_or_the_new_one) {
   put_old_record();
   assert_int_equal(run_disturbed(NO_FAULT, 0, -1, false, &n_calls), 0);
   assert_true(n_calls >= 20);
-  for (size_t f = 0; f < sizeof FAULTS / sizeof *FAULTS; f++) {
+  EACH (f, FAULTS) {
     int old_of = 0, new_of = 0;
     for (int at = 0; at < n_calls; at++) {
       bool has_old, has_new;
@@ -344,7 +339,7 @@ TEST(bytes_are_synced_before_the_rename_and_the_folder_after) {
                                       "fsync ",
                                       "close ",
                                       "close "};
-  for (size_t k = 0; k < sizeof ORDER / sizeof *ORDER; k++, at++) {
+  for (size_t k = 0; k < COUNT_OF(ORDER); k++, at++) {
     while (at < sys.n && strcmp(sys.log[at], ORDER[k]) != 0) at++;
     if (at >= sys.n) fail_msg("no '%s' in its place", ORDER[k]);
   }
@@ -364,10 +359,9 @@ TEST(eight_writers_lose_nothing) {
     if (w % 2 && !lesson_progress_of(&p, "own").has_begun) lesson_progress_begin(&p, "own", 7); /* several do */
     for (int k = 0; k < SAVES; k++) {
       char id[32];
-      Error error = {0};
       snprintf(id, sizeof id, "w%d-%d", w, k);
       lesson_progress_answer(&p, w % 2 ? "own" : "lesson", id, true, 1, 0);
-      if (lesson_progress_save(&p, &error)) _exit(1);
+      if (lesson_progress_save(&p, fresh_error())) _exit(1);
     }
     for (int tries = 0; json_object_size(p.changes) && tries < 20;
          tries++) { /* on a slow machine ten seconds are short */
@@ -490,7 +484,7 @@ TEST(a_record_that_cannot_be_read_is_left_as_it_is) {
     memset(said, 0, sizeof said);
     warnings = fmemopen(said, sizeof said - 1, "w");
     arm(FAIL, EIO, at);
-    assert_int_equal(lesson_progress_open(&p, warnings, NULL), STATUS_OK);
+    must(lesson_progress_open(&p, warnings, NULL));
     arm(NO_FAULT, 0, 0);
     lesson_progress_begin(&p, "lesson", 9);
     save(&p);
@@ -603,7 +597,7 @@ TEST(folders_and_records_are_private) {
 TEST(damage_is_set_aside) {
   static const char *const DAMAGE[] = {"{\"tilewalk-lessons\": 1, \"less", "[]", "{\"tilewalk-lessons\": 0}",
                                        "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": {\"seed\": 1.5}}}"};
-  for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
+  EACH (k, DAMAGE) {
     LessonProgress p;
     char suffix[32];
     put(DAMAGE[k]);

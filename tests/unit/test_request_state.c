@@ -23,19 +23,17 @@ TEST(a_state_comes_back) {
       "algorithm=fa2 N=1 d=16 block=8 scene=many lengths=100+200+64",
       "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=walk",
   };
-  for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
+  EACH (k, LINES) {
     Request r;
-    Error error;
     char text[REQUEST_STATE_BYTES];
-    if (read_line(&r, LINES[k], &error)) fail_msg("%s: %s", LINES[k], error.message);
+    if (read_line(&r, LINES[k], fresh_error())) fail_msg("%s: %s", LINES[k], test_error.message);
     assert_string_equal(question_state(&r, text), LINES[k]);
   }
   Request served; /* one query of each: the default of N is for those alone that name no lengths */
-  Error error;
   char text[REQUEST_STATE_BYTES];
-  assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=many lengths=100+200", &error), STATUS_OK);
+  must(read_line(&served, "algorithm=fa2 d=16 scene=many lengths=100+200", fresh_error()));
   assert_string_equal(question_state(&served, text), "algorithm=fa2 N=1 d=16 scene=many lengths=100+200");
-  assert_int_equal(read_line(&served, "algorithm=all N=64 d=16", &error), STATUS_OK);
+  must(read_line(&served, "algorithm=all N=64 d=16", fresh_error()));
   assert_string_equal(question_state(&served, text), "algorithm=standard,fa1,fa2,fa2-split N=64 d=16");
 }
 
@@ -47,12 +45,11 @@ TEST(a_step_is_whole_or_thousandths) {
   } STEPS[] = {{"step=122", 122, 0}, {"step=122.25", 122, 250}, {"step=0.001", 0, 1}, {"step=1.9", 1, 900}};
   static const char *const WRONG[] = {"step=1.", "step=.5", "step=1.2345", "step=1.2x", "step=1.2.3", "step=-1.5"};
   Request r;
-  Error error;
-  for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; k++) {
-    assert_int_equal(read_line(&r, STEPS[k].line, &error), STATUS_OK);
+  EACH (k, STEPS) {
+    must(read_line(&r, STEPS[k].line, fresh_error()));
     assert_int_equal(r.step, STEPS[k].step);
     assert_int_equal(r.step_thousandths, STEPS[k].thousandths);
   }
-  for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++)
-    if (read_line(&r, WRONG[k], &error) != STATUS_BAD_REQUEST) fail_msg("%s", WRONG[k]);
+  EACH (k, WRONG)
+    if (read_line(&r, WRONG[k], fresh_error()) != STATUS_BAD_REQUEST) fail_msg("%s", WRONG[k]);
 }

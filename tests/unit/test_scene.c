@@ -168,7 +168,7 @@ TEST(test_scores_stored) {
               {"standard", 131, "704,512", "every score goes out and back"},
               {"standard", 132, "720,896", "every score goes out"},
               {"fa2", 156, "0", "a score lives for one moment"}};
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+  EACH (k, ROWS) {
     const Case of = {ROWS[k].algorithm, {.N_q = 1024, .d = 64, .causal = true}, {.B_r = 128, .B_c = 128}, false};
     Stage stage = open_case(&of);
     Snapshot now;
@@ -200,7 +200,7 @@ static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int he
       const int64_t parts[] = {
           h.kind,           h.tensor,         h.i, h.j, h.kind == HIT_LINE ? 0 : h.index, (int64_t)h.x, (int64_t)h.y,
           (int64_t)h.width, (int64_t)h.height};
-      for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) hash = hash_add(hash, parts[k]);
+      EACH (k, parts) hash = hash_add(hash, parts[k]);
     }
   return hash;
 }
@@ -368,8 +368,8 @@ TEST(l2_is_awaited) {
   for (int later = 0; later < 2; later++) {
     Request request = {.l2_later = later};
     Stage stage = {0};
-    assert_int_equal(request_read(&request, "N=256 d=64 block=64 gpu=h200", false, NULL), STATUS_OK);
-    assert_int_equal(request_stage(&request, false, 0, &stage, NULL), STATUS_OK);
+    must(request_read(&request, "N=256 d=64 block=64 gpu=h200", false, NULL));
+    must(request_stage(&request, false, 0, &stage, NULL));
     assert_int_equal(stage.l2.is_awaited, later);
     assert_int_equal(stage.l2.is_known, !later);
     stage_free(&stage);

@@ -22,16 +22,15 @@ static const Case CASES[] = {
     {"fa2-split", {.N_q = 16, .N_k = 256, .d = 16}, {.B_r = 8, .B_c = 16, .n_splits = 4}},
     {"fa2", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}},
 };
-enum { N_CASES = sizeof CASES / sizeof *CASES };
+enum { N_CASES = COUNT_OF(CASES) };
 static const SceneKind SCENES[] = {SCENE_WALK};
-enum { N_SCENES = sizeof SCENES / sizeof *SCENES };
+enum { N_SCENES = COUNT_OF(SCENES) };
 
 static Stage open_case(const Case *c) {
   Stage stage;
-  Error error = {0};
   const StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
                               .schedule = schedule_find(c->algorithm)};
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   return stage;
 }
 

@@ -97,7 +97,7 @@ static void check_skips(const Snapshot *now, const Events *e, const Plan *plan, 
 
 TEST(tiles_are_done_in_the_order_of_the_walk) {
   static Events events;
-  for (size_t k = 0; k < sizeof ORDERS / sizeof *ORDERS; k++)
+  EACH (k, ORDERS)
     for (int c = 0; c < 3; c++) {
       Program *program = read_order(&ORDERS[k]);
       const Shape shape = {.N_q = 22, .N_k = c == 1 ? 35 : 22, .d = 4, .causal = c > 0, .window = c == 2 ? 9 : 0};
@@ -105,8 +105,7 @@ TEST(tiles_are_done_in_the_order_of_the_walk) {
           .problem = {.shape = shape, .tiling = {.B_r = 4, .B_c = 3, .n_splits = c + 1}, .machine = machine_paper()},
           .schedule = program};
       Stage stage;
-      Error error = {0};
-      if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+      must(stage_make(&stage, &config, fresh_error()));
       find_events(&stage, &events);
       const Plan *plan = &stage.run.plan;
       for (uint64_t step = 0; step <= stage.n_steps; step++) {

@@ -10,14 +10,13 @@ enum { W = 1280, H = 720, N = 24, D = 16, ELEMENT = 2 };
 /* Of a scheme, or of the program that says what ranks do. */
 static Stage open_ring(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   Stage stage;
-  Error error = {0};
   StageConfig config = {.problem = {.shape = {.N_q = N, .d = D, .heads = 2, .causal = causal},
                                     .tiling = {.B_r = 8, .B_c = 8},
                                     .machine = machine_paper()},
                         .schedule = schedule_find(algorithm),
                         .ring = {.n = n, .scheme = scheme}};
   gpu_paper(&config.gpu);
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   return stage;
 }
 

@@ -199,9 +199,8 @@ static void check_levels(const char *algorithm, int64_t heads) {
   char arguments[256];
   Request request = {.shape = {.N_q = 2048, .d = 128, .heads = heads, .causal = true}, .block = 128, .gpu = "h200"};
   Stage stage;
-  Error error = {0};
   request.algorithms[0] = schedule_find(algorithm), request.n_algorithms = 1;
-  if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
+  must(request_stage(&request, false, 0, &stage, fresh_error()));
   snprintf(arguments, sizeof arguments,
            "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads,
            algorithm);
@@ -249,9 +248,8 @@ TEST(test_code_lines) {
     Plan plan;
     Cursor cursor = {0};
     Event event;
-    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true},
-                               &(Tiling){.B_r = 4, .B_c = 4, .n_splits = 2, .lse = true}, NULL),
-                     STATUS_OK);
+    must(plan_make(&plan, &(Shape){.N_q = 20, .d = 4, .causal = true},
+                   &(Tiling){.B_r = 4, .B_c = 4, .n_splits = 2, .lse = true}, NULL));
     assert_true(code_n_lines(SCHEDULES[k]) > 10);
     while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) assert_true(code_line_of(SCHEDULES[k], &event) >= 0);
   }
@@ -330,15 +328,13 @@ TEST(test_out_of_memory) {
 /* Damaged requests are refused with a reason. */
 TEST(test_refused) {
   Stage stage;
-  Error error = {0};
-  assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, &error),
+  assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, fresh_error()),
                    STATUS_BAD_REQUEST);
   stage_free(&stage);
-  error = (Error){0};
   const StageConfig config = {.problem = {.shape = {.N_q = 8, .d = -4}, .machine = machine_paper()},
                               .schedule = schedule_find("fa2")};
-  assert_int_equal(stage_make(&stage, &config, &error), STATUS_BAD_REQUEST);
-  assert_true(error.message[0]);
+  assert_int_equal(stage_make(&stage, &config, fresh_error()), STATUS_BAD_REQUEST);
+  assert_true(test_error.message[0]);
   stage_free(&stage);
 }
 

@@ -19,7 +19,7 @@ static Plan random_plan(Rand *r) {
   const Tiling tiling = {
       .B_r = rand_in(r, 1, 20), .B_c = rand_in(r, 1, 20), .n_splits = rand_in(r, 1, 6), .lse = rand_in(r, 0, 1)};
   Plan plan;
-  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+  must(plan_make(&plan, &shape, &tiling, NULL));
   return plan;
 }
 
@@ -67,13 +67,12 @@ TEST(bad_plans_are_refused_with_a_reason) {
       {{.N_q = 8, .d = 4}, {.B_r = 1, .B_c = 1 << 21}, STATUS_TOO_LARGE, "B_c is 2097152"},
       {{.N_q = 8, .d = 4}, {.B_r = 1, .B_c = 1, .n_splits = -2}, STATUS_BAD_REQUEST, "-2 splits"},
   };
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     Plan plan, before;
     memset(&plan, 0x55, sizeof plan);
     before = plan;
-    Error error = {0};
-    assert_int_equal(plan_make(&plan, &CASES[k].shape, &CASES[k].tiling, &error), CASES[k].status);
-    assert_non_null(strstr(error.message, CASES[k].says));
+    assert_int_equal(plan_make(&plan, &CASES[k].shape, &CASES[k].tiling, fresh_error()), CASES[k].status);
+    assert_non_null(strstr(test_error.message, CASES[k].says));
     assert_memory_equal(&plan, &before, sizeof plan); /* nothing half-written */
   }
 }

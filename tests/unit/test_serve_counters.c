@@ -10,9 +10,7 @@ static Gpu h100;
 
 static int load(void **state) {
   (void)state;
-  Error error = {0};
-  if (description_kernel("fa2-sm90", &fa2, &error) || description_gpu("h100-sxm", &h100, &error))
-    fail_msg("%s", error.message);
+  must(description_kernel("fa2-sm90", &fa2, fresh_error()) || description_gpu("h100-sxm", &h100, fresh_error()));
   return 0;
 }
 
@@ -36,8 +34,7 @@ TEST(split_keys_and_their_combine) {
       const int64_t N_q = recorded_whole(&rows, "NQ"), heads = recorded_whole(&rows, "H");
       const Problem p = problem_of(N_q, recorded_whole(&rows, "NK"), heads, recorded_whole(&rows, "KV"), true);
       Simulation run;
-      Error error = {0};
-      if (simulate(&run, &p, planner_algorithm(&p), &error)) fail_msg("%s", error.message);
+      must(simulate(&run, &p, planner_algorithm(&p), fresh_error()));
       const int64_t splits = run.plan.tiling.n_splits;
       assert_int_equal(recorded_whole(&rows, "ctas"), splits * heads * ((N_q + 63) / 64)); /* as the heuristic made */
       counted = (double)run.read_bytes + 4.0 * (double)(splits * heads * N_q);
@@ -56,12 +53,11 @@ TEST(batches_of_decodes) {
   for (recorded_open(&rows, "counters/h100/serve/first.csv"); recorded_next(&rows);) {
     if (!recorded_is(&rows, "kind", "decodebatch")) continue;
     const char *text = recorded_is(&rows, "lens", "onelong") ? "65536,256x63" : "2048x64";
-    Error error = {0};
-    Lengths *lengths = lengths_read(text, strlen(text), "t", &error);
+    Lengths *lengths = lengths_read(text, strlen(text), "t", fresh_error());
     assert_non_null(lengths);
     const Problem p = problem_of(1, 0, 32, 8, false);
     BatchRun run;
-    if (batch_run(&run, &p, lengths, BATCH_PACKED, schedule_find("fa2"), &h100, &error)) fail_msg("%s", error.message);
+    must(batch_run(&run, &p, lengths, BATCH_PACKED, schedule_find("fa2"), &h100, fresh_error()));
     const double counted = (double)run.read_bytes, recorded = recorded_number(&rows, "boundary_read_bytes");
     if (!(recorded >= counted && recorded < counted + 28 * (double)run.ctas))
       fail_msg("%s: %.0f beside %.0f", text, recorded, counted);

@@ -40,8 +40,7 @@ static Plan random_plan(const Schedule *s, Rand *r) {
   if (rand_in(r, 0, 2) == 0) shape.window = rand_in(r, 1, 30);
   if (rand_in(r, 0, 1)) shape.heads = 6, shape.kv_heads = 2;
   if (s->diagonal) shape.N_k = shape.N_q, tiling.B_c = tiling.B_r, shape.window = 0, shape.causal = true;
-  Error error = {0};
-  if (plan_make(&plan, &shape, &tiling, &error) || schedule_takes(s, &plan, &error)) fail_msg("%s", error.message);
+  must(plan_make(&plan, &shape, &tiling, fresh_error()) || schedule_takes(s, &plan, fresh_error()));
   return plan;
 }
 
@@ -76,7 +75,7 @@ TEST(totals_take_no_time) {
     double ms = 1e3;
     for (int tries = 0; tries < 3 && ms > 10; tries++) {
       const clock_t start = clock();
-      assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, NULL), STATUS_OK);
+      must(plan_make(&plan, &shape, &(Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, NULL));
       schedule_traffic(SCHEDULES[k], &plan, &t, &overflow);
       ms = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
@@ -118,7 +117,6 @@ TEST(names_mean_nothing) {
   for (int k = 0; k < N_PROGRAMS; k++) {
     const Schedule *s = SCHEDULES[k];
     char text[2 * PROGRAM_TEXT_BYTES], renamed[3 * PROGRAM_TEXT_BYTES], *kernel;
-    Error error = {0};
     strcpy(text, s->text);
     kernel = strstr(text, "\nkernel") + 1;
     const char *body = strchr(text, '\n') + 1; /* words of titles stay */
@@ -133,7 +131,8 @@ TEST(names_mean_nothing) {
           strncmp(line, "tensor", 6) == 0)
         strncat(whole, line, strchr(line, '\n') ? (size_t)(strchr(line, '\n') + 1 - line) : strlen(line));
     rename_all(s, whole, renamed);
-    if (program_read(p, renamed, strlen(renamed), s->name, &error)) fail_msg("%s\n%s", error.message, renamed);
+    if (program_read(p, renamed, strlen(renamed), s->name, fresh_error()))
+      fail_msg("%s\n%s", test_error.message, renamed);
     const ProgramVerdict v = program_verdict(p, NULL);
     if (!v.is_right) fail_msg("%s renamed: %s", s->name, v.text);
     for (int n = 0; n < 10; n++) {

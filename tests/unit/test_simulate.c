@@ -7,8 +7,7 @@ static const int64_t KiB = 1024;
 static Simulation run(const char *algorithm, Shape shape, Tiling tiling) {
   const Problem problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()};
   Simulation s;
-  Error error = {0};
-  assert_int_equal(simulate(&s, &problem, schedule_find(algorithm), &error), STATUS_OK);
+  must(simulate(&s, &problem, schedule_find(algorithm), fresh_error()));
   return s;
 }
 
@@ -19,7 +18,7 @@ TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
     int64_t more_shared, more_registers, block;
     bool fits;
   } CASES[] = {{0, 0, 512, true}, {1, 0, 512, false}, {0, 1, 512, false}, {0, 0, 513, false}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  EACH (i, CASES) {
     Problem problem = {.shape = {.N_q = 4096, .d = 128},
                        .tiling = {.B_r = CASES[i].block, .B_c = CASES[i].block},
                        .machine = machine_paper()};
@@ -30,8 +29,7 @@ TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
                                     .shared_bytes = problem.machine.sram_bytes + CASES[i].more_shared,
                                     .registers_per_thread = 128 + CASES[i].more_registers};
     Simulation s;
-    Error error = {0};
-    assert_int_equal(simulate(&s, &problem, schedule_find("fa2"), &error), STATUS_OK);
+    must(simulate(&s, &problem, schedule_find("fa2"), fresh_error()));
     if (s.fits != CASES[i].fits) fail_msg("%zu", i);
   }
 }
@@ -40,7 +38,7 @@ TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
 TEST(registers_hold_accumulators_and_statistics) {
   Machine m = machine_paper();
   Shape shape = {.N_q = 4096, .d = 128};
-  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  must(shape_complete(&shape, NULL));
   m.sram_bytes = 96 * KiB;
   m.register_bytes = 2 * 64 * KiB + 128 * 8;
   assert_int_equal(simulation_held(&m, schedule_find("fa2"), 128, 128, &shape), HELD_REGISTERS);
@@ -71,10 +69,8 @@ TEST(the_side_of_a_window_that_is_wrong_is_named) {
     int64_t left, right;
     const char *says;
   } CASES[] = {{-2, 7, " is -2 keys"}, {3, -5, " is -5 keys"}, {-1, -3, " is -3 keys"}};
-  for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+  EACH (k, CASES) {
     Shape shape = {.N_q = 64, .d = 64, .sided = true, .left = CASES[k].left, .right = CASES[k].right};
-    Error error = {0};
-    assert_int_equal(shape_complete(&shape, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, CASES[k].says));
+    must_refuse(shape_complete(&shape, fresh_error()), STATUS_BAD_REQUEST, CASES[k].says);
   }
 }

@@ -6,8 +6,6 @@
 #include "sim/base/wide.h"
 #include "tests/support/rand.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
 typedef struct {
   const char *text;
   int64_t want;
@@ -83,12 +81,12 @@ TEST(sizes_are_read) {
       {"1000000000000000000000e-3", 1000000000000000000},
       {"00000000000000000000000000000000000000005", 5},
   };
-  for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
+  EACH (i, GOOD) {
     int64_t size = -7;
-    Error error = {0};
-    if (size_parse(GOOD[i].text, &size, &error) != STATUS_OK) fail_msg("'%s' refused: %s", GOOD[i].text, error.message);
+    if (size_parse(GOOD[i].text, &size, fresh_error()) != STATUS_OK)
+      fail_msg("'%s' refused: %s", GOOD[i].text, test_error.message);
     if (size != GOOD[i].want) fail_msg("'%s' read as %lld", GOOD[i].text, (long long)size);
-    assert_string_equal(error.message, "");
+    assert_string_equal(test_error.message, "");
   }
 }
 
@@ -163,9 +161,9 @@ TEST(counts_are_read_and_refused) {
       {"1", 1},        {"8", 8},           {"4K", 4096},          {"128k", 131072}, {"1.5K", 1536},
       {"1M", 1048576}, {"2G", 2147483648}, {"1T", 1099511627776}, {"1e6", 1000000}, {" 257 ", 257},
   };
-  for (size_t i = 0; i < COUNT_OF(GOOD); i++) {
+  EACH (i, GOOD) {
     int64_t count = -7;
-    assert_int_equal(size_parse_count(GOOD[i].text, &count, NULL), STATUS_OK);
+    must(size_parse_count(GOOD[i].text, &count, NULL));
     assert_int_equal(count, GOOD[i].want);
   }
   static const Bad BAD[] = {
@@ -195,7 +193,7 @@ TEST(random_sizes_are_exact) {
     char text[64];
     snprintf(text, sizeof text, "%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625), UNIT[unit]);
     int64_t size = 0;
-    assert_int_equal(size_parse(text, &size, NULL), STATUS_OK);
+    must(size_parse(text, &size, NULL));
     assert_int_equal(size, ((whole << 10) + parts) << (10 * unit));
   }
 }
@@ -218,7 +216,7 @@ TEST(decimals_become_the_nearest_double) {
                {"123456789012345", 123456789012345.0},
                {"1e300", 1e300},
                {"16.", 16.0}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+  EACH (i, CASES) {
     Decimal decimal;
     assert_int_equal(decimal_read(CASES[i].text, strlen(CASES[i].text), &decimal), strlen(CASES[i].text));
     const double value = decimal_value(decimal), error = value - CASES[i].want;

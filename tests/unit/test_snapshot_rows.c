@@ -15,8 +15,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
   int n_alike = 0;
   for (uint64_t step = 1; step <= stage.n_steps; step++) {
     Snapshot now;
-    Error error = {0};
-    assert_int_equal(attention_walk(run.attention, run.schedule, &run.cursor, 1, &error), STATUS_OK);
+    must(attention_walk(run.attention, run.schedule, &run.cursor, 1, fresh_error()));
     stage_snapshot(&stage, step, &now);
     const SnapshotRow *r = &now.row;
     if (r->row < 0 || (step == stage.n_steps && now.grid.column_by_column)) continue;
@@ -103,7 +102,7 @@ TEST(test_reversed_walk) {
                                           .launch = {.walk = WALK_REVERSED}},
                               .schedule = schedule_find("fa2"),
                               .seed = 5};
-  assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+  must(stage_make(&stage, &config, NULL));
   int64_t last_j = -1, n_rows = 0;
   for (uint64_t step = 1; step <= stage.n_steps; step++) {
     stage_snapshot(&stage, step, &now);
@@ -136,7 +135,7 @@ TEST(test_without_max) {
     Snapshot now;
     config.without_max = without;
     config.row_in_block = 0;
-    assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+    must(stage_make(&stage, &config, NULL));
     for (int row = 1; row <= 8; row++) {
       stage.config.row_in_block = row;
       for (uint64_t step = 0; step <= stage.n_steps; step++) {
@@ -167,7 +166,7 @@ TEST(test_overflow_is_seen) {
     Stage stage;
     Snapshot now;
     int64_t n_overflowed = 0, n_lost = 0, n_finished = 0;
-    assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+    must(stage_make(&stage, &config, NULL));
     for (uint64_t step = 0; step <= stage.n_steps; step++) {
       stage_snapshot(&stage, step, &now);
       if (now.row.row >= 0) assert_int_equal(now.row.q_scale, STAGE_LARGE_Q);

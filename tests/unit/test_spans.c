@@ -22,12 +22,10 @@ static TimeLanes lanes;
 
 static void open_state(const char *line) {
   Request request = {0};
-  Error error = {0};
-  if (request_read(&request, line, false, &error) || request_stage(&request, false, 0, &stage, &error))
-    fail_msg("%s", error.message);
+  must(request_read(&request, line, false, fresh_error()) || request_stage(&request, false, 0, &stage, fresh_error()));
   stage_snapshot(&stage, 0, &now);
   Simulation head;
-  if (simulate(&head, &now.problem, now.schedule, &error)) fail_msg("%s: %s", line, error.message);
+  if (simulate(&head, &now.problem, now.schedule, fresh_error())) fail_msg("%s: %s", line, test_error.message);
   span_model(&timeline, &head, &now.launched, &now.gpu);
 }
 
@@ -41,7 +39,7 @@ static const char *const STATES[] = {
     "algorithm=fa2-split N=3 seq-len-k=1000 d=64 block-q=2 block-k=32 splits=4 gpu=t4 heads=5",
     "algorithm=fa2 N=64 d=16 block=8 causal=1",
     "algorithm=fa3 N=200 d=24 block-q=15 block-k=24 window=50 gpu=h200 heads=3 batch=2"};
-enum { N_STATES = sizeof STATES / sizeof *STATES };
+enum { N_STATES = COUNT_OF(STATES) };
 
 static int bars_of(int pass, int64_t cta, double *end) {
   const int n = cta_spans(&timeline, pass, cta, bars, BARS_MAX);
@@ -169,7 +167,7 @@ TEST(test_a_launch_by_hand) {
               {1, LANE_PRODUCT, IMPLIED_S, 0, S1},
               {1, LANE_SOFTMAX, IMPLIED_O, 0, e1},
               {1, LANE_PRODUCT, IMPLIED_O, 1, e1 + 2 * exps}};
-  for (size_t k = 0; k < sizeof BARS / sizeof *BARS; k++) {
+  EACH (k, BARS) {
     const double start = start_of(n, BARS[k].j, BARS[k].lane, BARS[k].tensor, BARS[k].nth);
     if (fabs(start - BARS[k].start) > 1e-12) fail_msg("bar %zu begins at %g, by hand at %g", k, start, BARS[k].start);
   }
@@ -241,7 +239,7 @@ TEST(test_no_more_ctas_than_launched) {
     const char *more;
     int ctas;
   } ROWS[] = {{"", 1}, {"heads=4", 1}, {"heads=5", 2}, {"heads=16 batch=4", 2}, {"heads=16 ctas-per-sm=1", 1}};
-  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+  EACH (r, ROWS) {
     char line[128];
     snprintf(line, sizeof line, "algorithm=fa2 N=4096 d=64 block=128 gpu=h200 %s", ROWS[r].more);
     open_state(line);
@@ -323,7 +321,7 @@ TEST(test_recorded_lanes) {
               {"algorithm=fa2 kernel=fa2_tensor N=4096 d=128 gpu=h100-sxm heads=16", 0, 0},
               {"algorithm=fa2 N=4096 d=128 block=64 gpu=h100-sxm heads=16", 0, 0},
               {"algorithm=fa3 N=4096 d=96 block=64 gpu=h100-sxm heads=16", 0, 0}};
-  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+  EACH (r, ROWS) {
     open_state(ROWS[r].state);
     double before = 0;
     for (uint64_t k = 0; k <= 8; k++) {

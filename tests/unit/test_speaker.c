@@ -44,12 +44,11 @@ static void expect(const Words *words, const char *text) {
 
 static Stage open_small(void) {
   Stage stage;
-  Error error = {0};
   const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
                                           .tiling = {.B_r = 8, .B_c = 8},
                                           .machine = machine_paper()},
                               .schedule = schedule_find("fa2")};
-  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  must(stage_make(&stage, &config, fresh_error()));
   return stage;
 }
 

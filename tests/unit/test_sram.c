@@ -13,13 +13,12 @@ enum { Q = 8 * 32 * 2, K = 16 * 32 * 2, V = 16 * 24 * 2, O = 8 * 24 * 2, S = 8 *
 static int64_t bytes_with(const char *lines) {
   static Program p;
   static char text[2048];
-  Error error = {0};
   snprintf(text, sizeof text,
            "algorithm t\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\noutput O_i: B_r x d_v\n"
            "kernel k\n  for every row block i\n    load Q_i\n    O_i = 0\n    for each column block j\n"
            "      load K_j\n%s    store O_i\n",
            lines);
-  if (program_read(&p, text, strlen(text), "t.walk", &error)) fail_msg("%s", error.message);
+  must(program_read(&p, text, strlen(text), "t.walk", fresh_error()));
   return (int64_t)sram_budget(&p, &SIZES).bytes;
 }
 
@@ -53,7 +52,7 @@ TEST(places_by_hand) {
       {"      load V_j\n      S = Q_i K_j^T\n      m = row max of S\n      P = e^(S - m)\n      O_i += P V_j\n",
        Q + K + V + O + S + COLUMN},
   };
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++)
+  EACH (k, CASES)
     if (bytes_with(CASES[k].lines) != CASES[k].bytes)
       fail_msg("%d bytes, by hand %d:\n%s", (int)bytes_with(CASES[k].lines), (int)CASES[k].bytes, CASES[k].lines);
 }
@@ -135,7 +134,7 @@ TEST(nothing_needed_is_written_over) {
     Plan plan;
     tiling.lse = rand_in(&r, 0, 1);
     if (s->diagonal) shape.N_k = shape.N_q, tiling.B_c = tiling.B_r, shape.causal = true;
-    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    must(plan_make(&plan, &shape, &tiling, NULL));
     if (schedule_takes(s, &plan, NULL)) continue;
     check_walk(s, &plan);
     tried++;

@@ -19,11 +19,10 @@
 static Lesson *read(const char *text, Error *error) { return story_read(text, strlen(text), "tale.md", error); }
 
 TEST(a_story_is_told_at_its_sizes) {
-  Error error = {0};
-  Lesson *s = read(HEAD PICK SHOW LAST, &error);
-  if (!s) fail_msg("%s", error.message);
-  StoryTold *told = story_tell(s, 128, NULL, &error);
-  if (!told) fail_msg("%s", error.message);
+  Lesson *s = read(HEAD PICK SHOW LAST, fresh_error());
+  if (!s) fail_msg("%s", test_error.message);
+  StoryTold *told = story_tell(s, 128, NULL, fresh_error());
+  if (!told) fail_msg("%s", test_error.message);
   assert_int_equal(told->n, 2);
   for (int b = 0; b < 2; b++) assert_string_equal(told->beats[b].state, "algorithm=fa2 N=128 d=16 block=16");
   assert_string_equal(told->beats[0].caption, "Rows of 16.");
@@ -31,7 +30,7 @@ TEST(a_story_is_told_at_its_sizes) {
   assert_string_equal(told->beats[1].moments.to, "end");
   assert_true(told->beats[0].asks && !told->beats[1].asks);
   free(told);
-  assert_null(story_tell(s, 100, NULL, &error));
+  assert_null(story_tell(s, 100, NULL, fresh_error()));
   assert_int_equal(story_size(s, 1), 128);
   assert_int_equal(story_size(s, 2), 0);
   story_free(s);
@@ -55,17 +54,16 @@ TEST(what_is_no_story_is_refused) {
        "answer: N / B == 8 and \"right\" or \"no\"\n",
        "answer: N / B\n", "tale.md:19: a story's question has options"},
   };
-  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+  EACH (k, BAD) {
     char text[2048];
     static const char GOOD[] = HEAD PICK SHOW;
     const char *at = strstr(GOOD, BAD[k].find);
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - GOOD), GOOD, BAD[k].replace, at + strlen(BAD[k].find));
-    Error error = {0};
-    Lesson *s = read(text, &error);
-    StoryTold *told = s ? story_tell(s, 0, NULL, &error) : NULL;
+    Lesson *s = read(text, fresh_error());
+    StoryTold *told = s ? story_tell(s, 0, NULL, fresh_error()) : NULL;
     assert_null(told);
-    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%zu: %s", k, error.message);
+    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%zu: %s", k, test_error.message);
     story_free(s);
   }
 }
@@ -74,8 +72,7 @@ TEST(what_is_no_story_is_refused) {
 TEST(moments_are_where_their_events_are) {
   Request r = {.shape = {.N_q = 64, .d = 16}, .block = 8};
   Stage stage;
-  Error error = {0};
-  assert_int_equal(request_stage(&r, false, 0, &stage, &error), STATUS_OK);
+  must(request_stage(&r, false, 0, &stage, fresh_error()));
   static const struct {
     const char *moment;
     EventKind kind;
@@ -87,7 +84,7 @@ TEST(moments_are_where_their_events_are) {
       {"store,O,last", EVENT_STORE, "O", 0, 0},      {"new-max,stats,2", EVENT_NEW_MAX, "stats", 2, 0},
       {"normalise,O,1", EVENT_NORMALISE, "O", 1, 0},
   };
-  for (size_t k = 0; k < sizeof MOMENT / sizeof *MOMENT; k++) {
+  EACH (k, MOMENT) {
     uint64_t step, want = 0;
     int n = 0;
     Cursor c = {0};
@@ -97,26 +94,24 @@ TEST(moments_are_where_their_events_are) {
       if (e.kind == MOMENT[k].kind && strcmp(s->tensors[e.tensor].text, MOMENT[k].tensor) == 0 &&
           (++n == MOMENT[k].count || MOMENT[k].count == 0))
         want = e.step + 1 - (uint64_t)MOMENT[k].before;
-    if (moment_step(&stage, MOMENT[k].moment, &step, &error)) fail_msg("%s", error.message);
+    must(moment_step(&stage, MOMENT[k].moment, &step, fresh_error()));
     assert_int_equal(step, want);
   }
   uint64_t first;
   static const char *const NONE[] = {"",         "load",           "load,Q",   "load,Q,0",
                                      "load,Q,x", "load,Q,1,after", "load,X,1", "load,Q,99"};
-  for (size_t k = 0; k < sizeof NONE / sizeof *NONE; k++)
-    assert_int_equal(moment_step(&stage, NONE[k], &first, &error), STATUS_BAD_REQUEST);
+  EACH (k, NONE) assert_int_equal(moment_step(&stage, NONE[k], &first, fresh_error()), STATUS_BAD_REQUEST);
   stage_free(&stage);
 }
 
 /* What is not lit is dimmed: all but the first row of tiles. */
 TEST(what_is_not_lit_is_dimmed) {
-  Error error = {0};
-  Lesson *s = read(HEAD PICK SHOW, &error);
-  StoryTold *told = story_tell(s, 64, NULL, &error);
+  Lesson *s = read(HEAD PICK SHOW, fresh_error());
+  StoryTold *told = story_tell(s, 64, NULL, fresh_error());
   assert_non_null(told);
   StoryScene *scene = calloc(1, sizeof *scene);
   assert_non_null(scene);
-  if (story_scene_open(scene, s, told, 0, &error)) fail_msg("%s", error.message);
+  must(story_scene_open(scene, s, told, 0, fresh_error()));
   enum { WIDTH = 1280, HEIGHT = 720 };
   cairo_surface_t *pages[2];
   int n_paler = 0;
@@ -146,10 +141,9 @@ TEST(what_is_not_lit_is_dimmed) {
 
 /* Played through with a right, a wrong and no prediction, back and forth. */
 TEST(a_story_is_played) {
-  Error error = {0};
   char words[1024];
-  StoryPlayer *p = story_player_open(read(HEAD PICK SHOW LAST, &error), 0, NULL, &error);
-  if (!p) fail_msg("%s", error.message);
+  StoryPlayer *p = story_player_open(read(HEAD PICK SHOW LAST, fresh_error()), 0, NULL, fresh_error());
+  if (!p) fail_msg("%s", test_error.message);
   assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. How many?");
   assert_false(story_player_tick(p, 1)); /* it waits for an answer */
   story_player_type(p, "a");
@@ -173,15 +167,14 @@ TEST(a_story_is_played) {
   story_player_type(p, " ");
   assert_false(story_player_is_open(p)); /* after the last beat */
   story_player_close(p);
-  assert_null(story_player_open(read(HEAD PICK SHOW, &error), 100, NULL, &error));
+  assert_null(story_player_open(read(HEAD PICK SHOW, fresh_error()), 100, NULL, fresh_error()));
 }
 
 /* A letter, the arrows or the mouse choose one. */
 TEST(answers_are_chosen) {
   char words[1024];
-  Error error = {0};
-  StoryPlayer *p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
-  if (!p) fail_msg("%s", error.message);
+  StoryPlayer *p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
+  if (!p) fail_msg("%s", test_error.message);
   static const struct {
     const char *letters;
     StoryInput moves[3]; /* STORY_GO_ON: no more */
@@ -190,7 +183,7 @@ TEST(answers_are_chosen) {
               {"ab", {STORY_GO_ON}, "Right: "},  {"", {STORY_CHOICE_NEXT, STORY_CHOICE_NEXT}, "Right: "},
               {"", {STORY_CHOICE_BACK}, "No: "}, {"b", {STORY_ERASE}, "8 blocks"}, /* nothing is said of no answer */
               {"cb", {STORY_GO_ON}, "Right: "},  {"d8", {STORY_GO_ON}, "8 blocks"}};
-  for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; k++) {
+  EACH (k, WAYS) {
     for (const char *c = WAYS[k].letters; *c; c++) story_player_type(p, (char[]){*c, '\0'});
     for (int m = 0; m < 3 && WAYS[k].moves[m] != STORY_GO_ON; m++) story_player_input(p, WAYS[k].moves[m]);
     story_player_input(p, STORY_RETURN);
@@ -202,13 +195,13 @@ TEST(answers_are_chosen) {
     story_player_input(p, STORY_GO_BACK);
     if (story_player_beat(p) != 0 || !story_player_is_open(p)) fail_msg("%d: it left", (int)k);
     story_player_close(p);
-    p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
+    p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
   }
   story_player_reduce(p, true); /* with reduced motion the first moment is the last */
   story_player_input(p, STORY_RETURN);
   assert_true(story_player_tick(p, 0.001) && !story_player_is_moving(p));
   story_player_close(p);
-  p = story_player_open(read(HEAD PICK SHOW, &error), 0, NULL, &error);
+  p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(surface);
   story_player_draw(p, cr, 1280, 720, &theme_light);
@@ -245,9 +238,8 @@ TEST(a_guess_of_times_is_a_flag) {
   int end = 600;
   for (int k = 0; k < 3; k++) {
     char words[1024];
-    Error error = {0};
-    StoryPlayer *p = story_player_open(read(PILES, &error), 0, NULL, &error);
-    if (!p) fail_msg("%s", error.message);
+    StoryPlayer *p = story_player_open(read(PILES, fresh_error()), 0, NULL, fresh_error());
+    if (!p) fail_msg("%s", test_error.message);
     story_player_draw(p, cr, 1280, 720, &theme_dark);
     story_player_press(p, 1, 200, 500); /* it does not play yet */
     story_player_drag(p, k < 2 ? end : end / 2.0);

@@ -34,7 +34,7 @@ TEST(test_decision) {
       {true, 100, {.term = "xterm", .lc_all = "", .lc_ctype = "de_DE.UTF-8", .lang = "C"}, {true, true, 100}},
       {true, 100, {.term = "xterm", .lang = "de_DE.ISO-8859-1"}, {true, false, 100}},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+  EACH (i, rows) {
     TextStyle style = text_style_decide(rows[i].terminal, rows[i].columns, &rows[i].environment);
     assert_int_equal(style.colour, rows[i].style.colour);
     assert_int_equal(style.utf8, rows[i].style.utf8);
@@ -65,7 +65,7 @@ TEST(test_decoding) {
   /* Control characters, then broken forms: lone tail, overlong, surrogate, too large, cut short. */
   static const char *const bad[] = {"\033",     "\n",           "\x7f",         "\xc2\x9b",         "\x80",
                                     "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(first(bad[i]), '?');
+  EACH (i, bad) assert_int_equal(first(bad[i]), '?');
 }
 
 TEST(test_columns) {

@@ -39,10 +39,10 @@ typedef struct {
 
 static File make(SurfaceFormat format, double width, double height) {
   File file = {0};
-  Error error = {0};
-  Status status = surface_bytes(format, width, height, draw_sample, NULL, &metadata, &file.bytes, &file.n, &error);
-  assert_int_equal(status, STATUS_OK);
-  assert_int_equal(error.status, STATUS_OK);
+  Status status =
+      surface_bytes(format, width, height, draw_sample, NULL, &metadata, &file.bytes, &file.n, fresh_error());
+  must(status);
+  must(test_error.status);
   return file;
 }
 
@@ -69,14 +69,12 @@ TEST(test_suffix) {
   } good[] = {{"a.png", SURFACE_PNG}, {"a.b/c.SVG", SURFACE_SVG}, {"x.tar.Pdf", SURFACE_PDF}};
   SurfaceFormat format;
   for (size_t i = 0; i < 3; i++) {
-    assert_int_equal(surface_format(good[i].path, &format, NULL), STATUS_OK);
+    must(surface_format(good[i].path, &format, NULL));
     assert_int_equal(format, good[i].format);
   }
   static const char *const bad[] = {"", "png", ".png", "a.jpg", "a.png.gz", "a.svgz", "a"};
-  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    Error error = {0};
-    assert_int_equal(surface_format(bad[i], &format, &error), STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, ".png, .svg or .pdf"));
+  EACH (i, bad) {
+    must_refuse(surface_format(bad[i], &format, fresh_error()), STATUS_BAD_REQUEST, ".png, .svg or .pdf");
   }
 }
 
@@ -183,9 +181,7 @@ TEST(test_names_of_any_bytes) {
   static const SurfaceMetadata odd = {"a\xff\x1b\xc3\xa9", "gpu=./h\xff.gpu \xef\xbf\xbe"};
   for (int format = SURFACE_PNG; format <= SURFACE_PDF; format++) {
     File file = {0};
-    Error error = {0};
-    if (surface_bytes((SurfaceFormat)format, 100, 100, draw_nothing, NULL, &odd, &file.bytes, &file.n, &error))
-      fail_msg("%s", error.message);
+    must(surface_bytes((SurfaceFormat)format, 100, 100, draw_nothing, NULL, &odd, &file.bytes, &file.n, fresh_error()));
     if (format == SURFACE_SVG) {
       assert_non_null(find(&file, "<title>a??\xc3\xa9</title>"));
       assert_non_null(find(&file, "<desc>gpu=./h?.gpu ?</desc>"));
@@ -237,7 +233,7 @@ TEST(test_svg_rewrite_keeps_the_rest) {
   SvgText svg = {0};
   unsigned char *bytes;
   size_t n;
-  assert_int_equal(svg_text_finish(&svg, document, sizeof document - 1, NULL, NULL, &bytes, &n, NULL), STATUS_OK);
+  must(svg_text_finish(&svg, document, sizeof document - 1, NULL, NULL, &bytes, &n, NULL));
   File file = {bytes, n};
   assert_non_null(find(&file, "<svg a>\n<image id=\"image0\" xlink:href=\"data:,\"/>\n<use "
                               "xlink:href=\"#image0\" transform=\"m\"/>\n"
@@ -282,13 +278,12 @@ TEST(test_same_bytes_every_time) {
 
 TEST(test_bad_sizes) {
   const double sizes[][2] = {{0, 100}, {100, -1}, {15, 100}, {100, 16385}, {1e300, 100}, {NAN, 100}};
-  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+  EACH (i, sizes) {
     unsigned char *bytes;
     size_t n;
-    Error error = {0};
-    assert_int_equal(surface_bytes(SURFACE_PNG, sizes[i][0], sizes[i][1], draw_sample, NULL, NULL, &bytes, &n, &error),
-                     STATUS_BAD_REQUEST);
-    assert_non_null(strstr(error.message, "16384"));
+    must_refuse(
+        surface_bytes(SURFACE_PNG, sizes[i][0], sizes[i][1], draw_sample, NULL, NULL, &bytes, &n, fresh_error()),
+        STATUS_BAD_REQUEST, "16384");
   }
 }
 
@@ -296,7 +291,7 @@ TEST(test_save) {
   char folder[] = "/tmp/tilewalk-surface-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/picture.svg", folder);
-  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, &metadata, NULL), STATUS_OK);
+  must(surface_save(path, 200, 100, draw_sample, NULL, &metadata, NULL));
   File expected = make(SURFACE_SVG, 200, 100);
   FILE *stream = fopen(path, "rb");
   assert_non_null(stream);
@@ -309,14 +304,11 @@ TEST(test_save) {
   unlink(path);
 
   /* Nothing is made when the request is refused. */
-  Error error = {0};
   snprintf(path, sizeof path, "%s/picture.gif", folder);
-  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error), STATUS_BAD_REQUEST);
+  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, fresh_error()), STATUS_BAD_REQUEST);
   assert_int_equal(access(path, F_OK), -1);
-  error = (Error){0};
   snprintf(path, sizeof path, "%s/no/such.png", folder);
-  assert_int_equal(surface_save(path, 200, 100, draw_sample, NULL, NULL, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "such.png"));
+  must_refuse(surface_save(path, 200, 100, draw_sample, NULL, NULL, fresh_error()), STATUS_BAD_REQUEST, "such.png");
   assert_int_equal(rmdir(folder), 0);
 }
 

@@ -15,8 +15,7 @@ static const TextStyle coloured = {.colour = true, .utf8 = true, .width = 80};
 static void expect(const Table *table, const TextStyle *style, const char *expected) {
   Capture capture;
   capture_open(&capture);
-  Error error = {0};
-  assert_int_equal(table_print(table, capture.out, style, &error), STATUS_OK);
+  must(table_print(table, capture.out, style, fresh_error()));
   assert_string_equal(capture_text(&capture), expected);
   capture_close(&capture);
 }
@@ -24,8 +23,7 @@ static void expect(const Table *table, const TextStyle *style, const char *expec
 static void expect_csv(const Table *table, const char *expected) {
   Capture capture;
   capture_open(&capture);
-  Error error = {0};
-  assert_int_equal(table_csv(table, capture.out, &error), STATUS_OK);
+  must(table_csv(table, capture.out, fresh_error()));
   assert_string_equal(capture_text(&capture), expected);
   capture_close(&capture);
 }
@@ -219,7 +217,7 @@ TEST(test_random_tables_fit) {
     TextStyle style = {.utf8 = rand_in(&rand, 0, 1) != 0, .width = (int)rand_in(&rand, 20, 100)};
     Capture capture;
     capture_open(&capture);
-    assert_int_equal(table_print(&table, capture.out, &style, NULL), STATUS_OK);
+    must(table_print(&table, capture.out, &style, NULL));
     const char *line = capture_text(&capture);
     while (*line) {
       size_t length = strcspn(line, "\n");
@@ -239,7 +237,7 @@ TEST(csv_alone_says_the_same) {
   for (int is_exact = 0; is_exact < 2; is_exact++) {
     Table table = table_new(COLUMNS, 3);
     table.is_exact = is_exact;
-    for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; k++) {
+    EACH (k, NUMBERS) {
       table_text(&table, ROLE_PLAIN, k % 2 ? "a, b" : "a \"b\"");
       table_seconds(&table, ROLE_PLAIN, NUMBERS[k]);
       table_percent(&table, ROLE_PLAIN, NUMBERS[k / 2]);

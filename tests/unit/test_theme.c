@@ -218,7 +218,7 @@ TEST(test_palette_file) {
   size_t found = 0;
   while (fgets(line, sizeof line, file)) {
     if (sscanf(line, "%39s #%6x #%6x", name, &light, &dark) != 3) continue;
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+    EACH (i, roles) {
       if (strcmp(roles[i].name, name) != 0) continue;
       Colour expected[2] = {{(uint8_t)(light >> 16), (uint8_t)(light >> 8), (uint8_t)light},
                             {(uint8_t)(dark >> 16), (uint8_t)(dark >> 8), (uint8_t)dark}};
@@ -232,5 +232,5 @@ TEST(test_palette_file) {
     }
   }
   fclose(file);
-  assert_int_equal(found, sizeof roles / sizeof roles[0]);
+  assert_int_equal(found, COUNT_OF(roles));
 }

@@ -61,7 +61,7 @@ TEST(test_scale) {
 /* One value, none, or nonsense still makes a scale. */
 TEST(test_degenerate_scales) {
   const double values[][2] = {{5, 5}, {0, 0}, {-5, -5}, {INFINITY, -INFINITY}, {NAN, NAN}, {3, 1}, {-7, 0}};
-  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+  EACH (i, values)
     for (int log = 0; log < 2; log++) {
       Scale scale = scale_over(VALUE_NUMBER, log != 0, values[i][0], values[i][1], 0.05);
       assert_true(isfinite(scale.low) && isfinite(scale.high) && scale.low < scale.high);

@@ -12,8 +12,7 @@ static void expect_near(double got, double expected) {
 static Simulation timed(const char *algorithm, Shape shape, Tiling tiling, const Gpu *gpu) {
   const Problem problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()};
   Simulation s;
-  Error error = {0};
-  if (simulate(&s, &problem, schedule_find(algorithm), &error)) fail_msg("%s", error.message);
+  must(simulate(&s, &problem, schedule_find(algorithm), fresh_error()));
   assert_false(s.timed);
   simulation_time(&s, gpu);
   assert_true(s.timed);
@@ -137,7 +136,7 @@ TEST(the_last_row_block_is_as_long_as_it_is) {
                {.n_sm = 2, .pairs = 128 * 192, .window = 64},
                {.n_sm = 1, .pairs = 128 * 128 + 128 * 192 + 44 * 236, .documents = "100,200"},
                {.n_sm = 3, .pairs = 128 * 192, .documents = "100,200"}};
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     const char *text = CASES[k].documents;
     Pattern *pattern = text ? pattern_documents(text, strlen(text), "t", (PatternMatrix){300, 300, false}, NULL) : NULL;
     Gpu gpu = open_gpu("h200");
@@ -169,7 +168,7 @@ TEST(the_busiest_sm_of_each_kernel) {
       {"fa2", 1, 2 * 32 * 2}, {"fa2-split", 1, 2 * 32 * 2}, {"fa2-split", 2, 3 * 16 * 2}, {"two-pass", 1, 2 * 32 * 3}};
   const Gpu gpu = open_gpu("h100-sxm");
   const double product_s = 2.0 * 128 * 128 * 128 / (timing_rate(&gpu, TIME_MATH, DTYPE_FP16) / 132);
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     const Simulation s = timed(CASES[k].algorithm, (Shape){.N_q = 4096, .d = 128, .heads = 5},
                                (Tiling){.B_r = 128, .B_c = 128, .n_splits = CASES[k].n_splits}, &gpu);
     expect_near(s.timing.run.busiest_s, CASES[k].products * product_s);

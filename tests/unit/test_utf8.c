@@ -39,7 +39,7 @@ TEST(sequences_are_those_of_the_table) {
       {"\xF1\x80\x80\x7F", 0},
       {"\xFF", 0},
   };
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
+  EACH (k, ROWS)
     if (sequence(ROWS[k].text) != ROWS[k].n) fail_msg("row %zu: %zu", k, sequence(ROWS[k].text));
 }
 
@@ -54,7 +54,7 @@ TEST(controls_are_no_text) {
   assert_true(utf8_is_text("", 0));
   static const char *const UNSAFE[] = {"\x1F",     "\x7F",         "\n",           "\xC2\x80",
                                        "\xC2\x9F", "\xE2\x80\xAE", "\xEF\xBF\xBE", "\xC3"};
-  for (size_t k = 0; k < sizeof UNSAFE / sizeof *UNSAFE; k++) assert_false(utf8_is_text(UNSAFE[k], strlen(UNSAFE[k])));
+  EACH (k, UNSAFE) assert_false(utf8_is_text(UNSAFE[k], strlen(UNSAFE[k])));
   assert_false(utf8_is_text("\0", 1));
   assert_true(utf8_is_text("\xC2\xA0 ", 3));
 }

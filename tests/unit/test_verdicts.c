@@ -24,11 +24,10 @@ TEST(mutants_are_refused_or_wrong) {
     int n = 0, refused = 0, wrong = 0;
     for (int tries = 0; n < each && tries < 100 * each; tries++) {
       char text[TEXT];
-      Error error = {0};
       strcpy(text, SCHEDULES[k]->text);
       if (!mutate_program(SCHEDULES[k], text, &r) || mutate_changes_no_number(SCHEDULES[k]->text, text)) continue;
       n++;
-      if (program_read(p, text, strlen(text), "mutant.walk", &error)) {
+      if (program_read(p, text, strlen(text), "mutant.walk", fresh_error())) {
         refused++;
         continue;
       }
@@ -83,9 +82,8 @@ TEST(mends_are_right) {
   for (int k = 0; k < N_PROGRAMS; k += ONE_OF)
     for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
       char text[TEXT], again[TEXT + 256];
-      Error error = {0};
       strcpy(text, SCHEDULES[k]->text);
-      if (!mutate_program(SCHEDULES[k], text, &r) || program_read(p, text, strlen(text), "mutant.walk", &error))
+      if (!mutate_program(SCHEDULES[k], text, &r) || program_read(p, text, strlen(text), "mutant.walk", fresh_error()))
         continue;
       if (program_verdict(p, NULL).is_right) continue;
       n++, wrong++;
@@ -96,9 +94,9 @@ TEST(mends_are_right) {
       same_line += m.line == line || (m.kind == MEND_INSERT && m.line + 1 == line);
       apply_mend(text, &m, again);
       ProgramVerdict v = {0};
-      if (!program_read(p, again, strlen(again), "mended.walk", &error)) v = program_verdict(p, NULL);
+      if (!program_read(p, again, strlen(again), "mended.walk", fresh_error())) v = program_verdict(p, NULL);
       if (!v.is_right)
-        fail_msg("%s\n%d, line %d: '%s'\n%s%s", text, (int)m.kind, m.line, m.text, error.message, v.text);
+        fail_msg("%s\n%d, line %d: '%s'\n%s%s", text, (int)m.kind, m.line, m.text, test_error.message, v.text);
     }
   print_message("%d wrong, %d mended, %d where they were changed\n", wrong, mended, same_line);
   assert_true(2 * mended >= wrong && 10 * same_line >= 7 * mended);
@@ -114,14 +112,13 @@ TEST(rewritings_are_right) {
   for (int k = 0; k < N_PROGRAMS; k++)
     for (size_t which = 0; MUTATE_REWRITINGS[which][0]; which++) {
       char text[TEXT];
-      Error error = {0};
       const char *from = MUTATE_REWRITINGS[which][0], *to = MUTATE_REWRITINGS[which][1];
       strcpy(text, SCHEDULES[k]->text);
       const bool has_when = strstr(text, " when m'"); /* a line that chooses rows gives no new name a value */
       if ((has_when && strncmp(to, "f = ", 4) == 0) || !mutate_replace(text, from, to, 0)) continue;
       if (strcmp(to, "kernel one") == 0) mutate_replace(text, "launch forward", "launch one", 0);
-      if (program_read(p, text, strlen(text), "rewritten.walk", &error))
-        fail_msg("%s: %s", SCHEDULES[k]->name, error.message);
+      if (program_read(p, text, strlen(text), "rewritten.walk", fresh_error()))
+        fail_msg("%s: %s", SCHEDULES[k]->name, test_error.message);
       const ProgramVerdict v = program_verdict(p, NULL);
       if (!v.is_right) fail_msg("%s, %s: %s", SCHEDULES[k]->name, MUTATE_REWRITINGS[which][1], v.text);
       n++;
@@ -192,11 +189,10 @@ TEST(a_formula_that_overflows_is_no_verdict) {
   };
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
-  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+  EACH (k, CASES) {
     char text[1024];
-    Error error = {0};
     snprintf(text, sizeof text, TEXT_OF, CASES[k].formula);
-    if (program_read(p, text, strlen(text), "logits.walk", &error)) fail_msg("%s", error.message);
+    must(program_read(p, text, strlen(text), "logits.walk", fresh_error()));
     const ProgramVerdict v = program_verdict(p, NULL);
     if (v.is_right != CASES[k].is_right || !strstr(v.text, CASES[k].said)) fail_msg("%s", v.text);
   }

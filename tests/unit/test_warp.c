@@ -32,7 +32,7 @@ TEST(every_counted_pattern_is_predicted_exactly) {
     bool shared;
     const char *counts;
     if (!read_row(line, &access, &shared, &counts)) continue;
-    assert_int_equal(warp_check(&access, NULL), STATUS_OK);
+    must(warp_check(&access, NULL));
     unsigned wavefronts, conflicts, sectors;
     if (shared) {
       assert_int_equal(sscanf(counts, "%u,%u,", &wavefronts, &conflicts), 2);

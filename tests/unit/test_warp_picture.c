@@ -37,8 +37,7 @@ TEST(a_swizzled_column) {
   const WarpTile tile = {.row_bytes = 128, .swizzle = WARP_SWIZZLE_128B};
   const WarpAccess access = warp_column(&tile, 0, 4);
   WarpPicture picture;
-  Error error = {0};
-  assert_int_equal(warp_picture_banks(&access, &picture, &error), STATUS_OK);
+  must(warp_picture_banks(&access, &picture, fresh_error()));
   expect(&picture, LINES, 6);
 }
 
@@ -47,8 +46,7 @@ TEST(a_plain_column_is_cut_short) {
   const WarpTile tile = {.row_bytes = 128};
   const WarpAccess access = warp_column(&tile, 0, 4);
   WarpPicture picture;
-  Error error = {0};
-  assert_int_equal(warp_picture_banks(&access, &picture, &error), STATUS_OK);
+  must(warp_picture_banks(&access, &picture, fresh_error()));
   assert_int_equal(picture.n, 11);
   assert_string_equal(picture.line[7], "  cycle 7   █······· ········ ········ ········  lane 6");
   assert_string_equal(picture.line[8], "  ... 24 more cycles like these ...");
@@ -60,8 +58,7 @@ TEST(a_plain_column_is_cut_short) {
 TEST(a_word_serves_all_who_want_it) {
   const WarpAccess access = {.address = {0, 0, 128, 4}, .active = 0xF, .element_bytes = 4};
   WarpPicture picture;
-  Error error = {0};
-  assert_int_equal(warp_picture_banks(&access, &picture, &error), STATUS_OK);
+  must(warp_picture_banks(&access, &picture, fresh_error()));
   assert_int_equal(picture.n, 4);
   assert_string_equal(picture.line[1], "  cycle 1   ██······ ········ ········ ········  2 lanes"); /* 0 and 3 */
   assert_string_equal(picture.line[2], "  cycle 2   █······· ········ ········ ········  lane 2");
@@ -70,9 +67,7 @@ TEST(a_word_serves_all_who_want_it) {
 TEST(wide_lanes_are_refused) {
   const WarpAccess access = warp_strided(0, 16, 16);
   WarpPicture picture;
-  Error error = {0};
-  assert_int_equal(warp_picture_banks(&access, &picture, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "at most 4 bytes"));
+  must_refuse(warp_picture_banks(&access, &picture, fresh_error()), STATUS_BAD_REQUEST, "at most 4 bytes");
 }
 
 static int columns(const char *line) {
@@ -100,8 +95,7 @@ TEST(sums_are_the_counted_ones) {
     warp_picture_memory(&access, &picture);
     bounded(&picture);
     assert_int_equal(strtol(picture.line[picture.n - 1], NULL, 10), warp_global(&access).sectors);
-    Error error = {0};
-    if (warp_picture_banks(&access, &picture, &error) != STATUS_OK) {
+    if (warp_picture_banks(&access, &picture, fresh_error()) != STATUS_OK) {
       assert_true(access.element_bytes > WARP_BANK_BYTES);
       continue;
     }

@@ -31,7 +31,7 @@ static void read(const char *markdown) {
   flow_clear(&flow);
   flow_markdown(&flow, markdown);
   flow_place(&flow, cr, &theme_light, 400, 1, 16);
-  assert_int_equal(flow.store.status, STATUS_OK);
+  must(flow.store.status);
 }
 
 static const char *text_of(size_t k) { return text_store_get(&flow.store, flow.pieces[k].text); }
@@ -65,7 +65,7 @@ TEST(elements_become_pieces) {
                 {PIECE_CODE, "lines\n  of code", "", 0},
                 {PIECE_RULE, "", "", 0},
                 {PIECE_TEXT, "end", "", 0}};
-  assert_int_equal(flow.n, sizeof PIECES / sizeof *PIECES);
+  assert_int_equal(flow.n, COUNT_OF(PIECES));
   for (size_t k = 0; k < flow.n; k++) {
     assert_int_equal(flow.pieces[k].kind, PIECES[k].kind);
     assert_string_equal(text_of(k), PIECES[k].text);

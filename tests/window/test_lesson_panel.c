@@ -154,7 +154,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   close_bench(b);
   /* the record is the one that the terminal reads */
   LessonProgress progress;
-  assert_int_equal(lesson_progress_open(&progress, stderr, NULL), STATUS_OK);
+  must(lesson_progress_open(&progress, stderr, NULL));
   const LessonStanding standing = lesson_progress_of(&progress, "all");
   assert_true(standing.is_finished && standing.n_right == 3 && standing.n_asked == 4 && standing.seed == 1);
   lesson_progress_close(&progress);
@@ -162,7 +162,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   b = bench(write_lesson("all.md", LESSON), &(LessonSessionOptions){0});
   READS(b, "Question 1 of 4");
   close_bench(b);
-  assert_int_equal(lesson_progress_open(&progress, stderr, NULL), STATUS_OK);
+  must(lesson_progress_open(&progress, stderr, NULL));
   assert_true(lesson_progress_of(&progress, "all").is_finished);
   lesson_progress_close(&progress);
 }
@@ -345,14 +345,14 @@ TEST(a_lesson_goes_on_where_it_was_left) {
   assert_int_equal(lesson_session_ask(&b->panel.session), 2);
   /* another program wrote of another lesson meanwhile: that stays */
   LessonProgress other;
-  assert_int_equal(lesson_progress_open(&other, stderr, NULL), STATUS_OK);
+  must(lesson_progress_open(&other, stderr, NULL));
   lesson_progress_begin(&other, "another", 3);
-  assert_int_equal(lesson_progress_save(&other, NULL), STATUS_OK);
+  must(lesson_progress_save(&other, NULL));
   lesson_progress_close(&other);
   text(b, "b");
   click(b, WIDGET_NEXT);
   close_bench(b);
-  assert_int_equal(lesson_progress_open(&other, stderr, NULL), STATUS_OK);
+  must(lesson_progress_open(&other, stderr, NULL));
   assert_true(lesson_progress_of(&other, "another").has_begun);
   assert_int_equal(lesson_progress_of(&other, "all").n_right, 2);
   lesson_progress_close(&other);
@@ -483,11 +483,10 @@ TEST(text_is_legible_at_every_size) {
   static const double SIZES[][2] = {{320, 180},   {640, 360},   {1280, 720}, {1024, 768},
                                     {1920, 1080}, {3840, 2160}, {800, 1200}};
   const char *path = write_lesson("all.md", LESSON);
-  for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++)
+  EACH (k, SIZES)
     for (int presentation = 0; presentation < 2; presentation++) {
       Bench *b;
-      Error error = {0};
-      if (open_bench(&b, path, &FRESH, SIZES[k][0], SIZES[k][1], &error)) fail_msg("%s", error.message);
+      must(open_bench(&b, path, &FRESH, SIZES[k][0], SIZES[k][1], fresh_error()));
       b->player.presentation = presentation != 0;
       check_layout(b);
       const double unit = b->panel.flow.unit;

@@ -81,7 +81,7 @@ TEST(test_parameters) {
                {PARAMETER_CAUSAL, "0", "off", " d=32 heads=4 "},
                {PARAMETER_WITHOUT_MAX, "1", "on", " without-max=1"},
                {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
-  for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++) {
+  EACH (k, TYPED) {
     if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
     assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
     if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
@@ -94,7 +94,7 @@ TEST(test_parameters) {
                  {PARAMETER_BLOCK_Q, "-3", "-3"},   {PARAMETER_SRAM, "lots", "lots"},
                  {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"},
                  {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
-  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+  EACH (k, REFUSED) {
     assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
     assert_true(p->is_warning);
     if (!strstr(p->message, REFUSED[k].why))

@@ -39,7 +39,7 @@ static void walk(const char *algorithm, Shape shape, int64_t block, int width, i
   const StageConfig config = {
       .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
       .schedule = schedule_find(algorithm)};
-  assert_int_equal(stage_make(&stage, &config, NULL), STATUS_OK);
+  must(stage_make(&stage, &config, NULL));
   cairo_surface_t *kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   SceneMemo *memo = memo_new();
   uint64_t step = 0;
@@ -86,7 +86,7 @@ TEST(test_fonts_are_given_back) {
   const Request request = {0};
   Viewer v;
   int n_gone = 0;
-  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
+  must(player_open(p, &request, false, NULL));
   assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
   for (int k = 0; k < SIZES; k++) {
     const int width = 480 + 37 * k, height = 300 + 11 * k;
@@ -210,7 +210,7 @@ TEST(test_every_size) {
   const Request request = {0};
   int n_states = 0;
   char line[160];
-  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
+  must(player_open(p, &request, false, NULL));
   for (int beside = 0; beside < 2; beside++) {
     Viewer v;
     assert_true(viewer_open(&v, p, beside ? &side : NULL, (ViewerHost){.act = no_act}));

@@ -94,12 +94,11 @@ TEST(goes_to_tiles) {
 /* A run of many steps begins at a speed that ends it within ten minutes. */
 TEST(speed_by_length) {
   Player *p = calloc(1, sizeof *p);
-  Error error = {0};
   Request request = {0};
   request.shape.N_q = 65536;
   request.shape.d = 128;
   assert_non_null(p);
-  assert_int_equal(player_open(p, &request, false, &error), STATUS_OK);
+  must(player_open(p, &request, false, fresh_error()));
   assert_true((double)p->now.n_steps / player_events_per_s(p) <= 600);
   close_player(p);
 }
@@ -136,7 +135,7 @@ TEST(jumps) {
                {INPUT_SKIP_NEXT, EVENT_SKIP},
                {INPUT_STORE_NEXT, EVENT_STORE},
                {INPUT_MAX_BACK, EVENT_NEW_MAX}};
-  for (size_t k = 0; k < sizeof JUMPS / sizeof *JUMPS; k++) {
+  EACH (k, JUMPS) {
     player_input(p, JUMPS[k].input);
     assert_int_equal(p->now.event.kind, JUMPS[k].kind);
   }
@@ -166,7 +165,7 @@ TEST(controls) {
   cairo_t *cr = cairo_create(surface);
   Controls *c = malloc(sizeof *c);
   const SceneView plain = {0};
-  for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
+  EACH (s, SIZES) {
     const double width = SIZES[s][0], height = SIZES[s][1], least = 0.04 * fmin(width, height);
     controls_layout(c, p, cr, width, height, SIZES[s][2], false);
     assert_int_equal(c->n, scene_scrub(&plain, c->scene.width, c->scene.height).height > 0 ? 10 : 9);
@@ -207,7 +206,7 @@ TEST(keys) {
                                         INPUT_END,        INPUT_PASTE,      INPUT_ESCAPE}; /* arrows, Home, Ctrl+V */
   bool by_key[INPUT_COUNT] = {false};
   for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
-  for (size_t k = 0; k < sizeof SPECIAL / sizeof *SPECIAL; k++) by_key[SPECIAL[k]] = true;
+  EACH (k, SPECIAL) by_key[SPECIAL[k]] = true;
   for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
     const bool is_typed = input >= INPUT_MORE && input <= INPUT_EDIT_LAST;
     if (!by_key[input] && !is_typed) fail_msg("input %d has no key", input);

@@ -38,13 +38,12 @@ TEST(test_what_is_saved_is_read) {
   const Settings all[] = {{true, false, true, 100, 1920, 1080, true},
                           {false, true, false, 1, 320, 180, false},
                           {false, false, false, 1000000, 16384, 16384, false}};
-  Error error = {0};
   Settings s;
-  assert_int_equal(settings_load(&s, &error), STATUS_OK); /* nothing yet: defaults */
+  must(settings_load(&s, fresh_error())); /* nothing yet: defaults */
   assert_true(settings_equal(&s, &(Settings){0}));
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    if (settings_update(&s, &all[k], &error)) fail_msg("%s", error.message);
-    assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  EACH (k, all) {
+    must(settings_update(&s, &all[k], fresh_error()));
+    must(settings_load(&s, fresh_error()));
     assert_true(settings_equal(&s, &all[k]));
   }
   char folder[200];
@@ -81,9 +80,8 @@ TEST(test_damaged_files_are_left_alone) {
                  {"size = 99999999999999999999x720\n", "size"},
                  {"speed = 5 apples\n", "speed"},
                  {"# By another.\nformat = 2\ncolours = many\n", "view.conf"}};
-  Error error = {0};
-  settings_update(&(Settings){0}, &(Settings){.dark = true}, &error);
-  for (size_t k = 0; k < sizeof DAMAGED / sizeof *DAMAGED; k++) {
+  settings_update(&(Settings){0}, &(Settings){.dark = true}, fresh_error());
+  EACH (k, DAMAGED) {
     write_file(DAMAGED[k].text, strlen(DAMAGED[k].text));
     is_left_alone(DAMAGED[k].why);
   }
@@ -91,9 +89,8 @@ TEST(test_damaged_files_are_left_alone) {
 
 /* What is no file of settings is neither read nor written. */
 TEST(test_what_is_of_no_use_is_left_alone) {
-  Error error = {0};
   Settings s;
-  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.presentation = true}, &error), STATUS_OK);
+  must(settings_update(&(Settings){0}, &(Settings){.presentation = true}, fresh_error()));
   char *large = malloc(200000);
   assert_non_null(large);
   memset(large, '#', 200000);
@@ -101,7 +98,7 @@ TEST(test_what_is_of_no_use_is_left_alone) {
   free(large);
   is_left_alone("larger than");
   write_file("format = 1\ntheme = dark\n", 24);
-  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  must(settings_load(&s, fresh_error()));
   assert_true(s.dark);
   assert_int_equal(unlink(file), 0);
   assert_int_equal(mkfifo(file, 0600), 0); /* which nobody writes: it must not be waited for */
@@ -110,40 +107,37 @@ TEST(test_what_is_of_no_use_is_left_alone) {
 
 /* A home that cannot be written, a full disk, and no home at all. */
 TEST(test_places_that_refuse) {
-  Error error = {0};
   Settings s;
   char config[80];
   snprintf(config, sizeof config, "%s/config", home);
   FILE *out = fopen(config, "w"); /* a file where the folder should be */
   assert_non_null(out);
   fclose(out);
-  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_BAD_REQUEST);
-  assert_null(strchr(error.message, '\n'));
-  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, fresh_error()), STATUS_BAD_REQUEST);
+  assert_null(strchr(test_error.message, '\n'));
+  must(settings_load(&s, fresh_error()));
   unlink(config);
   const uid_t user = geteuid();
-  error = (Error){0};
   assert_int_equal(chmod(home, 0555), 0);
   if (user == 0) assert_int_equal(seteuid(65534), 0); /* root may write anywhere */
-  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "cannot make the folder"));
+  must_refuse(settings_update(&(Settings){0}, &(Settings){.dark = true}, fresh_error()), STATUS_BAD_REQUEST,
+              "cannot make the folder");
   assert_int_equal(seteuid(user), 0);
   setenv("XDG_CONFIG_HOME", "relative", 1); /* not allowed, and so as if it were not there */
   unsetenv("HOME");
-  assert_int_equal(settings_update(&(Settings){0}, &(Settings){.dark = true}, &error), STATUS_OK);
-  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  must(settings_update(&(Settings){0}, &(Settings){.dark = true}, fresh_error()));
+  must(settings_load(&s, fresh_error()));
   assert_int_not_equal(access("relative", F_OK), 0);
 }
 
 /* Two windows that close one after the other: each adds what was changed in it. */
 TEST(test_two_windows_lose_nothing) {
-  Error error = {0};
   Settings s;
   const Settings began = {false, false, false, 5, 1280, 720, false}, one = {true, false, false, 5, 1280, 720, false},
                  two = {false, false, false, 50, 1600, 900, false}, both = {true, false, false, 50, 1600, 900, false};
-  assert_int_equal(settings_update(&began, &one, &error), STATUS_OK);
-  assert_int_equal(settings_update(&began, &two, &error), STATUS_OK);
-  assert_int_equal(settings_load(&s, &error), STATUS_OK);
+  must(settings_update(&began, &one, fresh_error()));
+  must(settings_update(&began, &two, fresh_error()));
+  must(settings_load(&s, fresh_error()));
   assert_true(settings_equal(&s, &both));
 }
 
