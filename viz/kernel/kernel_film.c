@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/kernel/kernel_banks.h"
 #include "viz/kernel/kernel_lines.h"
 
 /* One run of the launch. */
@@ -73,6 +72,33 @@ void kernel_film_free(KernelFilm *f) {
 
 /* ---- a run ---- */
 
+enum { LANES = 32 };
+
+/* The request as scenes have it. With row_bytes its addresses, passes and conflicts are those of a swizzle of rows of
+ * so many bytes: units of 16 bytes XORed by the number of their row, 3 bits of it, as TMA does with rows of 128 bytes
+ * (sim/machine/warp.h); plain_wavefronts are of what was seen. It takes its own swizzle off, too. */
+static KernelSceneRequest request_seen(const PtxSeen *seen, uint64_t row_bytes) {
+  KernelSceneRequest r = {.is_there = true,
+                          .shared = seen->shared,
+                          .store = seen->store,
+                          .bytes = seen->bytes,
+                          .lanes_at_once = seen->matrices    ? 8
+                                           : seen->bytes > 4 ? 128 / seen->bytes
+                                                             : LANES,
+                          .warp = seen->warp,
+                          .block = seen->block,
+                          .mask = seen->mask,
+                          .sectors = seen->sectors,
+                          .wavefronts = seen->wavefronts,
+                          .conflicts = seen->conflicts,
+                          .plain_wavefronts = seen->wavefronts};
+  memcpy(r.address, seen->address, sizeof r.address);
+  if (!row_bytes) return r;
+  for (int l = 0; l < LANES; l++) r.address[l] ^= r.address[l] / row_bytes % 8 * 16;
+  r.wavefronts = ptx_wavefronts(seen, r.address, &r.conflicts);
+  return r;
+}
+
 static void step_on(FilmRun *r, const PtxSeen *seen) {
   if (seen->block != r->block) r->first_barrier = (int64_t)seen->barriers;
   r->block = seen->block, r->barriers = (int64_t)seen->barriers;
@@ -93,7 +119,7 @@ static void witness(void *context, const PtxSeen *seen) {
   if (r->step < 0 || seen->block != r->block || (int64_t)seen->barriers != r->barriers) step_on(r, seen);
   if (r->wanted >= 0 && r->step > r->wanted) return;
   const int32_t number = line_of(f, seen->pc);
-  const KernelSceneRequest shown = kernel_request_seen(seen, seen->shared ? r->row_bytes : 0);
+  const KernelSceneRequest shown = request_seen(seen, seen->shared ? r->row_bytes : 0);
   f->scene.plain_conflicts += seen->conflicts;
   if (number > 0) {
     KernelSceneLine *line = &f->lines[number - 1];

@@ -26,12 +26,10 @@ struct TilewalkAnswer {
   Error error;
 };
 
-#ifdef __wasm__ /* a page draws by itself, and says which commands it has */
-#define DRAWS    NULL
+#ifdef __wasm__                                   /* a page says which commands it has */
 #define FORGET() own_programs_forget_but(NULL, 0) /* what it shows has kernels and masks */
 static const Command *const MORE[] = {NULL};
 #else
-#define DRAWS    &DRAWING
 #define FORGET() own_forget()
 extern const Command COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE, COMMAND_RENDER, COMMAND_SERVE;
 static const Command *const MORE[] = {&COMMAND_SERVE,      &COMMAND_ELIGIBLE, &COMMAND_CHECK,
@@ -111,7 +109,7 @@ static int run(const Command *command, int argc, char **argv, TilewalkAnswer *a)
            .style = {.utf8 = true, .width = 100},
            .program = "tilewalk",
            .argv = argv,
-           .drawing = DRAWS};
+           .drawing = &DRAWING};
   int status = EXIT_BAD_REQUEST;
   if (io.out && io.err)
     status = command_run(command, argc, argv, &io, &a->error);

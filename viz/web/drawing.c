@@ -437,6 +437,14 @@ static void print_stroke(Printed *to, const Look *look) {
   print(to, "\"");
 }
 
+static void print_escaped(Printed *to, const char *text, size_t length) {
+  for (const char *c = text; c < text + length; c++)
+    if (strchr("&<>\"", *c))
+      print(to, "&#%d;", *c);
+    else
+      print(to, "%c", *c);
+}
+
 static void print_text(Printed *to, const double *of, const char *text, const Look *look) {
   const int style = (int)of[3];
   print(to, "<text x=\"%.10g\" y=\"%.10g\" font-size=\"%.10g\"", thousandth(of[0]), thousandth(of[1]),
@@ -446,11 +454,7 @@ static void print_text(Printed *to, const double *of, const char *text, const Lo
   if (style & STYLE_ITALIC) print(to, " font-style=\"italic\"");
   print_paint(to, "fill", look);
   print(to, " xml:space=\"preserve\">");
-  for (const char *c = text; c < text + (size_t)of[5]; c++)
-    if (strchr("&<>\"", *c))
-      print(to, "&#%d;", *c);
-    else
-      print(to, "%c", *c);
+  print_escaped(to, text, (size_t)of[5]);
   print(to, "</text>\n");
 }
 
@@ -549,10 +553,18 @@ static void print_list(Printed *to, const cairo_surface_t *s, int *id) {
   free(path.bytes);
 }
 
-char *drawing_svg(const cairo_surface_t *s) {
+char *drawing_svg(const cairo_surface_t *s, const char *title, const char *state) {
   Printed to = {.is_broken = s->is_broken};
   int id = 0;
+  print(&to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ", s->width,
+        s->height, s->width, s->height);
+  print(&to, "font-family=\"DejaVu Sans, sans-serif\" stroke-miterlimit=\"10\">\n<title>");
+  print_escaped(&to, title, strlen(title));
+  print(&to, "</title>\n<desc>");
+  print_escaped(&to, state, strlen(state));
+  print(&to, "</desc>\n");
   print_list(&to, s, &id);
+  print(&to, "</svg>\n");
   if (!to.is_broken) return to.bytes;
   free(to.bytes);
   return NULL;

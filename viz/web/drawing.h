@@ -68,8 +68,8 @@ void drawing_set_measure(DrawingMeasure *measure, void *data);
 /* Every character as wide as half its size, a bold one a tenth more, in fixed width 0.6: what tests lay out by. */
 double drawing_plain_measure(void *data, double size, int style, const char *text);
 
-/* The list as the elements of an SVG, a line each, numbers rounded to 1/1000. The caller frees it; NULL: no memory,
- * then or when it was drawn. */
-char *drawing_svg(const cairo_surface_t *surface);
+/* The list as an SVG with a title and a state in its head, an element a line, numbers rounded to 1/1000. The caller
+ * frees it; NULL: no memory, then or when it was drawn. */
+char *drawing_svg(const cairo_surface_t *surface, const char *title, const char *state);
 
 #endif

@@ -3,9 +3,9 @@
  *
  *     web_native BUNDLE WIDTH HEIGHT [framed] <states     a state line each
  *
- * For each: "state LINE", the elements of its SVG (viz/web/drawing.h), "words" and the description, "end". Text is
+ * For each: "state LINE", its SVG (viz/web/drawing.h), "words" and the description, "end". Text is
  * laid out by drawing_plain_measure, which needs no font. Framed: the scene as the page frames it, laid out by the
- * widths of DejaVu Sans, in light, "dark", the same in dark, "words" and the words around it as JSON. */
+ * widths of DejaVu Sans, in light and in dark, "words" and the words around it as JSON. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,6 @@ int main(int argc, char **argv) {
     printf("state %s\n", line);
     if (!opened) printf("refused %s\n", web_error());
     for (int dark = 0; dark < 1 + is_framed; dark++) {
-      if (dark) puts("dark");
       web_look(dark, true);
       print_picture(width, height, is_framed);
     }

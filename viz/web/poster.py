@@ -56,8 +56,7 @@ def posters(native, bundle, state, sizes):
     classes, out, words = Classes(), [], {}
     for kind, (width, height) in sizes.items():
         said = subprocess.run([native, bundle, str(width), str(height), 'framed'], input=state + '\n', capture_output=True, text=True, check=True).stdout
-        drawn, _, rest = said.partition('\nwords\n')
-        light, dark = drawn.split('\ndark\n')
-        words = json.loads(rest[:rest.rindex('end')])
-        out.append(svg(light[light.index('<'):], dark, width, height, classes, kind))
+        light, dark = re.findall(r'</desc>(.*?)</svg>', said, flags=re.S)
+        words = json.loads(said[said.index('\nwords\n') + 7:said.rindex('end')])
+        out.append(svg(light, dark, width, height, classes, kind))
     return ''.join(out), classes.rules(), words

@@ -52,7 +52,7 @@ static char *no_clipboard(void *data) {
   return NULL;
 }
 
-static double measure_in_page(void *data, double size, int style, const char *text) {
+double web_measure(void *data, double size, int style, const char *text) {
   (void)data;
   return page_measure(size, style, text, strlen(text));
 }
@@ -95,7 +95,7 @@ EXPORT bool web_open(const char *line) {
   last_error = (Error){0};
   viewer.is_dirty = true;
   if (is_open) return open_again(line);
-  drawing_set_measure(measure_in_page, NULL);
+  drawing_set_measure(web_measure, NULL);
   const bool taken = !open_first(line, &last_error);
   is_open = viewer_open(&viewer, &player, NULL, (ViewerHost){NULL, act, no_clipboard});
   surface = drawing_new(1, 1);
@@ -104,7 +104,7 @@ EXPORT bool web_open(const char *line) {
 
 EXPORT const char *web_error(void) { return last_error.message; }
 EXPORT void web_plain_measures(bool plain) {
-  drawing_set_measure(plain ? drawing_plain_measure : measure_in_page, NULL);
+  drawing_set_measure(plain ? drawing_plain_measure : web_measure, NULL);
   viewer_resize(&viewer, viewer.width, viewer.height);
 }
 
@@ -179,7 +179,11 @@ EXPORT const DrawingSurface *web_surface(const cairo_surface_t *of, size_t index
   shown_surface = drawing_surface(of ? of : surface, index);
   return &shown_surface;
 }
-EXPORT char *web_svg(void) { return drawing_svg(surface); } /* the page frees it */
+EXPORT char *web_svg(void) { /* the page frees it */
+  char state[REQUEST_STATE_BYTES], title[96];
+  snprintf(title, sizeof title, "Tilewalk: %s", scene_title(player.scene));
+  return drawing_svg(surface, title, player_state(&player, state));
+}
 
 /* ---- Events ---------------------------------------------------------------------------------------------- */
 
@@ -243,7 +247,6 @@ EXPORT const char *web_describe(void) {
   return scene_describe(player.scene, &player.now, viewer.memo, text, sizeof text);
 }
 
-EXPORT const char *web_title(void) { return scene_title(player.scene); }
 EXPORT double web_speed(void) { return player_events_per_s(&player); }
 EXPORT bool web_set_speed(double events_per_s) { return player_set_speed(&player, events_per_s); }
 EXPORT double web_steps(void) { return (double)player.now.n_steps; }

@@ -17,7 +17,7 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
 WEB_SIM := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c))
 WEB_DRAWN := $(wildcard viz/chart/*.c viz/scene/*.c viz/player/*.c) \
   $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c))
-WEB_WHOLE_ONLY := $(patsubst %,viz/web/%.c,lesson_html web_lesson web_record web_story web_kernel web_ask web_compiler)
+WEB_WHOLE_ONLY := $(patsubst %,viz/web/%.c,lesson_html web_lesson web_record web_story web_kernel web_ask)
 WEB_REQUEST := $(filter-out viz/request/assets.c,$(wildcard viz/request/*.c))
 WEB_SRC := $(WEB_SIM) $(WEB_DRAWN) $(filter-out viz/request/model_config% viz/request/kernel_from_counters.c,$(WEB_REQUEST)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) $(filter-out $(WEB_WHOLE_ONLY) viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c))
@@ -30,11 +30,11 @@ WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-tra
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: Learn and Your kernel are left out.'
 WEB_WHOLE_SRC := $(wildcard kernels/ptx/*.c kernels/counters/*.c viz/document/*.c viz/library/*.c viz/story/*.c) \
-  $(filter-out viz/kernel/kernel_film.c %/lesson_compiler.c %/record.c %/lesson_file.c viz/text/paragraph.c viz/text/lettering_pango.c viz/request/assets.c viz/request/description.c,\
+  $(filter-out %/lesson_compiler.c %/record.c %/lesson_file.c viz/text/paragraph.c viz/text/lettering_pango.c viz/request/assets.c viz/request/description.c,\
   $(wildcard viz/kernel/*.c viz/lesson/*.c lessons/engine/*.c viz/text/*.c viz/request/*.c)) \
-  $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck serve sweep))) \
-  $(filter-out $(patsubst %,viz/cli/command_%.c,doctor kernel lesson practice render replay story tour trace view) \
-  $(patsubst %,viz/cli/%.c,chart_file commands commands_print completion counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
+  $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck kernel serve sweep))) \
+  $(filter-out $(patsubst %,viz/cli/command_%.c,doctor lesson practice render replay story tour trace view) \
+  $(patsubst %,viz/cli/%.c,commands commands_print completion counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
   $(WEB_WHOLE_ONLY) viz/window/viewer_story.c viz/compile/source_cut.c
 WEB_WHOLE_OBJ := $(filter-out $(WEB_OBJ),$(WEB_WHOLE_SRC:%.c=$(BUILD)/wasm/%.o)) $(BUILD)/wasm/whole/description.o
 WEB_REPORTS := $(wildcard assets/links/* assets/schema.json assets/serving/* assets/backends/* lessons/course/claims.md lessons/course/questions.md)

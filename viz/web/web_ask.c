@@ -3,7 +3,8 @@
  *     web_file(0, "mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(),
  * web_remark()
  *
- * The commands are those that start no other program and wait for no GPU. */
+ * The commands are those that start no other program and wait for no GPU. What is computed takes as long as it takes:
+ * a page asks in a worker, which it can end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,21 +12,27 @@
 #include "viz/cli/commands_print.h"
 #include "viz/cli/counter_file.h"
 #include "viz/cli/crosscheck/crosscheck_live.h"
+#include "viz/compile/cuda_compile.h"
+#include "viz/export/surface.h"
+#include "viz/lesson/kernel_judge.h"
 #include "viz/library/tilewalk.h"
 #include "viz/request/assets.h"
+#include "viz/web/drawing.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
 extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE,
-    COMMAND_GPUS, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_ROOFLINE, COMMAND_SERVE, COMMAND_SIM, COMMAND_SOFTMAX,
-    COMMAND_SWEEP, COMMAND_WARP;
+    COMMAND_GPUS, COMMAND_KERNEL, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_ROOFLINE, COMMAND_SERVE, COMMAND_SIM,
+    COMMAND_SOFTMAX, COMMAND_SWEEP, COMMAND_WARP;
 
 const Command *const COMMANDS_PRINT[] = {
-    &COMMAND_SIM,     &COMMAND_SWEEP,      &COMMAND_ADVISE,   &COMMAND_ROOFLINE,   &COMMAND_SOFTMAX,
-    &COMMAND_KVCACHE, &COMMAND_WARP,       &COMMAND_GPUS,     &COMMAND_ALGORITHMS, &COMMAND_KERNELS,
-    &COMMAND_CHECK,   &COMMAND_CROSSCHECK, &COMMAND_ELIGIBLE, &COMMAND_SERVE,      NULL,
+    &COMMAND_SIM,        &COMMAND_SWEEP,   &COMMAND_ADVISE, &COMMAND_ROOFLINE,
+    &COMMAND_SOFTMAX,    &COMMAND_KVCACHE, &COMMAND_WARP,   &COMMAND_GPUS,
+    &COMMAND_ALGORITHMS, &COMMAND_KERNELS, &COMMAND_CHECK,  &COMMAND_CROSSCHECK,
+    &COMMAND_ELIGIBLE,   &COMMAND_SERVE,   &COMMAND_KERNEL, NULL,
 };
+const Command COMMAND_RENDER = {0}; /* scenes have rooms of their own */
 
 enum { COUNTERS_MAX_BYTES = 64 << 20 };
 
@@ -55,6 +62,29 @@ Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling,
                      CpuCheck *check, Error *error) {
   (void)rung, (void)shape, (void)tiling, (void)seed, (void)folder, (void)check;
   return error_set(error, STATUS_BAD_REQUEST, "--cpu runs the recorded kernels, and they do not come with a page");
+}
+
+Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) {
+  *result = (CudaResult){0};
+  return error_set(error, STATUS_BAD_REQUEST, "%.200s: nothing in a page compiles a .cu", source->path);
+}
+CudaCompile *const LESSON_COMPILER = NULL;
+
+/* A picture is an answer: SVG, with text as the page's own. */
+Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
+                   const SurfaceMetadata *metadata, Error *error) {
+  if (strcmp(path, "-.svg")) return error_set(error, STATUS_BAD_REQUEST, "a page draws SVG alone: -o -.svg");
+  drawing_set_measure(web_measure, NULL);
+  cairo_surface_t *surface = drawing_new((int)width, (int)height);
+  cairo_t *cr = cairo_create(surface);
+  draw(cr, width, height, data);
+  cairo_destroy(cr);
+  char *svg = drawing_svg(surface, metadata->title, metadata->state);
+  cairo_surface_destroy(surface);
+  if (!svg) return error_set(error, STATUS_NO_MEMORY, "no memory for the picture");
+  fputs(svg, out);
+  free(svg);
+  return STATUS_OK;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */

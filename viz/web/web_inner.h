@@ -10,7 +10,8 @@ void web_cover(ViewerCover cover);                                  /* has canva
 Status web_parse(const char *line, Request *request, Error *error); /* a state line */
 struct json_t;
 const char *web_json(struct json_t *value); /* as text, until the next call; takes it over; NULL: no memory */
-void web_changed(void);                     /* the next frame is drawn */
-void web_forget_drawn(void);                /* what was kept from frame to frame: it may name a program that is gone */
+double web_measure(void *data, double size, int style, const char *text); /* by the page's fonts */
+void web_changed(void);                                                   /* the next frame is drawn */
+void web_forget_drawn(void); /* what was kept from frame to frame: it may name a program that is gone */
 
 #endif

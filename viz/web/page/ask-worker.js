@@ -1,8 +1,9 @@
 // whole.wasm beside the page: a long launch or question does not stop it, and ending this worker ends them.
 
+import { Ruler } from './canvas.js'
 import { bytesOf, load } from './engine.js'
 
-const ready = load('whole.wasm', ['assets.bundle'], { measure: () => 0, act: () => {} })
+const ruler = new Ruler(), ready = load('whole.wasm', ['assets.bundle'], { measure: (...of) => ruler.measure(...of), act: () => {} })
 let reports // what questions read besides
 
 self.onmessage = async ({ data: { id, calls } }) => {

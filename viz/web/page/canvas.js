@@ -4,7 +4,7 @@ const SAVE = 1, RESTORE = 2, BEGIN = 3, MOVE = 4, LINE = 5, RECTANGLE = 6, ARC =
   CLIP = 11, COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
 const BOLD = 1, ITALIC = 2, FIXED = 4
 const JOINS = ['miter', 'round', 'bevel']
-const FAMILIES = { sans: '"Tilewalk Sans"', mono: '"Tilewalk Mono"' }
+const FAMILIES = { sans: '"Tilewalk Sans", "DejaVu Sans", sans-serif', mono: '"Tilewalk Mono", "DejaVu Sans Mono", monospace' }
 const CAIRO_LINE_WIDTH = 2 // before it is set
 
 export const FONTS = ['16px ', 'bold 16px '].flatMap(style => Object.values(FAMILIES).map(family => style + family))
@@ -22,7 +22,7 @@ function prepare(context) {
 // What C measures lines with.
 export class Ruler {
   constructor() {
-    this.context = document.createElement('canvas').getContext('2d')
+    this.context = new OffscreenCanvas(1, 1).getContext('2d') // a worker has it too
     prepare(this.context)
     this.known = new Map()
   }
@@ -142,12 +142,4 @@ export class Painter {
     for (; depth > 0; depth--) context.restore()
     context.restore()
   }
-}
-
-const escaped = text => text.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c])
-
-// The picture as SVG, as C writes it, with text as text. `title` and `state` go into its head.
-export function svg(engine, width, height, title, state) {
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="DejaVu Sans, sans-serif" stroke-miterlimit="10">` +
-    `<title>${escaped(title)}</title><desc>${escaped(state)}</desc>${engine.taken('web_svg')}</svg>\n`
 }

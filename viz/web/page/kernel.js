@@ -8,21 +8,15 @@ import { handed, takeFiles } from './files.js'
 import { ask as askMachine, stop } from './machine.js'
 import { packed, unpacked } from './packed.js'
 import { ask as askReport, reportOf, reports } from './report.js'
-import './top.js'
+import { isDark, prefersDark } from './top.js'
 
 const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, LINK = '#kernel=', LINK_MOST = 256 << 10, QUIET_MS = 400
-const FAULTS = 1, NO_CACHES = 2
 const SECTOR_BYTES = 32, LINES_SHOWN = 40
 const KINDS = ['ptx', 'cuda', 'model', 'counters']
 
 let name = 'mine.ptx' // of what is in the text area
 let source = { name: '', text: '' } // the .cu beside it
 let examples = {}
-
-async function ask(...call) {
-  const { answers, seconds, wrong } = await askMachine(call)
-  return { answer: wrong ? { error: wrong } : JSON.parse(answers[0]), seconds }
-}
 
 // ---- a file: PTX, or a .cu and what clang makes of it
 
@@ -79,7 +73,7 @@ async function show(file, ptx) {
 }
 
 async function list() {
-  const { answer } = await ask('kernel_entries', name, $('ptx').value)
+  const { answers, wrong } = await askMachine(['kernel_entries', name, $('ptx').value]), answer = wrong ? { error: wrong } : JSON.parse(answers[0])
   entries = answer.entries ?? []
   $('entry').replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
   if (answer.error) return say(answer.error)
@@ -151,7 +145,7 @@ function point(line) {
 }
 
 const sectorsOf = line => Object.values(line.global).reduce((n, c) => n + c.sectors, 0)
-function linesTable(lines, bankOf) {
+function linesTable(lines) {
   const shown = lines.filter(line => costOf(line) > 0).slice(0, LINES_SHOWN), most = Math.max(...shown.map(sectorsOf))
   const barred = sectors => {
     const bar = element('i')
@@ -166,7 +160,7 @@ function linesTable(lines, bankOf) {
       const main = !line.file || line.file.split('/').pop() === source.name || !source.name
       const act = () => {
         point(line)
-        if (bankOf(line)) $('banks').replaceWith(banksFigure(bankOf(line)))
+        if (main) draw(line.line)
       }
       return marked({ act, bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
         cells: [line.file ? main ? `${line.line}` : `${line.file.split('/').pop()}:${line.line}` : `PTX ${line.line}`, element('code', { textContent: line.text, title: line.text }),
@@ -176,36 +170,18 @@ function linesTable(lines, bankOf) {
     }))
 }
 
-// Lanes above, banks below, a strand from each lane to its first bank: the request of a line that conflicts the most.
-function banksFigure(chosen, swizzled = false) {
-  const { bank_of_lane: bankOf, words_of_bank: words, wavefronts, conflicts } = swizzled ? chosen.swizzled : chosen.as_is
-  const width = Math.max(288, Math.min(840, $('tables').clientWidth - 24)), cell = width / 32, side = cell - 2, drop = 54 + side
-  const svg = (tag, values) => {
-    const made = document.createElementNS('http://www.w3.org/2000/svg', tag)
-    Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value))
-    return made
-  }
-  const square = (k, y, kind) => svg('rect', { x: cell * k + 1, y: y + 1, width: side, height: side, rx: 2, class: kind })
-  const span = Math.ceil(chosen.bytes / 4), idle = words.filter(n => !n).length, most = Math.max(...words)
-  const strand = (bank, lane) => {
-    const from = cell * (lane + 0.5), to = cell * (bank - 1 + span / 2)
-    return svg('path', { d: `M${from} ${cell}C${from} ${cell + 30} ${to} ${drop - 30} ${to} ${drop}`, class: words[bank - 1] > 1 ? 'waste' : 'done' })
-  }
-  const figure = svg('svg', { width, height: drop + cell, role: 'img', 'aria-label': `32 lanes, 32 banks: ${idle} banks idle, at most ${most} words of one bank at once` })
-  figure.append(...bankOf.flatMap((bank, lane) => bank ? [strand(bank, lane)] : []),
-    ...bankOf.map((bank, lane) => square(lane, 0, bank ? Math.floor(lane / chosen.lanes_at_once) % 2 ? 'part' : 'done' : 'void')),
-    ...words.map((n, bank) => square(bank, drop, n > 1 ? 'waste' : n ? 'done' : 'void')))
-  const where = chosen.file ? `Line ${chosen.line}` : `PTX line ${chosen.line}`
-  const made = element('figure', { id: 'banks' }, element('figcaption', {}, element('b', { textContent:
-    `${where} ${chosen.store ? 'stores' : 'reads'}: ${number(wavefronts)} passes${conflicts ? `, where ${number(wavefronts - conflicts)} would do` : ': no conflict'}` }),
-    ` Lanes of warp ${chosen.warp}, block ${chosen.block}; banks below.`), figure,
-    element('p', {}, element('b', { className: most > 1 ? 'bad' : '', textContent: `${most} ${most > 1 ? 'words' : 'word'} of a bank at once` }), ` ${idle} banks idle`))
-  if (chosen.swizzled) {
-    const turn = event => made.replaceWith(banksFigure(chosen, event.target.checked))
-    made.append(element('label', {}, element('input', { type: 'checkbox', checked: swizzled, onchange: turn }), ` XOR swizzle, rows of ${chosen.swizzle_row_bytes} B`))
-  }
-  return made
+// The source beside what its lines move, and the dearest request of one, as the window draws them.
+const picture = element('div', { id: 'picture-of' })
+const swizzle = element('select', { onchange: () => draw() }, ...[0, 128, 256, 512, 1024].map(rows => new Option(rows ? `swizzled, rows of ${rows} B` : 'as it is', rows)))
+const drawing = element('figure', { id: 'banks' }, picture, element('label', {}, 'Shared memory ', swizzle))
+let drawn = 0 // the line that is shown; 0: the dearest
+async function draw(line = drawn) {
+  drawn = line
+  const size = `${Math.max(340, drawing.clientWidth - 24)}x880`
+  const { text, status } = await question(`${line ? `--line ${line}` : ''} --swizzle ${swizzle.value} -o -.svg --size ${size} --theme ${isDark() ? 'dark' : 'light'}`)
+  if (status !== 2) picture.innerHTML = text
 }
+for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (drawing.isConnected) draw() })
 
 function sentences(a) {
   const said = []
@@ -220,13 +196,20 @@ function sentences(a) {
   return said
 }
 
-function report(a, seconds) {
-  const bankOf = line => a.banks.find(bank => bank.line === line.line && bank.file === line.file)
-  const banks = a.lines.map(bankOf).filter(Boolean), worst = banks.find(bank => banks.every(other => other.as_is.conflicts <= bank.as_is.conflicts))
+function report(a, printed, seconds) {
+  const lanes = a.lines.reduce((n, line) => n + line.lanes, 0)
   $('verdict').className = a.faults.length || a.output?.agrees === false ? 'bad' : ''
-  $('verdict').textContent = `${a.verdict} ${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(a.lane_instructions)} lane instructions in ${seconds.toFixed(2)} s.`
+  $('verdict').textContent = `${a.verdict} ${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(lanes)} lane instructions in ${seconds.toFixed(2)} s.`
   $('tables').replaceChildren(...a.faults.map(fault => element('p', { className: 'box bad' }, element('b', { textContent: fault.kind }), `: ${fault.message}${fault.count > 1 ? ` (${number(fault.count)} times)` : ''}`)),
-    memories(a), ...(worst ? [banksFigure(worst)] : []), ...sentences(a), linesTable(a.lines, bankOf), ...(a.printed ? [element('pre', { textContent: a.printed })] : []))
+    memories(a), ...sentences(a), linesTable(a.lines), drawing, ...(printed ? [element('pre', { textContent: printed })] : []))
+  draw(0)
+}
+
+// `tilewalk kernel` of what stands here: the launch as comments behind the PTX, in place of its own.
+const ownPtx = () => $('ptx').value.replaceAll('tilewalk:', 'tilewalk;')
+async function question(more) {
+  const text = `${ownPtx()}\n${launchText()}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted($('entry').value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
+  return answer
 }
 
 async function run() {
@@ -234,15 +217,14 @@ async function run() {
   $('stop').disabled = false
   $('verdict').className = ''
   $('verdict').textContent = 'It runs ...'
-  const launch = `// tilewalk: entry ${$('entry').value}\n${launchText()}`
-  const flags = ($('faults').checked ? FAULTS : 0) | ($('caches').checked ? 0 : NO_CACHES)
-  const { answer, seconds } = await ask('kernel_run', name, $('ptx').value, source.name || 'none.cu', source.text, launch, flags)
+  const began = performance.now(), { status, text, remark } = await question(`--json ${$('faults').checked ? '' : '--no-faults'} ${$('caches').checked ? '' : '--no-caches'}`)
+  const answer = status === 2 ? { error: remark } : JSON.parse(text)
   $('run').disabled = false
   $('stop').disabled = true
   if (answer.error) {
     $('tables').replaceChildren()
-    say(answer.error.replace(/^launch:(\d+): /, (_, line) => `Launch, line ${line - 1}: `))
-  } else report(answer, seconds)
+    say(answer.error.replace(/^(.*?):(\d+): /, (all, file, line) => file === name && line > ownPtx().split('\n').length ? `Launch, line ${line - ownPtx().split('\n').length}: ` : all))
+  } else report(answer, remark, (performance.now() - began) / 1000)
   window.tilewalk.answer = answer
   draft()
 }

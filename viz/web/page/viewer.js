@@ -2,7 +2,7 @@
 
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
-import { FONTS, List, Painter, Ruler, svg } from './canvas.js'
+import { FONTS, List, Painter, Ruler } from './canvas.js'
 import { save } from './element.js'
 import { packed, unpacked } from './packed.js'
 
@@ -399,9 +399,9 @@ export class Viewer {
     return result
   }
 
-  fileName(suffix) {
-    const { name, N, d, scene, step } = this.words
-    return `${name}-N${N.replaceAll(',', '')}-d${d}-${scene}-${step}${suffix}`
+  fileName(suffix) { // as the window's
+    const { scene, step } = this.words
+    return `tilewalk-${scene}-${step}${suffix}`
   }
 
   picturePng() {
@@ -413,10 +413,7 @@ export class Viewer {
       return new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
     })
   }
-  pictureSvg() {
-    const title = 'Tilewalk: ' + this.engine.text('web_title')
-    return this.withPicture((list, width, height) => svg(list.engine, width, height, title, this.state()))
-  }
+  pictureSvg() { return this.withPicture(list => list.engine.taken('web_svg')) }
   async savePng() { save(await this.picturePng(), this.fileName('.png')) }
   async saveSvg() { save(new Blob([this.pictureSvg()], { type: 'image/svg+xml' }), this.fileName('.svg')) }
 }
