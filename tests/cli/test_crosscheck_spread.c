@@ -1,5 +1,5 @@
 /* How far recordings of one run are from their median, and their means from those of what is predicted
- * (viz/cli/crosscheck/crosscheck.h: crosscheck_spread, crosscheck_summaries), against numbers worked by hand. */
+ * (viz/cli/crosscheck/crosscheck.h: crosscheck_summaries), against numbers worked by hand. */
 #include "tests/support/test.h"
 #include "viz/cli/crosscheck/crosscheck.h"
 
@@ -26,20 +26,21 @@ TEST(all_recordings_of_a_run_count) {
       record(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 1000 + i),
           record(&c, "fa2_async", 4096, PREDICT_HBM_READ, 2000 + i);
   }
-  CrosscheckGroup spread;
-  must(crosscheck_spread(&c, &spread, fresh_error()));
-  const CrosscheckSummary *hbm = &spread.quantities[PREDICT_HBM_READ], *fabric = &spread.quantities[PREDICT_FABRIC];
+  CrosscheckSummaries found;
+  must(crosscheck_summaries(&c, &found, fresh_error()));
+  const CrosscheckSummary *hbm = &found.spread.quantities[PREDICT_HBM_READ], *fabric = hbm + PREDICT_FABRIC;
   assert_int_equal(hbm->n, 33);
   assert_true(fabs(hbm->median - 8.0 / 17) < 1e-12 && fabs(hbm->worst - 16.0 / 17) < 1e-12);
   assert_true(fabric->n == 33 && fabric->worst == 0);
+  crosscheck_summaries_free(&found);
   crosscheck_free(&c);
 }
 
 TEST(nothing_recorded_is_no_spread) {
   Crosscheck c = {0};
-  CrosscheckGroup spread;
-  must(crosscheck_spread(&c, &spread, fresh_error()));
-  assert_int_equal(spread.quantities[PREDICT_HBM_READ].n, 0);
+  CrosscheckSummaries found;
+  must(crosscheck_summaries(&c, &found, fresh_error()));
+  assert_int_equal(found.spread.quantities[PREDICT_HBM_READ].n, 0);
 }
 
 static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double predicted,
@@ -66,9 +67,9 @@ TEST(means_of_recordings) {
   record_predicted(&c, "fa2_async", 8192, PREDICT_HIT_RATE, 0.52, 0.50);
   record_predicted(&c, "fa2_async", 8192, PREDICT_HBM_READ, 90, 140);
   record_predicted(&c, "fa2_async", 1024, PREDICT_HBM_READ, 1, 9);
-  must(crosscheck_summaries(&c, true, &found, fresh_error()));
+  must(crosscheck_summaries(&c, &found, fresh_error()));
   const CrosscheckGroup *groups = found.of_means;
-  assert_int_equal(found.n_means, 4); /* two kernels, as they came, all, shorter ones */
+  assert_int_equal(found.n, 4); /* two kernels, as they came, all, shorter ones */
   const CrosscheckSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,
                           *shorter = groups[3].quantities;
   assert_string_equal(groups[0].kernel, "fa2_tensor");

@@ -11,6 +11,7 @@
 
 void crosscheck_free(Crosscheck *c) {
   free(c->items);
+  free(c->errors);
   free(c->why);
   *c = (Crosscheck){0};
 }
@@ -19,8 +20,10 @@ Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
   if (c->n_items == c->capacity) {
     const size_t more = c->capacity ? 2 * c->capacity : 64;
     CrosscheckItem *items = realloc(c->items, more * sizeof *items);
-    if (!items) return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
-    c->items = items;
+    if (items) c->items = items;
+    double *errors = realloc(c->errors, more * sizeof *errors);
+    if (errors) c->errors = errors;
+    if (!items || !errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
     c->capacity = more;
   }
   c->items[c->n_items++] = *item;
@@ -224,9 +227,8 @@ static void add_group(Document *d, Table *t, const char *heading, const Crossche
   for (int q = 0; q < n_quantities; q++) add_summary(d, t, &g->quantities[q], q == PREDICT_TIME);
 }
 
-/* The laws by quantity, the first of them in a sentence. A sample leaves out ranges that hold: they say little.
- * errors: room for all items. */
-static void add_laws(Document *d, const Crosscheck *c, const char *title, Table *t, double *errors) {
+/* The laws by quantity, the first of them in a sentence. A sample leaves out ranges that hold: they say little. */
+static void add_laws(Document *d, const Crosscheck *c, const char *title, Table *t) {
   const char *done[COMPARISONS_MAX * 4];
   int n_done = 0;
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
@@ -234,7 +236,7 @@ static void add_laws(Document *d, const Crosscheck *c, const char *title, Table 
     for (int k = 0; k < n_done && !known; k++) known = !strcmp(done[k], i->quantity);
     if (known) continue;
     CrosscheckSummary s = {.quantity = done[n_done++] = i->quantity};
-    crosscheck_summarise(c, NULL, &s, errors);
+    crosscheck_summarise(c, NULL, &s);
     if (n_done == 1)
       table_title(t, "%s: exact in %s of %s runs, %.3f %% off at worst.\n%s", s.quantity, number_count(s.n_exact).text,
                   number_count(s.n).text, 100 * s.worst, title);
@@ -245,15 +247,16 @@ static void add_laws(Document *d, const Crosscheck *c, const char *title, Table 
 /* The predictions: for people below the laws, of a sample those of long launches alone. */
 static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu, Table *t, Error *error) {
   CrosscheckSummaries all;
-  const Status status = crosscheck_summaries(c, !c->samples, &all, error);
+  const Status status = crosscheck_summaries(c, &all, error);
   if (!status && d->form == DOCUMENT_JSON) {
     crosscheck_put_predictions(d, &all, gpu);
   } else if (!status && all.n) {
     const int n_quantities = c->samples ? PREDICT_TIME : PREDICT_COUNT;
     add_group(d, t, "Predicted behind L2, N from %d on", &all.groups[all.n - 2], n_quantities);
-    if (!c->samples) add_group(d, t, "Predicted behind L2, N below %d", &all.groups[all.n - 1], PREDICT_COUNT);
-    if (all.n_means)
-      add_group(d, t, "Means of a shape's recordings, N from %d on", &all.of_means[all.n_means - 2], PREDICT_TIME);
+    if (!c->samples) {
+      add_group(d, t, "Predicted behind L2, N below %d", &all.groups[all.n - 1], PREDICT_COUNT);
+      add_group(d, t, "Means of a shape's recordings, N from %d on", &all.of_means[all.n - 2], PREDICT_TIME);
+    }
   }
   crosscheck_summaries_free(&all);
   return status;
@@ -262,12 +265,10 @@ static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu,
 /* A line for each quantity. */
 static Status add_quantities(Document *d, const Crosscheck *c, const char *title, const char *gpu, Table **table,
                              Error *error) {
-  double *errors = malloc((c->n_items + 1) * sizeof *errors);
-  if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
   Table *t = *table = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary",
                                 "quantity~=quantity|runs>=runs|exact>=exact|=holding|median error>=median_error|"
                                 "worst error>=worst_error|verdict~");
-  add_laws(d, c, title, t, errors);
+  add_laws(d, c, title, t);
   const Status status = add_predictions(d, c, gpu, t, error);
   table_note(t,
              "%zu kernel runs. Exact: equal to the last byte. Of a range, an error is from its near end. Predictions "
@@ -275,7 +276,6 @@ static Status add_quantities(Document *d, const Crosscheck *c, const char *title
              c->n_runs, 100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
              100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band,
              c->samples ? " A sample was predicted; --all: every run." : "");
-  free(errors);
   return status;
 }
 

@@ -59,6 +59,7 @@ enum { CROSSCHECK_NOTES_MAX = 24, CROSSCHECK_WHY_MAX = 64 };
 typedef struct {
   CrosscheckItem *items;
   size_t n_items, capacity;
+  double *errors;         /* room for those of all items */
   bool explains;          /* look for causes where something differs */
   ExplainContext context; /* of the row that comes next */
   CrosscheckWhy *why;     /* CROSSCHECK_WHY_MAX at most */
@@ -103,25 +104,23 @@ Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const c
 
 /* ---- crosscheck_predictions.c: predictions over all runs ---- */
 
-/* Of the laws that go by summary->quantity, or of its predictions in a group. errors: room for all items. */
-void crosscheck_summarise(const Crosscheck *crosscheck, const CrosscheckGroup *group, CrosscheckSummary *summary,
-                          double *errors);
-
-/* How far recordings of the same run are from their median: what no model can get below. */
-Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
+/* Of the laws that go by summary->quantity, or of its predictions in a group. */
+void crosscheck_summarise(const Crosscheck *crosscheck, const CrosscheckGroup *group, CrosscheckSummary *summary);
 
 /* Groups in the order of their first runs, by kernel, without a mask and with one, of runs from CROSSCHECK_LONG_N on;
- * the last two are of all of those, and of all that are shorter. With means, the same groups also of one item for each
- * run and quantity, but for times: the means of its recordings, and of what is predicted for the cards that they are
- * from. Where tensors lie, and which card it is, is luck; means tell the model's errors from it. Released by
- * crosscheck_summaries_free, after an error too. */
+ * the last two are of all of those, and of all that are shorter. The same groups also of one item for each run and
+ * quantity, but for times: the means of its recordings, and of what is predicted for the cards that they are from.
+ * Where tensors lie, and which card it is, is luck; means tell the model's errors from it. */
+enum { CROSSCHECK_GROUPS_MAX = 64 };
 typedef struct {
-  CrosscheckGroup *groups, *of_means;
-  size_t n, n_means;
-  Crosscheck means;
+  CrosscheckGroup groups[CROSSCHECK_GROUPS_MAX + 2], of_means[CROSSCHECK_GROUPS_MAX + 2];
+  size_t n;
+  CrosscheckGroup spread; /* how far recordings of a run are from their median: what no model can get below */
+  Crosscheck means, deviations;
 } CrosscheckSummaries;
-Status crosscheck_summaries(const Crosscheck *crosscheck, bool with_means, CrosscheckSummaries *summaries,
-                            Error *error);
+
+/* Released by crosscheck_summaries_free, after an error too. */
+Status crosscheck_summaries(const Crosscheck *crosscheck, CrosscheckSummaries *summaries, Error *error);
 void crosscheck_summaries_free(CrosscheckSummaries *summaries);
 
 /* The predictions' part of crosscheck_fill for JSON, and as Markdown. */
