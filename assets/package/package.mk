@@ -7,14 +7,14 @@ VERSION := $(firstword $(if $(wildcard .git),$(shell git describe --tags --match
 ifeq ($(filter clean help setup,$(MAKECMDGOALS)),)
 $(call stamp,version,$(VERSION))
 endif
-$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/cli/man.o $(BUILD)/viz/library/library_ask.o: COMPILE += -DTILEWALK_VERSION='"$(VERSION)"'
-$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/cli/man.o $(BUILD)/viz/library/library_ask.o: $(BUILD)/version.stamp
+$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/library/library_ask.o: COMPILE += -DTILEWALK_VERSION='"$(VERSION)"'
+$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/library/library_ask.o: $(BUILD)/version.stamp
 
 ROOT = $(DESTDIR)$(PREFIX)
 SONAME := libtilewalk.so.1
 SHARE = $(ROOT)/share
 # What the program prints for others: where it goes, and the words that ask for it, with ~ between.
-SAID := man/man1/tilewalk.1:_man bash-completion/completions/tilewalk:--completion~bash \
+SAID := bash-completion/completions/tilewalk:--completion~bash \
   zsh/site-functions/_tilewalk:--completion~zsh fish/vendor_completions.d/tilewalk.fish:--completion~fish
 DESKTOP := $(SHARE)/applications/tilewalk.desktop
 ICON := $(SHARE)/icons/hicolor/scalable/apps/tilewalk.svg
@@ -27,7 +27,7 @@ install: all $(BUILD)/libtilewalk.so
 	find assets lessons kernels/cuda sim/algorithms/*.walk sim/algorithms/LANGUAGE.md sim/l2/MODEL.md -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' \
 	  -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(SHARE)/tilewalk" {} +
 	for said in $(SAID); do $(BUILD)/tilewalk $$(echo $${said#*:} | tr "~" " ") >$(BUILD)/said.$$$$ && install -Dm644 $(BUILD)/said.$$$$ "$(SHARE)/$${said%:*}" || exit 1; done; rm $(BUILD)/said.$$$$
-	for command in $$($(BUILD)/tilewalk _names commands); do $(BUILD)/tilewalk _man $$command >"$(SHARE)/man/man1/tilewalk-$$command.1" || exit 1; done
+	mkdir -p "$(SHARE)/man/man1" && assets/package/man.sh $(BUILD)/tilewalk "$(SHARE)/man/man1"
 	for page in $(wildcard $(WEB)/*); do install -Dm644 $$page "$(SHARE)/tilewalk/web/$${page##*/}" || exit 1; done
 	install -Dm644 assets/package/tilewalk.desktop "$(DESKTOP)"
 	install -Dm644 viz/web/page/icon.svg "$(ICON)"
@@ -35,7 +35,7 @@ uninstall:
 	rm -rf "$(ROOT)/lib/libtilewalk.so" "$(ROOT)/lib/$(SONAME)" "$(ROOT)/lib/pkgconfig/tilewalk.pc" "$(ROOT)/include/tilewalk.h"
 	rm -rf "$(ROOT)/bin/tilewalk" "$(ROOT)/lib/tilewalk" "$(SHARE)/tilewalk" "$(DESKTOP)" "$(ICON)"
 	for said in $(SAID); do rm -f "$(SHARE)/$${said%:*}"; done
-	rm -f "$(SHARE)"/man/man1/tilewalk-*.1
+	rm -f "$(SHARE)"/man/man1/tilewalk.1 "$(SHARE)"/man/man1/tilewalk-*.1
 
 wheel: $(BUILD)/libtilewalk.so # the Python package
 	@viz/python/wheel.py $< '$(VERSION)' $(BUILD)

@@ -50,7 +50,4 @@ void command_shared_help(Io *io);
 /* Parses and runs. The exit status; on 2, *error holds the line to print. */
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error);
 
-/* A text that comes with Tilewalk, as it is. */
-Status put_asset(const char *file, FILE *out, Error *error);
-
 #endif

@@ -22,52 +22,55 @@
 
 /* --- names --- */
 
-static Status put_descriptions(const char *folder, FILE *out, Error *error) {
-  DescriptionNames *names = malloc(sizeof *names);
-  if (!names) return error_set(error, STATUS_NO_MEMORY, "no memory for names");
-  const Status status = description_names(folder, names, error);
-  for (int k = 0; !status && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
-  free(names);
+static Status put_claims(FILE *out, Error *error) {
+  Claims all = {0};
+  const Status status = check_read(&all, error);
+  for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
+  claims_free(&all);
   return status;
 }
 
-static Status put_names(const char *kind, FILE *out, Error *error) {
-  static const char *const KINDS[] = {"algorithms", "claims",  "commands", "lessons", "tasks",
-                                      "gpus",       "kernels", "links",    "models",  NULL};
-  Status status = STATUS_OK;
-  Claims all = {0};
+static Status put_lessons(FILE *out, Error *error) {
   LessonFiles *files = NULL;
+  const Status status = lesson_files(&files, error);
+  for (int k = 0; !status && k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
+  free(files);
+  return status;
+}
+
+static Status put_tasks(FILE *out, Error *error) {
   TaskNames tasks;
-  switch (word_list_find(KINDS, kind)) {
-  case 0:
+  const Status status = task_names(&tasks, error);
+  for (int k = 0; !status && k < tasks.n; k++) fprintf(out, "%s\n", tasks.names[k]);
+  return status;
+}
+
+static Status put_descriptions(const char *folder, FILE *out, Error *error) {
+  DescriptionNames names;
+  const Status status = description_names(folder, &names, error);
+  for (int k = 0; !status && k < names.n; k++) fprintf(out, "%s\n", names.names[k]);
+  return status;
+}
+
+/* "pages": what a command does with a second word, too. */
+static Status put_names(const char *kind, FILE *out, Error *error) {
+  static const char *const FOLDERS[] = {"gpus", "kernels", "links", "models", NULL};
+  const bool pages = strcmp(kind, "pages") == 0;
+  if (strcmp(kind, "claims") == 0) return put_claims(out, error);
+  if (strcmp(kind, "lessons") == 0) return put_lessons(out, error);
+  if (strcmp(kind, "tasks") == 0) return put_tasks(out, error);
+  if (word_list_find(FOLDERS, kind) >= 0) return put_descriptions(kind, out, error);
+  if (strcmp(kind, "algorithms") == 0) {
     for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
     fputs("all\n", out);
-    break;
-  case 1:
-    status = check_read(&all, error);
-    for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
-    claims_free(&all);
-    break;
-  case 2:
+  } else if (pages || strcmp(kind, "commands") == 0) {
     for (const Command *const *c = COMMANDS; *c; c++)
-      if ((*c)->group) fprintf(out, "%s\n", (*c)->name);
-    break;
-  case 3:
-    status = lesson_files(&files, error);
-    for (int k = 0; !status && k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
-    free(files);
-    break;
-  case 4:
-    status = task_names(&tasks, error);
-    for (int k = 0; !status && k < tasks.n; k++) fprintf(out, "%s\n", tasks.names[k]);
-    break;
-  case -1:
-    return error_refuse(
-        error,
-        "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
-  default: return put_descriptions(kind, out, error);
+      if (pages || (*c)->group) fprintf(out, "%s\n", (*c)->name);
+  } else {
+    return error_refuse(error, "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models, "
+                               "pages and tasks; give one");
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* --- candidates for a word --- */
@@ -164,15 +167,6 @@ static void complete(FILE *out, char **words, int n) {
 
 /* --- the commands --- */
 
-Status put_asset(const char *file, FILE *out, Error *error) {
-  char *text;
-  size_t length;
-  const Status status = assets_read(file, 1 << 16, &text, &length, error);
-  if (!status) fwrite(text, 1, length, out);
-  free(text);
-  return status;
-}
-
 typedef struct {
   char word[32];
 } WordOptions;
@@ -203,17 +197,22 @@ static int run_complete(void *options, Io *io, Error *error) {
   return EXIT_DONE;
 }
 
-static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
-
 static int run_completion(void *options, Io *io, Error *error) {
+  static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
   const char *word = ((WordOptions *)options)->word;
-  char file[32];
+  char file[32], *text = NULL;
   int shell;
+  size_t length;
+  Status status = STATUS_BAD_REQUEST;
   if (!*word)
     error_refuse(error, "for which shell? 'tilewalk --completion bash', zsh or fish");
-  else if (!options_name(SHELLS, "is no shell that is known", word, &shell, error))
+  else if (!options_name(SHELLS, "is no shell that is known", word, &shell, error)) {
     snprintf(file, sizeof file, "assets/shell/%s", SHELLS[shell]);
-  return error->status || put_asset(file, io->out, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+    status = assets_read(file, 1 << 16, &text, &length, error);
+  }
+  if (!status) fwrite(text, 1, length, io->out);
+  free(text);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 #define WORDS .options_bytes = sizeof(WordOptions), .sets = (const OptionSet[]){{0}}, .set_positional = set_word
