@@ -67,8 +67,9 @@ static Status put_names(const char *kind, FILE *out, Error *error) {
     for (const Command *const *c = COMMANDS; *c; c++)
       if (pages || (*c)->group) fprintf(out, "%s\n", (*c)->name);
   } else {
-    return error_refuse(error, "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models, "
-                               "pages and tasks; give one");
+    return error_refuse(error,
+                        "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models, "
+                        "pages and tasks; give one");
   }
   return STATUS_OK;
 }

@@ -8,78 +8,53 @@
 #include "sim/base/ascii.h"
 #include "viz/export/output.h"
 
-/* Things that are counted, in the order in which they came. */
+/* Something that is counted. */
 typedef struct {
-  GHashTable *by_key; /* key: Counted */
-  GPtrArray *items;
-} Counter;
-
-typedef struct {
-  char *lesson, *id, *text;
+  char *lesson, *id, *key, *text; /* text: the first's */
   int n, n_right, n_conflicts;
-  Counter wrong; /* of a question: its wrong answers */
+  GPtrArray *wrong; /* of a question: its wrong answers */
 } Counted;
 
 struct ClassReport {
-  Counter questions, misconceptions;
-  GString *unmarked;  /* rows of HTML */
-  GHashTable *tested; /* keys of the questions with a test */
-  json_t *tests;      /* NULL: no memory */
+  GPtrArray *questions, *misconceptions; /* in the order in which they came */
+  GString *unmarked;                     /* rows of HTML */
+  GHashTable *tested;                    /* keys of the questions with a test */
+  json_t *tests;                         /* NULL: no memory */
 };
-
-static void counted_free(void *item);
-
-static Counter counter_new(void) {
-  return (Counter){g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                   g_ptr_array_new_with_free_func(counted_free)};
-}
-
-static void counter_free(Counter *counter) {
-  if (counter->by_key) g_hash_table_destroy(counter->by_key);
-  if (counter->items) g_ptr_array_free(counter->items, TRUE);
-}
 
 static void counted_free(void *item) {
   Counted *c = item;
-  counter_free(&c->wrong);
+  g_ptr_array_free(c->wrong, TRUE);
   g_free(c->lesson);
   g_free(c->id);
+  g_free(c->key);
   g_free(c->text);
   g_free(c);
 }
 
-static char *key_of(const char *lesson, const char *id, const char *text) {
-  return g_strconcat(lesson, "\n", id, "\n", text, NULL);
-}
+static GPtrArray *counter_new(void) { return g_ptr_array_new_with_free_func(counted_free); }
 
-/* The one with this key, which is taken over; `text` is the first's. */
-static Counted *find(Counter *counter, char *key, const ClassRow *row, const char *text) {
-  Counted *c = g_hash_table_lookup(counter->by_key, key);
-  if (!c) {
-    c = g_new0(Counted, 1);
-    c->lesson = g_strdup(row->lesson);
-    c->id = g_strdup(row->id);
-    c->text = g_strdup(text);
-    g_hash_table_insert(counter->by_key, g_strdup(key), c);
-    g_ptr_array_add(counter->items, c);
+static Counted *find(GPtrArray *counter, const char *lesson, const char *id, const char *key, const char *text) {
+  for (guint k = 0; k < counter->len; k++) {
+    Counted *c = g_ptr_array_index(counter, k);
+    if (!strcmp(c->key, key) && !strcmp(c->id, id) && !strcmp(c->lesson, lesson)) return c;
   }
-  g_free(key);
+  Counted *c = g_new0(Counted, 1);
+  *c = (Counted){g_strdup(lesson), g_strdup(id), g_strdup(key), g_strdup(text), .wrong = counter_new()};
+  g_ptr_array_add(counter, c);
   return c;
 }
 
 ClassReport *class_report_new(void) {
   ClassReport *report = g_new0(ClassReport, 1);
-  report->questions = counter_new();
-  report->misconceptions = counter_new();
-  report->unmarked = g_string_new(NULL);
-  report->tested = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  report->tests = json_array();
+  *report = (ClassReport){counter_new(), counter_new(), g_string_new(NULL),
+                          g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), json_array()};
   return report;
 }
 
 void class_report_free(ClassReport *report) {
-  counter_free(&report->questions);
-  counter_free(&report->misconceptions);
+  g_ptr_array_free(report->questions, TRUE);
+  g_ptr_array_free(report->misconceptions, TRUE);
   g_string_free(report->unmarked, TRUE);
   g_hash_table_destroy(report->tested);
   json_decref(report->tests);
@@ -118,20 +93,20 @@ static char *without_figures(const char *text) {
 }
 
 static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
-  char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1);
-  if (!question->wrong.items) question->wrong = counter_new();
-  find(&question->wrong, small, row, answer)->n++;
+  char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1),
+       *words = without_figures(row->remark);
+  find(question->wrong, "", "", small, answer)->n++;
+  if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) == 0)
+    find(report->misconceptions, row->lesson, row->id, words, row->remark)->n++;
   g_free(answer);
-  if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) != 0) return;
-  char *words = without_figures(row->remark);
-  find(&report->misconceptions, key_of(row->lesson, row->id, words), row, row->remark)->n++;
+  g_free(small);
   g_free(words);
 }
 
 /* A test of one point; one without a mark only where its question has none yet. */
 static void add_test(ClassReport *report, const char *lesson, const char *id, bool counts, bool is_right,
                      const char *output) {
-  if (!g_hash_table_add(report->tested, key_of(lesson, id, "")) && !counts) return;
+  if (!g_hash_table_add(report->tested, g_strconcat(lesson, "\n", id, NULL)) && !counts) return;
   char *name = g_strconcat(lesson, *lesson && *id ? ": " : "", id, NULL);
   json_array_append_new(report->tests, json_pack("{s:s, s:i, s:i, s:s}", "name", name, "score", (int)is_right,
                                                  "max_score", 1, "output", output));
@@ -152,7 +127,7 @@ void class_report_take(ClassReport *report, const ClassRow *row) {
   if (row->counts || is_lost)
     add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
   if (!row->counts && !is_conflict && strcmp(row->verdict, "unanswered") != 0) return;
-  Counted *question = find(&report->questions, key_of(row->lesson, row->id, ""), row, "");
+  Counted *question = find(report->questions, row->lesson, row->id, "", "");
   question->n_conflicts += is_conflict;
   if (!row->counts) return;
   question->n++;
@@ -161,8 +136,7 @@ void class_report_take(ClassReport *report, const ClassRow *row) {
 }
 
 int class_report_n_asked(const ClassReport *report, const Lesson *lesson) {
-  const int answered = report->questions.items ? (int)report->questions.items->len : 0,
-            marked = lesson ? lesson_n_counted(lesson) : 0;
+  const int answered = (int)report->questions->len, marked = lesson ? lesson_n_counted(lesson) : 0;
   return answered > marked ? answered : marked;
 }
 
@@ -216,56 +190,49 @@ static int by_count(const void *a, const void *b) {
   return (y->n > x->n) - (y->n < x->n);
 }
 
-/* Sorted by how often, those that are as often as they came; to be freed. */
-static GPtrArray *most_first(const Counter *counter) {
-  GPtrArray *items = g_ptr_array_new();
-  for (guint k = 0; k < counter->items->len; k++) g_ptr_array_add(items, g_ptr_array_index(counter->items, k));
-  g_ptr_array_sort(items, by_count); /* stable: glib says so */
-  return items;
-}
+/* Those that are as often as another stay as they came. */
+static void most_first(GPtrArray *counter) { g_ptr_array_sort(counter, by_count); /* stable: glib says so */ }
 
-static void put_most_frequent(GString *page, const Counter *wrong, int n_wrong) {
+static void put_most_frequent(GString *page, GPtrArray *wrong, int n_wrong) {
   enum { LETTERS = 80 };
-  if (!wrong->items) {
+  if (!wrong->len) {
     g_string_append(page, "<td></td></tr>\n");
     return;
   }
-  GPtrArray *items = most_first(wrong);
-  const Counted *most = g_ptr_array_index(items, 0);
-  const bool is_long = g_utf8_strlen(most->text, -1) > LETTERS;
-  char *text = g_utf8_substring(most->text, 0, is_long ? LETTERS : g_utf8_strlen(most->text, -1));
-  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", text, is_long ? "..." : "", most->n, n_wrong);
+  most_first(wrong);
+  const Counted *most = g_ptr_array_index(wrong, 0);
+  const glong length = g_utf8_strlen(most->text, -1);
+  char *text = g_utf8_substring(most->text, 0, MIN(length, LETTERS));
+  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", text, length > LETTERS ? "..." : "", most->n, n_wrong);
   g_free(text);
-  g_ptr_array_free(items, TRUE);
 }
 
-static void put_questions(GString *page, const Counter *questions) {
+static void put_questions(GString *page, const GPtrArray *questions) {
   g_string_append(page, "<h2>Questions</h2>\n<table>\n<tr><th>Lesson</th><th>Question</th><th class=\"n\">Answered</th>"
                         "<th class=\"n\">Right at the first try</th><th class=\"n\">Share</th>"
                         "<th class=\"n\">In conflict</th><th>Most frequent wrong answer</th></tr>\n");
-  for (guint k = 0; k < questions->items->len; k++) {
-    const Counted *q = g_ptr_array_index(questions->items, k);
+  for (guint k = 0; k < questions->len; k++) {
+    const Counted *q = g_ptr_array_index(questions, k);
     put(page, "<tr><td>%s</td><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", q->lesson, q->id, q->n,
         q->n_right);
     put_share(page, q->n_right, q->n);
     put(page, "<td class=\"n\">%d</td>", q->n_conflicts);
-    put_most_frequent(page, &q->wrong, q->n - q->n_right);
+    put_most_frequent(page, q->wrong, q->n - q->n_right);
   }
   g_string_append(page, "</table>\n");
 }
 
-static void put_misconceptions(GString *page, const Counter *misconceptions) {
-  if (misconceptions->items->len == 0) return;
-  GPtrArray *items = most_first(misconceptions);
+static void put_misconceptions(GString *page, GPtrArray *misconceptions) {
+  if (misconceptions->len == 0) return;
+  most_first(misconceptions);
   g_string_append(page,
                   "<h2>Misconceptions</h2>\n<p>What was said to a wrong answer, with the figures of the first.</p>\n"
                   "<table>\n<tr><th class=\"n\">Times</th><th>Lesson</th><th>Question</th><th>Said</th></tr>\n");
-  for (guint k = 0; k < items->len; k++) {
-    const Counted *m = g_ptr_array_index(items, k);
+  for (guint k = 0; k < misconceptions->len; k++) {
+    const Counted *m = g_ptr_array_index(misconceptions, k);
     put(page, "<tr><td class=\"n\">%d</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", m->n, m->lesson, m->id, m->text);
   }
   g_string_append(page, "</table>\n");
-  g_ptr_array_free(items, TRUE);
 }
 
 static Status write_text(const char *path, const char *text, size_t length, Error *error) {
@@ -284,8 +251,8 @@ Status class_report_write_html(const ClassReport *report, const ClassScore *scor
       "<p>%d of %d answers right at the first try. Predictions do not count, nor do %d in conflict, %d not on the "
       "roster and %d that could not be graded. Left empty: %d.</p>\n",
       sum->n_right, sum->n_counted, sum->n_conflicts, sum->n_unknown, sum->n_errors, sum->n_unanswered);
-  put_questions(page, &report->questions); /* what to talk about comes first */
-  put_misconceptions(page, &report->misconceptions);
+  put_questions(page, report->questions); /* what to talk about comes first */
+  put_misconceptions(page, report->misconceptions);
   g_string_append(page, "<details>\n<summary>Students, by name</summary>\n"); /* folded: the page is shown to a class */
   put_students(page, scores, n_scores);
   if (report->unmarked->len)
@@ -304,8 +271,8 @@ Status class_report_write_html(const ClassReport *report, const ClassScore *scor
 
 /* What is asked and nobody answered. */
 static void add_unanswered(ClassReport *report, const Lesson *lesson) {
-  for (guint k = 0; k < report->questions.items->len; k++) {
-    const Counted *q = g_ptr_array_index(report->questions.items, k);
+  for (guint k = 0; k < report->questions->len; k++) {
+    const Counted *q = g_ptr_array_index(report->questions, k);
     add_test(report, q->lesson, q->id, false, false, "Not answered.");
   }
   for (size_t k = 0; lesson && k < lesson->n_asks; k++)
@@ -318,10 +285,11 @@ Status class_report_write_gradescope(ClassReport *report, const Lesson *lesson, 
   int n_students = 0;
   for (size_t k = 0; k < n_scores; k++) n_students += scores[k].n_rows > 0;
   if (n_students > 1)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%d students are in what was handed in, and Gradescope grades one at a time; give --answers the "
-                     "hand-in of one",
-                     n_students);
+    return error_refuse(
+        error,
+        "%d students are in what was handed in, and Gradescope grades one at a time; give --answers the "
+        "hand-in of one",
+        n_students);
   add_unanswered(report, lesson);
   json_t *results =
       json_pack("{s:i, s:s, s:O}", "score", sum->n_right, "test_output_format", "text", "tests", report->tests);

@@ -17,19 +17,11 @@ static void standing_text(const LessonStanding *s, const Lesson *lesson, char *t
 Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
   LessonFiles *files = NULL;
   LessonProgress progress = {0};
-  static const TableColumn COLUMNS[] = {{.heading = "lesson", .key = "name"},
-                                        {.heading = "title", .key = "title", .shrink = TABLE_WRAP},
-                                        {.key = "idea"},
-                                        {.heading = "min", .csv = "minutes", .key = "minutes", .right = true},
-                                        {.key = "questions"},
-                                        {.key = "begun"},
-                                        {.key = "finished"},
-                                        {.key = "answered"},
-                                        {.key = "right"},
-                                        {.heading = "progress"}};
   Document d = reply_new(output);
   put_values(&d, "tilewalk-lessons:n", 1);
-  Table *t = document_table(&d, DOCUMENT_ALL, "lessons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  Table *t = put_table(&d, DOCUMENT_ALL, "lessons",
+                       "lesson=name|title~=title|=idea|min>;minutes=minutes|=questions|=begun|=finished|=answered|"
+                       "=right|progress");
   Status status = lesson_files(&files, error);
   if (!status) status = lesson_progress_open(&progress, io->err, error);
   const char *next = NULL;
@@ -42,24 +34,16 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
     if (status) break;
     if (loaded) { /* the others are still worth listing */
       if (d.form == DOCUMENT_JSON) continue;
-      table_text(t, ROLE_PLAIN, files->names[k]);
-      table_text(t, ROLE_BAD, inner.message);
+      put_cells(t, "s@s", files->names[k], ROLE_BAD, inner.message);
       table_rule(t);
       continue;
     }
     const LessonStanding s = lesson_progress_of(&progress, lesson.name);
     standing_text(&s, &lesson, standing, sizeof standing);
     if (!next && !s.is_finished) next = files->names[k];
-    table_text(t, ROLE_ACCENT, lesson.name);
-    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
-    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.idea));
-    table_count(t, ROLE_PLAIN, wide(lesson.minutes));
-    table_count(t, ROLE_PLAIN, lesson.n_asks);
-    table_flag(t, ROLE_PLAIN, s.has_begun, "", "");
-    table_flag(t, ROLE_PLAIN, s.is_finished, "", "");
-    table_count(t, ROLE_PLAIN, wide(s.n_asked));
-    table_count(t, ROLE_PLAIN, wide(s.n_right));
-    table_text(t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
+    put_cells(t, "*sssnubbnn@s", lesson.name, lesson_text(&lesson, lesson.title), lesson_text(&lesson, lesson.idea),
+              lesson.minutes, (uint64_t)lesson.n_asks, s.has_begun, s.is_finished, s.n_asked, s.n_right,
+              s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
     lesson_free(&lesson);
   }
   if (next) {

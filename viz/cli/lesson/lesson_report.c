@@ -1,7 +1,7 @@
 /* What became of a class's answers, printed. Part of viz/cli/lesson/lesson_print.h. */
+#define _GNU_SOURCE /* scandir */
 #include <dirent.h>
 #include <glib.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,18 +24,14 @@ typedef struct {
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
  * apostrophe in front makes it text. A plain number stays one. */
-static void add_stranger(Table *t, TextRole role, const char *text) {
+static void add_stranger(Table *t, const char *text) {
   char *end = NULL;
   char safe[SUBMISSION_FIELD_BYTES * 3 + 2];
   const bool is_formula = *text && strchr("=+-@", *text);
   const bool is_number =
       is_formula && text[strcspn(text, "xXnN")] == '\0' && (strtod(text, &end), end != text && !*end);
-  if (!is_formula || is_number) {
-    table_text(t, role, text);
-    return;
-  }
-  snprintf(safe, sizeof safe, "'%s", text);
-  table_pair(t, role, text, safe);
+  snprintf(safe, sizeof safe, "%s%s", is_formula && !is_number ? "'" : "", text);
+  table_pair(t, ROLE_PLAIN, text, safe);
 }
 
 /* ---- One row a student */
@@ -75,10 +71,8 @@ static void add_scores(const Report *report, const Lesson *lesson) {
     ClassScore *s = &report->score[k];
     s->n_asked = n_asked;
     char text[CLASS_REMARK_BYTES];
-    add_stranger(t, ROLE_PLAIN, s->name);
-    table_digits(t, ROLE_ACCENT, wide(s->n_right));
-    table_digits(t, ROLE_PLAIN, wide(s->n_counted));
-    table_text(t, ROLE_PLAIN, class_score_remark(s, text));
+    add_stranger(t, s->name);
+    put_cells(t, "*dds", (int64_t)s->n_right, (int64_t)s->n_counted, class_score_remark(s, text));
   }
 }
 
@@ -87,23 +81,24 @@ static void add_scores(const Report *report, const Lesson *lesson) {
 static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = report->answers;
-  const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
   if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
   class_report_take(report->files, row);
   if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
     text_say(report->err, "tilewalk lesson: %s\n", row->remark);
   else if (row->is_error)
-    text_say(report->err, "tilewalk lesson: %s:%lld: %s\n", row->file, (long long)row->line, row->remark);
-  table_text(t, ROLE_PLAIN, row->file);
-  table_count(t, ROLE_PLAIN, wide(row->line));
-  add_stranger(t, ROLE_PLAIN, row->student);
-  add_stranger(t, ROLE_PLAIN, row->lesson);
+    text_say(report->err, "tilewalk lesson: %s:%d: %s\n", row->file, row->line, row->remark);
+  put_cells(t, "sn", row->file, row->line);
+  add_stranger(t, row->student);
+  add_stranger(t, row->lesson);
   table_digits(t, ROLE_PLAIN, row->seed);
-  add_stranger(t, ROLE_PLAIN, row->id);
-  add_stranger(t, ROLE_PLAIN, row->answer);
-  table_text(t, role, row->verdict);
-  table_flag(t, ROLE_PLAIN, row->counts, "", "");
-  add_stranger(t, ROLE_PLAIN, row->remark);
+  add_stranger(t, row->id);
+  add_stranger(t, row->answer);
+  put_cells(t, "@sb",
+            row->is_right                  ? ROLE_GOOD
+            : row->counts || row->is_error ? ROLE_BAD
+                                           : ROLE_PLAIN,
+            row->verdict, row->counts);
+  add_stranger(t, row->remark);
   return t->status ? error_set(error, t->status, "no memory for the grades") : STATUS_OK;
 }
 
@@ -142,60 +137,42 @@ static Status read_file(Submission *submission, const char *path, Error *error) 
   return status;
 }
 
-enum { FOLDER_FILES_MAX = 4096 };
-
-typedef struct {
-  char *names[FOLDER_FILES_MAX];
-  int n;
-} Folder;
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-static Status list_folder(DIR *directory, Folder *folder, Error *error) {
-  for (const struct dirent *entry; (entry = readdir(directory));) {
-    if (entry->d_name[0] == '.') continue;
-    if (folder->n == FOLDER_FILES_MAX)
-      return error_set(error, STATUS_TOO_LARGE, "more than %d files are handed in", FOLDER_FILES_MAX);
-    folder->names[folder->n] = g_strdup(entry->d_name);
-    folder->n++;
-  }
-  qsort(folder->names, (size_t)folder->n, sizeof *folder->names, by_name);
-  return STATUS_OK;
-}
+static int is_seen(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
 /* All files of the folder, by name. One that cannot be read is a row that says why: nobody is lost. */
-static Status read_folder(Submission *submission, const char *path, DIR *directory, Error *error) {
+static Status read_folder(Submission *submission, const char *path, struct dirent **files, int n, Error *error) {
+  enum { FILES_MAX = 4096 };
   char beside[ASSETS_PATH_BYTES];
-  Folder *folder = calloc(1, sizeof *folder);
-  Status status = folder ? list_folder(directory, folder, error) : error_set(error, STATUS_NO_MEMORY, "no memory");
-  if (snprintf(beside, sizeof beside, "%s/", path) >= (int)sizeof beside && !status)
-    status = error_set(error, STATUS_BAD_REQUEST, "the path of the folder is too long");
-  for (int k = 0; folder && k < folder->n; k++) {
+  Status status = STATUS_OK;
+  if (n > FILES_MAX)
+    status = error_set(error, STATUS_TOO_LARGE, "more than %d files are handed in", FILES_MAX);
+  else if (snprintf(beside, sizeof beside, "%s/", path) >= (int)sizeof beside)
+    status = error_refuse(error, "the path of the folder is too long");
+  for (int k = 0; k < n; k++) {
+    const char *name = files[k]->d_name;
     char *buffer = NULL;
     size_t length = 0;
     Error why = {0};
-    if (!status) {
-      Status one = file_read_beside(beside, folder->names[k], SUBMISSION_FILE_BYTES, &buffer, &length, &why);
-      if (!one) one = submission_add(submission, buffer, length, folder->names[k], &why);
-      if (one == STATUS_NO_MEMORY)
-        status = error_set(error, one, "%s", why.message);
-      else if (one)
-        status = submission_add_problem(submission, folder->names[k], why.message, error);
-    }
+    Status one = status ? status : file_read_beside(beside, name, SUBMISSION_FILE_BYTES, &buffer, &length, &why);
+    if (!one) one = submission_add(submission, buffer, length, name, &why);
+    if (!status && one == STATUS_NO_MEMORY)
+      status = error_set(error, one, "%s", why.message);
+    else if (!status && one)
+      status = submission_add_problem(submission, name, why.message, error);
     free(buffer);
-    g_free(folder->names[k]);
+    free(files[k]);
   }
-  free(folder);
+  free(files);
   return status;
 }
 
 static Status grade(const char *path, const Shard *shard, ClassRules *rules, Report *report, ClassSum *sum,
                     Error *error) {
   Submission submission = {0};
+  struct dirent **files;
   if (strcmp(path, "-") == 0) path = "/dev/stdin";
-  DIR *directory = opendir(path);
-  Status status = directory ? read_folder(&submission, path, directory, error) : read_file(&submission, path, error);
-  if (directory) closedir(directory);
+  const int n = scandir(path, &files, is_seen, alphasort);
+  Status status = n < 0 ? read_file(&submission, path, error) : read_folder(&submission, path, files, n, error);
   if (shard->parts) shard_slice(shard, submission.n_rows, &rules->first, &rules->end);
   if (!status && (!shard->parts || rules->first < rules->end))
     status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
@@ -231,27 +208,14 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   char lesson_path[ASSETS_PATH_BYTES];
   ClassRules own = *rules;
   ClassSum sum = {0};
-  static const TableColumn STUDENTS[] = {{.heading = "student", .key = "student"},
-                                         {.heading = "right", .key = "right", .right = true},
-                                         {.heading = "counted", .key = "counted", .right = true},
-                                         {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}},
-                           ANSWERS[] = {{.key = "file"},
-                                        {.key = "line"},
-                                        {.heading = "student", .key = "student"},
-                                        {.heading = "lesson", .key = "lesson"},
-                                        {.key = "seed"},
-                                        {.heading = "id", .key = "id"},
-                                        {.heading = "answer", .key = "answer", .shrink = TABLE_WRAP},
-                                        {.heading = "verdict", .key = "verdict"},
-                                        {.key = "counts"},
-                                        {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}};
   Document d = reply_new(output);
   put_values(&d, "tilewalk-grades:n", 1);
   put_sums(&d, &sum); /* their places; the values follow */
-  const unsigned tables[2] = {class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON,
-                              class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL};
-  Report report = {.students = document_table(&d, tables[0], "students", STUDENTS, 4),
-                   .answers = document_table(&d, tables[1], "answers", ANSWERS, 10),
+  Report report = {.students = put_table(&d, class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON, "students",
+                                         "student=student|right>=right|counted>=counted|remark~=remark"),
+                   .answers = put_table(&d, class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL, "answers",
+                                        "=file|=line|student=student|lesson=lesson|=seed|id=id|answer~=answer|"
+                                        "verdict=verdict|=counts|remark~=remark"),
                    .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                    .files = class_report_new(),
                    .err = io->err};
@@ -283,13 +247,11 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
   ClassNames names = {0};
   Status status = class_names_read(&names, path, io, error);
-  static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
-                                        {.heading = "seed", .key = "seed", .right = true}};
   Document d = reply_new(output);
   put_values(&d, "tilewalk-seeds:n", 1);
-  Table *t = document_table(&d, DOCUMENT_ALL, "seeds", COLUMNS, 2);
+  Table *t = put_table(&d, DOCUMENT_ALL, "seeds", "student=student|seed>=seed");
   for (size_t k = 0; k < names.n && !status; k++) {
-    add_stranger(t, ROLE_PLAIN, names.names[k]);
+    add_stranger(t, names.names[k]);
     table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
   }
   class_names_free(&names);
