@@ -46,33 +46,35 @@ void call_word(CallFacts *f, CallFact fact, const char *word) {
 
 /* ---- Parsing ----------------------------------------------------------------------------------------------- */
 
+/* After the first error nothing is taken any more, and the line seems to end. */
 typedef struct {
   const char *at, *end; /* of what is left of the line */
   const char *file;
   int line;
   Error *error;
+  Status status;
 } Cursor;
 
-#define REFUSE(c, ...) refuse(c, __VA_ARGS__)
-static Status refuse(const Cursor *c, const char *format, const char *what, size_t n) {
+static void refuse(Cursor *c, const char *format, const char *what, size_t n) {
   char message[200];
+  if (c->status) return;
   snprintf(message, sizeof message, format, quote(what, n).text);
-  return error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote_text(c->file).text, c->line, message);
+  c->status = error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote_text(c->file).text, c->line, message);
 }
+
+static void refuse_word(Cursor *c, const char *format, const char *word) { refuse(c, format, word, strlen(word)); }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t' || ch == '\r'; }
 
-static void skip(Cursor *c) {
-  while (c->at < c->end && is_blank(*c->at)) c->at++;
-}
-
 /* The next word, without taking it; 0: none is left. */
 static size_t peek(Cursor *c) {
-  skip(c);
   size_t n = 0;
-  while (c->at + n < c->end && !is_blank(c->at[n])) n++;
+  while (c->at < c->end && is_blank(*c->at)) c->at++;
+  while (!c->status && c->at + n < c->end && !is_blank(c->at[n])) n++;
   return n;
 }
+
+static void refuse_next(Cursor *c, const char *format) { refuse(c, format, c->at, peek(c)); }
 
 static bool is_word(Cursor *c, const char *word) {
   const size_t n = peek(c);
@@ -86,25 +88,24 @@ static bool take(Cursor *c, const char *word) {
 }
 
 /* A word as it is, into room of BACKEND_WORD_BYTES. */
-static Status take_word(Cursor *c, char word[BACKEND_WORD_BYTES], const char *what) {
-  const size_t n = peek(c);
-  if (n == 0) return REFUSE(c, "the line ends where %s should be", what, strlen(what));
-  if (n >= BACKEND_WORD_BYTES || is_word(c, ":")) return REFUSE(c, "'%s' is too long, or no name", c->at, n);
+static void take_word(Cursor *c, char word[BACKEND_WORD_BYTES], const char *what) {
+  size_t n = peek(c);
+  if (n == 0) refuse_word(c, "the line ends where %s should be", what);
+  if (n >= BACKEND_WORD_BYTES || is_word(c, ":")) refuse_next(c, "'%s' is too long, or no name");
+  if (c->status) n = 0;
   memcpy(word, c->at, n);
   word[n] = '\0';
   c->at += n;
-  return STATUS_OK;
 }
 
-static Status take_text(Cursor *c, char text[BACKEND_TEXT_BYTES]) {
-  skip(c);
+static void take_text(Cursor *c, char text[BACKEND_TEXT_BYTES]) {
+  if (peek(c) == 0) refuse_word(c, "the line ends where %s should be", "a text");
   size_t n = (size_t)(c->end - c->at);
   while (n && is_blank(c->at[n - 1])) n--;
-  if (n == 0) return REFUSE(c, "the line ends where %s should be", "a text", 6);
-  if (n >= BACKEND_TEXT_BYTES) return REFUSE(c, "the text '%s' is longer than 159 bytes", c->at, n);
+  if (n >= BACKEND_TEXT_BYTES) refuse(c, "the text '%s' is longer than 159 bytes", c->at, n);
+  if (c->status) return;
   memcpy(text, c->at, n);
   text[n] = '\0';
-  return STATUS_OK;
 }
 
 static int fact_of(const char *word) {
@@ -113,76 +114,71 @@ static int fact_of(const char *word) {
   return -1;
 }
 
-static Status take_fact(Cursor *c, CallFact *fact) {
+static CallFact take_fact(Cursor *c) {
   char word[BACKEND_WORD_BYTES];
-  const Status status = take_word(c, word, "a fact");
-  if (status) return status;
+  take_word(c, word, "a fact");
   const int f = fact_of(word);
-  if (f < 0) return REFUSE(c, "'%s' is no fact; there are sm, d, d_v, n_q, n_k, dtype, mask, ...", word, strlen(word));
-  *fact = (CallFact)f;
-  return STATUS_OK;
+  if (f < 0) refuse_word(c, "'%s' is no fact; there are sm, d, d_v, n_q, n_k, dtype, mask, ...", word);
+  return f < 0 ? CALL_SM : (CallFact)f;
 }
 
 /* A number where the fact is one, else a word. */
-static Status take_value(Cursor *c, CallFact fact, CallValue *value, int *other) {
+static void take_value(Cursor *c, CallFact fact, CallValue *value, int *other) {
   char word[BACKEND_WORD_BYTES], *end;
-  const Status status = take_word(c, word, "a value");
-  if (status) return status;
+  take_word(c, word, "a value");
   *value = (CallValue){0};
   *other = fact_of(word);
   if (*other >= 0) {
-    if ((*other < CALL_NUMBERS) == (fact < CALL_NUMBERS)) return STATUS_OK;
-    return REFUSE(c, "'%s' is a number where a word is compared, or the other way about", word, strlen(word));
-  }
-  if (fact >= CALL_NUMBERS) {
+    if ((*other < CALL_NUMBERS) != (fact < CALL_NUMBERS))
+      refuse_word(c, "'%s' is a number where a word is compared, or the other way about", word);
+  } else if (fact >= CALL_NUMBERS) {
     memcpy(value->word, word, sizeof word);
-    return STATUS_OK;
+  } else {
+    value->number = strtod(word, &end);
+    if (*end || !isfinite(value->number)) refuse_word(c, "'%s' is no number", word);
   }
-  value->number = strtod(word, &end);
-  return *end || !isfinite(value->number) ? REFUSE(c, "'%s' is no number", word, strlen(word)) : STATUS_OK;
 }
 
 static bool at_end(Cursor *c) { return peek(c) == 0 || is_word(c, ":") || is_word(c, "when"); }
 
-static Status take_term(Cursor *c, Term *t) {
-  Status status = take_fact(c, &t->fact);
-  if (status) return status;
+static void take_term(Cursor *c, Term *t) {
+  t->fact = take_fact(c);
   int op = 0;
   while (op < OP_COUNT && !take(c, OPS[op])) op++;
-  if (op == OP_COUNT)
-    return REFUSE(c, "'%s' is no comparison; there are == != <= >= < > in multiple-of", c->at, peek(c));
+  if (op == OP_COUNT) refuse_next(c, "'%s' is no comparison; there are == != <= >= < > in multiple-of");
   t->op = (TermOp)op;
-  if (t->fact >= CALL_NUMBERS && op != OP_EQ && op != OP_NE && op != OP_IN)
-    return REFUSE(c, "words are compared by ==, != and in, not by %s", OPS[op], strlen(OPS[op]));
+  if (!c->status && t->fact >= CALL_NUMBERS && op != OP_EQ && op != OP_NE && op != OP_IN)
+    refuse_word(c, "words are compared by ==, != and in, not by %s", OPS[op]);
   do {
-    if (t->n_values == BACKEND_VALUES) return REFUSE(c, "more than 8 values at '%s'", c->at, peek(c));
-    status = take_value(c, t->fact, &t->values[t->n_values++], &t->other);
-    if (!status && op == OP_IN && t->other >= 0) return REFUSE(c, "%s takes numbers or words, no facts", "in", 2);
-  } while (!status && op == OP_IN && !at_end(c) && !is_word(c, "and") && !is_word(c, "or"));
-  return status;
+    if (t->n_values == BACKEND_VALUES) {
+      refuse_next(c, "more than 8 values at '%s'");
+      return;
+    }
+    take_value(c, t->fact, &t->values[t->n_values++], &t->other);
+    if (op == OP_IN && t->other >= 0) refuse_word(c, "%s takes numbers or words, no facts", "in");
+  } while (op == OP_IN && !at_end(c) && !is_word(c, "and") && !is_word(c, "or"));
 }
 
-static Status take_condition(Cursor *c, Condition *condition) {
+static void take_condition(Cursor *c, Condition *condition) {
   bool begins = false;
   do {
-    if (condition->n == BACKEND_TERMS) return REFUSE(c, "a condition of more than 12 parts at '%s'", c->at, peek(c));
+    if (condition->n == BACKEND_TERMS) {
+      refuse_next(c, "a condition of more than 12 parts at '%s'");
+      return;
+    }
     Term *t = &condition->terms[condition->n++];
     *t = (Term){.other = -1, .begins = begins};
-    const Status status = take_term(c, t);
-    if (status) return status;
+    take_term(c, t);
     begins = is_word(c, "or");
   } while (take(c, "and") || take(c, "or"));
-  return at_end(c) ? STATUS_OK : REFUSE(c, "'%s' stands where and, or, when or ':' could", c->at, peek(c));
+  if (!at_end(c)) refuse_next(c, "'%s' stands where and, or, when or ':' could");
 }
 
 /* "when CONDITION" if it is there, then ": TEXT". */
-static Status take_rest(Cursor *c, Condition *when, char text[BACKEND_TEXT_BYTES]) {
-  if (take(c, "when")) {
-    const Status status = take_condition(c, when);
-    if (status) return status;
-  }
-  if (!take(c, ":")) return REFUSE(c, "'%s' stands where ':' and a reason should", c->at, peek(c));
-  return take_text(c, text);
+static void take_rest(Cursor *c, Condition *when, char text[BACKEND_TEXT_BYTES]) {
+  if (take(c, "when")) take_condition(c, when);
+  if (!take(c, ":")) refuse_next(c, "'%s' stands where ':' and a reason should");
+  take_text(c, text);
 }
 
 static int kernel_of(const Backend *b, const char *name) {
@@ -191,108 +187,110 @@ static int kernel_of(const Backend *b, const char *name) {
   return -1;
 }
 
-static Status take_kernel(Cursor *c, Backend *b) {
-  if (b->n_kernels == BACKEND_KERNELS) return REFUSE(c, "more than 12 kernels at '%s'", c->at, peek(c));
+static void take_kernel(Cursor *c, Backend *b) {
+  if (b->n_kernels == BACKEND_KERNELS) {
+    refuse_next(c, "more than 12 kernels at '%s'");
+    return;
+  }
   BackendKernel *k = &b->kernels[b->n_kernels];
   Condition none = {.n = 0};
-  Status status = take_word(c, k->name, "a kernel's name");
-  if (!status && kernel_of(b, k->name) >= 0)
-    return REFUSE(c, "the kernel '%s' is there already", k->name, strlen(k->name));
+  take_word(c, k->name, "a kernel's name");
+  if (kernel_of(b, k->name) >= 0) refuse_word(c, "the kernel '%s' is there already", k->name);
   b->n_kernels++;
-  if (!status && !take(c, "runs")) status = REFUSE(c, "'%s' stands where 'runs KERNEL' should", c->at, peek(c));
-  if (!status) status = take_word(c, k->runs, "a program");
-  if (!status && is_word(c, "when")) status = REFUSE(c, "a kernel has no '%s'; say it by needs", "when", 4);
-  return status ? status : take_rest(c, &none, k->title);
+  if (!take(c, "runs")) refuse_next(c, "'%s' stands where 'runs KERNEL' should");
+  take_word(c, k->runs, "a program");
+  if (is_word(c, "when")) refuse_word(c, "a kernel has no '%s'; say it by needs", "when");
+  take_rest(c, &none, k->title);
 }
 
-static Status new_rule(Cursor *c, Backend *b, RuleKind kind, Rule **rule) {
-  if (b->n_rules == BACKEND_RULES) return REFUSE(c, "more than 96 rules at '%s'", c->at, peek(c));
-  *rule = &b->rules[b->n_rules++];
-  **rule = (Rule){.kind = kind, .kernel = b->n_kernels - 1, .other = -1, .line = c->line};
-  return STATUS_OK;
+/* needs, becomes or assume. */
+static void take_rule(Cursor *c, Backend *b, RuleKind kind) {
+  if (kind == RULE_NEEDS && b->n_kernels == 0) refuse_word(c, "%s belongs to a kernel, which begins above it", "needs");
+  if (b->n_rules == BACKEND_RULES) refuse_next(c, "more than 96 rules at '%s'");
+  if (c->status) return;
+  Rule *r = &b->rules[b->n_rules++];
+  *r = (Rule){.kind = kind, .kernel = b->n_kernels - 1, .other = -1, .line = c->line};
+  if (kind == RULE_NEEDS) {
+    take_condition(c, &r->needs);
+  } else {
+    r->to = take_fact(c);
+    if (!take(c, "=")) refuse_next(c, "'%s' stands where '=' should");
+    take_value(c, r->to, &r->value, &r->other);
+  }
+  take_rest(c, &r->when, r->why);
 }
 
-static Status take_needs(Cursor *c, Backend *b) {
-  Rule *r = NULL;
-  if (b->n_kernels == 0) return REFUSE(c, "%s belongs to a kernel, which begins above it", "needs", 5);
-  Status status = new_rule(c, b, RULE_NEEDS, &r);
-  if (!status) status = take_condition(c, &r->needs);
-  return status ? status : take_rest(c, &r->when, r->why);
-}
-
-static Status take_change(Cursor *c, Backend *b, RuleKind kind) {
-  Rule *r = NULL;
-  Status status = new_rule(c, b, kind, &r);
-  if (!status) status = take_fact(c, &r->to);
-  if (!status && !take(c, "=")) status = REFUSE(c, "'%s' stands where '=' should", c->at, peek(c));
-  if (!status) status = take_value(c, r->to, &r->value, &r->other);
-  return status ? status : take_rest(c, &r->when, r->why);
-}
-
-/* Names are looked up when all kernels are known: until then they are kept as text. */
-static Status take_order(Cursor *c, Backend *b) {
-  if (b->n_orders == BACKEND_ORDERS) return REFUSE(c, "more than 8 orders at '%s'", c->at, peek(c));
+/* Of kernels above it. */
+static void take_order(Cursor *c, Backend *b) {
+  if (b->n_orders == BACKEND_ORDERS) {
+    refuse_next(c, "more than 8 orders at '%s'");
+    return;
+  }
   Order *o = &b->orders[b->n_orders++];
   while (!at_end(c)) {
     char name[BACKEND_WORD_BYTES];
-    const Status status = take_word(c, name, "a kernel");
-    if (status) return status;
+    take_word(c, name, "a kernel");
     const int k = kernel_of(b, name);
-    if (k < 0) return REFUSE(c, "there is no kernel '%s' above this order", name, strlen(name));
-    if (o->n == BACKEND_KERNELS) return REFUSE(c, "'%s' is one kernel too many", name, strlen(name));
-    o->kernels[o->n++] = k;
+    if (k < 0) refuse_word(c, "there is no kernel '%s' above this order", name);
+    if (o->n == BACKEND_KERNELS) refuse_word(c, "'%s' is one kernel too many", name);
+    if (!c->status) o->kernels[o->n++] = k;
   }
-  if (o->n == 0) return REFUSE(c, "%s names no kernel", "order", 5);
-  return take_rest(c, &o->when, o->why);
+  if (o->n == 0) refuse_word(c, "%s names no kernel", "order");
+  take_rest(c, &o->when, o->why);
 }
 
-static Status take_statement(Cursor *c, Backend *b) {
-  if (take(c, "library")) return take_text(c, b->library);
-  if (take(c, "version")) return take_text(c, b->version);
-  if (take(c, "source")) return take_text(c, b->source);
-  if (take(c, "uses")) {
-    const Status status = take_word(c, b->uses, "a file of rules");
-    return status || peek(c) == 0 ? status : REFUSE(c, "'%s' follows the name of the rules", c->at, peek(c));
-  }
-  if (take(c, "kernel")) return take_kernel(c, b);
-  if (take(c, "needs")) return take_needs(c, b);
-  if (take(c, "becomes")) return take_change(c, b, RULE_BECOMES);
-  if (take(c, "assume")) return take_change(c, b, RULE_ASSUME);
-  if (take(c, "order")) return take_order(c, b);
-  return REFUSE(c,
-                "'%s' is no statement; there are library, version, source, kernel, needs, becomes, assume, order, uses",
-                c->at, peek(c));
+static void take_statement(Cursor *c, Backend *b) {
+  if (take(c, "library"))
+    take_text(c, b->library);
+  else if (take(c, "version"))
+    take_text(c, b->version);
+  else if (take(c, "source"))
+    take_text(c, b->source);
+  else if (take(c, "kernel"))
+    take_kernel(c, b);
+  else if (take(c, "needs"))
+    take_rule(c, b, RULE_NEEDS);
+  else if (take(c, "becomes"))
+    take_rule(c, b, RULE_BECOMES);
+  else if (take(c, "assume"))
+    take_rule(c, b, RULE_ASSUME);
+  else if (take(c, "order"))
+    take_order(c, b);
+  else if (take(c, "uses")) {
+    take_word(c, b->uses, "a file of rules");
+    if (peek(c)) refuse_next(c, "'%s' follows the name of the rules");
+  } else
+    refuse_next(
+        c, "'%s' is no statement; there are library, version, source, kernel, needs, becomes, assume, order, uses");
 }
 
-static Status check_text(Cursor *c, const char *text, size_t length) {
+static void check_text(Cursor *c, const char *text, size_t length) {
   for (size_t k = 0; k < length; k++) {
     c->line += text[k] == '\n';
     if ((unsigned char)text[k] > 126 || ((unsigned char)text[k] < 32 && !strchr("\t\r\n", text[k])) || !text[k])
-      return REFUSE(c, "a byte that is no ASCII text%s", "", 0);
+      refuse_word(c, "a byte that is no ASCII text%s", "");
   }
   c->line = 0;
-  return STATUS_OK;
 }
 
 Status backend_parse(const char *text, size_t length, const char *name, Backend *b, Error *error) {
   Cursor c = {.file = name, .line = 1, .error = error};
   memset(b, 0, sizeof *b);
-  if (length > BACKEND_FILE_BYTES) return REFUSE(&c, "more than 64 KiB%s", "", 0);
-  Status status = check_text(&c, text, length);
-  for (size_t at = 0, end; at < length && !status; at = end + 1) {
+  if (length > BACKEND_FILE_BYTES) refuse_word(&c, "more than 64 KiB%s", "");
+  if (!c.status) check_text(&c, text, length);
+  for (size_t at = 0, end; at < length && !c.status; at = end + 1) {
     for (end = at; end < length && text[end] != '\n';) end++;
     const char *comment = memchr(text + at, '#', end - at);
     c.at = text + at;
     c.end = comment ? comment : text + end;
     c.line++;
-    if (peek(&c)) status = take_statement(&c, b);
+    if (peek(&c)) take_statement(&c, b);
   }
-  if (status) return status;
   if (!*b->library || !*b->version || !*b->source)
-    return REFUSE(&c, "library, version and source are not all given%s; rules without a source help nobody", "", 0);
+    refuse_word(&c, "library, version and source are not all given%s; rules without a source help nobody", "");
   if (!*b->uses && b->n_orders == 0)
-    return REFUSE(&c, "no order says which kernel is tried first%s, and no other rules are used", "", 0);
-  return STATUS_OK;
+    refuse_word(&c, "no order says which kernel is tried first%s, and no other rules are used", "");
+  return c.status;
 }
 
 /* ---- Judging ----------------------------------------------------------------------------------------------- */
