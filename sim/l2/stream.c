@@ -135,10 +135,11 @@ static double tiles_at(const Stream *s, const StreamSlot *slot) {
   const int64_t at = slot->at[s->merged], first = max64(at * s->merge, slot->tiles.begin),
                 end = min64((at + 1) * s->merge, slot->tiles.end);
   if (!s->plan->mask.pattern) return (double)(end - first);
-  int64_t n = 0;
-  for (int64_t tile = first; tile < end; tile++)
-    n += s->merged == DIM_J ? is_seen(s, slot->at[DIM_I], 1, tile, 1) : is_seen(s, tile, 1, slot->at[DIM_J], 1);
-  return (double)n;
+  const Span merged = {first, end}, i = {slot->at[DIM_I], slot->at[DIM_I] + 1},
+             j = {slot->at[DIM_J], slot->at[DIM_J] + 1};
+  const MaskTiles tiles = {s->plan->tiling.B_r, s->plan->tiling.B_c, s->merged == DIM_I ? merged : i,
+                           s->merged == DIM_J ? merged : j};
+  return (double)mask_count(&s->plan->mask, &tiles).computed;
 }
 
 /* Of CTAs that share a block the last that loads it asks. */

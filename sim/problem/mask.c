@@ -183,10 +183,6 @@ static MaskSeen seen_band(const Band *whole, const MaskTiles *t) {
 
 /* ---- A rectangle of a pattern ------------------------------------------------------------------------------ */
 
-static TileKind tile_at(const Mask *m, const MaskTiles *t, int64_t i, int64_t j) {
-  return mask_tile(m, i * t->B_r, edge(i + 1, t->B_r, m->band.rows), j * t->B_c, edge(j + 1, t->B_c, m->band.cols));
-}
-
 /* Adds n tiles of a row block with that many columns in all. */
 static void add_tiles(MaskCount *c, Wide n, Wide rows, Wide cols) {
   c->computed += n;
@@ -211,17 +207,24 @@ static MaskCount count_ranges(const Mask *m, const MaskTiles *t) {
   return c;
 }
 
-/* Tile by tile. */
+/* Tile by tile, but for stretches of a row block of which nothing is allowed. */
 static MaskCount count_blocks(const Mask *m, const MaskTiles *t) {
+  enum { STRETCH = 16 };
   MaskCount c = {0};
-  for (int64_t i = t->rows.begin; i < t->rows.end; i++)
-    for (int64_t j = t->cols.begin; j < t->cols.end; j++) {
-      const TileKind kind = tile_at(m, t, i, j);
-      if (kind == TILE_SKIPPED) continue;
-      c.full += kind == TILE_FULL;
-      add_tiles(&c, 1, wide(edge(i + 1, t->B_r, m->band.rows) - i * t->B_r),
-                wide(edge(j + 1, t->B_c, m->band.cols) - j * t->B_c));
+  for (int64_t i = t->rows.begin; i < t->rows.end; i++) {
+    const int64_t row0 = i * t->B_r, row1 = edge(i + 1, t->B_r, m->band.rows);
+    for (int64_t first = t->cols.begin, end; first < t->cols.end; first = end) {
+      end = min64(first + STRETCH, t->cols.end);
+      if (cells_of(m, row0, row1, first * t->B_c, edge(end, t->B_c, m->band.cols)).allowed == 0) continue;
+      for (int64_t j = first; j < end; j++) {
+        const int64_t col0 = j * t->B_c, col1 = edge(j + 1, t->B_c, m->band.cols);
+        const TileKind kind = mask_tile(m, row0, row1, col0, col1);
+        if (kind == TILE_SKIPPED) continue;
+        c.full += kind == TILE_FULL;
+        add_tiles(&c, 1, wide(row1 - row0), wide(col1 - col0));
+      }
     }
+  }
   return c;
 }
 

@@ -21,6 +21,9 @@ expect 0 'mine' sweep --algorithm "$work/mine.walk" --values 1G,1T --block 1 --c
 expect 2 'more than 2^62 steps' render --algorithm "$work/mine.walk" --scene tiles -N 1T --block 1 -o "$work/x.png"
 expect 2 'blocks; at most' sim --algorithm "$work/mine.walk" -N 1M --block 1 -d 1 --mask strided:4
 
+# 2^20 documents of one token are counted row by row, not tile by tile: 67 million of them.
+expect 0 'standard attention moves' sim --algorithm standard -N 1M --mask documents:1 --gpu h100-sxm
+
 # A program that is wrong: exit status 1, the place as JSON, and a line beside the figures of other commands.
 program wrong '2 x Q_i K_j^T / sqrt(d)'
 expect 1 'O is wrong: without a mask, row ' algorithms "$work/wrong.walk"
