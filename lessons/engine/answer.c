@@ -30,7 +30,7 @@ static Status clean(const char *text, size_t length, char *out, size_t size, Err
   for (size_t k = 0; k < length;) {
     const size_t n = utf8_sequence((const unsigned char *)text + k, length - k);
     if (n == 0 || (utf8_is_unsafe((const unsigned char *)text + k) && text[k] != '\t'))
-      return error_set(error, STATUS_BAD_REQUEST, "there are characters in it that no keyboard types; write it again");
+      return error_refuse(error, "there are characters in it that no keyboard types; write it again");
     const char *put = text + k;
     size_t put_bytes = n;
     for (size_t s = 0; s < sizeof SPELLINGS / sizeof *SPELLINGS; s++)
@@ -39,8 +39,7 @@ static Status clean(const char *text, size_t length, char *out, size_t size, Err
         put_bytes = strlen(put);
       }
     if (used + put_bytes + 1 > size)
-      return error_set(error, STATUS_BAD_REQUEST, "that is a long answer; write a number of at most %d characters",
-                       (int)size - 1);
+      return error_refuse(error, "that is a long answer; write a number of at most %d characters", (int)size - 1);
     memcpy(out + used, put, put_bytes);
     used += put_bytes;
     k += n;
@@ -76,7 +75,7 @@ static void note(Answer *a, bool if_wrong, const char *format, ...) {
 static bool is_grouped(const char *text, size_t length, char separator) {
   size_t run = 0, groups = 0;
   for (size_t k = 0; k <= length; k++) {
-    if (k < length && ascii_is_digit((unsigned char)text[k])) {
+    if (k < length && ascii_is_digit(text[k])) {
       run++;
       continue;
     }
@@ -99,13 +98,12 @@ static size_t number_length(const char *p) {
   size_t n = 0;
   for (;; n++) {
     const char c = p[n];
-    if (ascii_is_digit((unsigned char)c)) continue;
-    const bool digit_next = ascii_is_digit((unsigned char)p[n + (c != '\0')]) != 0;
+    if (ascii_is_digit(c)) continue;
+    const bool digit_next = ascii_is_digit(p[n + (c != '\0')]) != 0;
     if (c == '.' && (digit_next || n > 0)) continue;
     if ((c == ',' || c == '_' || c == '\'') && n > 0 && digit_next) continue;
-    if (c == ' ' && n > 0 && ascii_is_digit((unsigned char)p[n - 1]) && digit_next &&
-        ascii_is_digit((unsigned char)p[n + 2]) && ascii_is_digit((unsigned char)p[n + 3]) &&
-        !ascii_is_digit((unsigned char)p[n + 4]))
+    if (c == ' ' && n > 0 && ascii_is_digit(p[n - 1]) && digit_next && ascii_is_digit(p[n + 2]) &&
+        ascii_is_digit(p[n + 3]) && !ascii_is_digit(p[n + 4]))
       continue;
     return n;
   }
@@ -120,11 +118,11 @@ static Status find_decimal_sign(Answer *a, const char *text, size_t length, char
   if (commas == 0 && dots <= 1) return STATUS_OK;
   if (commas == 0) {
     if (is_grouped(text, length, '.'))
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "points group the digits of '%s', but a point is the decimal sign here; "
-                       "write the digits without separators",
-                       shown.text);
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' has more than one decimal point", shown.text);
+      return error_refuse(error,
+                          "points group the digits of '%s', but a point is the decimal sign here; "
+                          "write the digits without separators",
+                          shown.text);
+    return error_refuse(error, "'%s' has more than one decimal point", shown.text);
   }
   if (dots == 0 && is_grouped(text, length, ',')) {
     if (commas == 1)
@@ -140,10 +138,10 @@ static Status find_decimal_sign(Answer *a, const char *text, size_t length, char
     return STATUS_OK;
   }
   if (dots == 1 && dot > comma && is_grouped(text, (size_t)(dot - text), ',')) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "it is not clear what the commas in '%s' mean; write the digits without "
-                   "separators, and a point as the decimal sign",
-                   shown.text);
+  return error_refuse(error,
+                      "it is not clear what the commas in '%s' mean; write the digits without "
+                      "separators, and a point as the decimal sign",
+                      shown.text);
 }
 
 /* The exponent behind the digits, "e6" or "E-3"; not the E of "EB". */
@@ -158,7 +156,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   const char *const text = *p;
   const size_t length = number_length(text);
   if (length == 0 || !strpbrk(text, "0123456789"))
-    return error_set(error, STATUS_BAD_REQUEST, "there is no number at '%s'", quote_text(text).text);
+    return error_refuse(error, "there is no number at '%s'", quote_text(text).text);
   char sign;
   if (find_decimal_sign(a, text, length, &sign, error)) return STATUS_BAD_REQUEST;
   char digits[2 * ANSWER_TEXT_BYTES];
@@ -166,7 +164,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   int significant = 0, decimals = 0;
   bool behind = false;
   for (size_t k = 0; k < length; k++) {
-    const bool digit = ascii_is_digit((unsigned char)text[k]) != 0;
+    const bool digit = ascii_is_digit(text[k]) != 0;
     if (!digit && text[k] != sign) continue;
     digits[used++] = digit ? text[k] : '.';
     behind = behind || !digit;
@@ -180,8 +178,8 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   digits[used] = '\0';
   Decimal decimal, unit;
   if (used == 0 || decimal_read(digits, used, &decimal) != used)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' has more digits, or a larger exponent, than can matter",
-                     quote(text, length + exponent).text);
+    return error_refuse(error, "'%s' has more digits, or a larger exponent, than can matter",
+                        quote(text, length + exponent).text);
   char half[32];
   const int half_length = snprintf(half, sizeof half, "5%.*s", (int)exponent, text + length);
   *number = (Number){.value = decimal_value(decimal), .digits = significant ? significant : 1};
@@ -200,8 +198,7 @@ static Status read_power(Answer *a, const char **p, Number *n, Error *error) {
   const bool negative = *q == '-';
   q += negative;
   const size_t length = strspn(q, "0123456789");
-  if (length == 0 || length > 3)
-    return error_set(error, STATUS_BAD_REQUEST, "behind '^' must stand a whole exponent, as in 2^20");
+  if (length == 0 || length > 3) return error_refuse(error, "behind '^' must stand a whole exponent, as in 2^20");
   int exponent = 0;
   for (size_t k = 0; k < length; k++) exponent = 10 * exponent + (q[k] - '0');
   *n = (Number){pow(n->value, negative ? -exponent : exponent), EXACT_DIGITS, 0};
@@ -216,7 +213,7 @@ static Status read_product(Answer *a, const char **p, Number *n, Error *error) {
     const char *q = skip_blanks(*p);
     if (*q != '*' && *q != 'x') break;
     q = skip_blanks(q + 1);
-    if (!ascii_is_digit((unsigned char)*q) && *q != '.') break;
+    if (!ascii_is_digit(*q) && *q != '.') break;
     Number other;
     status = read_power(a, &q, &other, error);
     if (status) break;
@@ -241,19 +238,18 @@ static Status read_value(Answer *a, const char **p, Error *error) {
   Status status = read_product(a, p, &n, error);
   if (status) return status;
   const char *q = skip_blanks(*p);
-  const bool divides = *q == '/' && (ascii_is_digit((unsigned char)*skip_blanks(q + 1)) != 0);
+  const bool divides = *q == '/' && (ascii_is_digit(*skip_blanks(q + 1)) != 0);
   if (divides) {
     q = skip_blanks(q + 1);
     Number below;
     status = read_product(a, &q, &below, error);
     if (status) return status;
-    if (below.value == 0) return error_set(error, STATUS_BAD_REQUEST, "nothing can be divided by 0");
+    if (below.value == 0) return error_refuse(error, "nothing can be divided by 0");
     n.value /= below.value;
     a->is_fraction = true;
     *p = q;
   }
-  if (!isfinite(n.value) || !isfinite(n.slack))
-    return error_set(error, STATUS_BAD_REQUEST, "the number is too large for an answer");
+  if (!isfinite(n.value) || !isfinite(n.slack)) return error_refuse(error, "the number is too large for an answer");
   /* whole numbers multiplied or divided are exact; where a decimal took part its digits count */
   if (a->is_fraction && is_all_whole(begin, *p)) n.digits = EXACT_DIGITS, n.slack = 0;
   if (!is_all_whole(begin, *p)) a->is_fraction = false;
@@ -271,16 +267,15 @@ static Status refuse_words(const char *text, Error *error) {
                                              "half", "quarter", "doub",  "twice", "zero", "none", "a third"};
   char lower[ANSWER_TEXT_BYTES];
   size_t n = 0;
-  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)ascii_lower((unsigned char)text[n]);
+  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)ascii_lower(text[n]);
   lower[n] = '\0';
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
     if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
-                       quote_text(text).text);
+      return error_refuse(error, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
+                          quote_text(text).text);
   if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "the answer is a finite number; write it in digits");
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is not a number; write one such as 64, 64 MiB, 50%% or 1/2",
-                   quote_text(text).text);
+    return error_refuse(error, "the answer is a finite number; write it in digits");
+  return error_refuse(error, "'%s' is not a number; write one such as 64, 64 MiB, 50%% or 1/2", quote_text(text).text);
 }
 
 /* "1.5 million", "2 thousand bytes", "4K": a factor between number and unit. */
@@ -307,12 +302,12 @@ static const char *read_magnitude(Answer *a, const char *p) {
 
 static Status check_rest(const char *p, Error *error) {
   if (*p == '+' || (*p == '-' && strcmp(p, "-fold") != 0))
-    return error_set(error, STATUS_BAD_REQUEST, "that is a sum or a range; write a single number");
+    return error_refuse(error, "that is a sum or a range; write a single number");
   if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is not understood here; work it out and write a single number",
-                     quote_text(p).text);
-  if (ascii_is_digit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
-    return error_set(error, STATUS_BAD_REQUEST, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
+    return error_refuse(error, "'%s' is not understood here; work it out and write a single number",
+                        quote_text(p).text);
+  if (ascii_is_digit(*p) || *p == '.' || *p == ',' || *p == ';')
+    return error_refuse(error, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
   return STATUS_OK;
 }
 
@@ -323,13 +318,13 @@ Status answer_parse(const char *text, size_t length, Answer *answer, Error *erro
   if (status) return status;
   const char *p = skip_blanks(cleaned);
   if (*p == '~' || *p == '=') p = skip_blanks(p + 1);
-  if (!*p) return error_set(error, STATUS_BAD_REQUEST, "nothing is written there; write a number");
+  if (!*p) return error_refuse(error, "nothing is written there; write a number");
   const bool negative = *p == '-';
   if (*p == '-' || *p == '+') p = skip_blanks(p + 1);
-  const bool starts = ascii_is_digit((unsigned char)*p) || (*p == '.' && ascii_is_digit((unsigned char)p[1]));
+  const bool starts = ascii_is_digit(*p) || (*p == '.' && ascii_is_digit(p[1]));
   if (!starts) return refuse_words(p, error);
-  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && ascii_is_hex((unsigned char)p[2]))
-    return error_set(error, STATUS_BAD_REQUEST, "hexadecimal numbers are not read; write decimal digits");
+  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && ascii_is_hex(p[2]))
+    return error_refuse(error, "hexadecimal numbers are not read; write decimal digits");
   status = read_value(&a, &p, error);
   if (status) return status;
   p = read_magnitude(&a, skip_blanks(p));
@@ -339,7 +334,7 @@ Status answer_parse(const char *text, size_t length, Answer *answer, Error *erro
   if (status) return status;
   if (negative) a.number = -a.number;
   if (!isfinite(a.number * (*a.unit.name ? a.unit.factor : 1)))
-    return error_set(error, STATUS_BAD_REQUEST, "the number is too large for an answer");
+    return error_refuse(error, "the number is too large for an answer");
   *answer = a;
   return STATUS_OK;
 }

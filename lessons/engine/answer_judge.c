@@ -29,10 +29,10 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
   const Status status = answer_parse(text, strlen(text), &amount, NULL);
   const bool percent = !status && strcmp(amount.unit.name, "%") == 0;
   if (status || (*amount.unit.name && !percent) || !(amount.number > 0) || (percent && amount.number >= 100))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no tolerance; write exact, a part such as 1%%, or an amount such as "
-                     "0.01",
-                     quote_text(text).text);
+    return error_refuse(error,
+                        "'%s' is no tolerance; write exact, a part such as 1%%, or an amount such as "
+                        "0.01",
+                        quote_text(text).text);
   tolerance->kind = percent ? TOLERANCE_PART : TOLERANCE_OFF;
   tolerance->amount = percent ? amount.number / 100 : amount.number;
   return STATUS_OK;
@@ -54,7 +54,7 @@ static size_t singular(const char *word, size_t length) {
 static bool same_thing(const char *a, const char *b) {
   const size_t n = singular(a, strcspn(a, " ")), m = singular(b, strcspn(b, " "));
   size_t k = 0;
-  while (k < n && k < m && ascii_lower((unsigned char)a[k]) == ascii_lower((unsigned char)b[k])) k++;
+  while (k < n && k < m && ascii_lower(a[k]) == ascii_lower(b[k])) k++;
   return n >= 1 && k == n && k == m;
 }
 
@@ -69,10 +69,9 @@ static Status check_units(const AnswerKey *key, const Answer *answer, Error *err
   if (rates || times || (word && (!*wanted->name || same_thing(wanted->name, given->name)))) return STATUS_OK;
   if (wanted->dimension == given->dimension && !word) return STATUS_OK;
   if (!*wanted->name)
-    return error_set(error, STATUS_BAD_REQUEST, "the answer is a plain number, without a unit; '%s' is too much",
-                     quote_text(given->name).text);
-  return error_set(error, STATUS_BAD_REQUEST, "the question is about %s, and you wrote %s", wanted->name,
-                   quote_text(given->name).text);
+    return error_refuse(error, "the answer is a plain number, without a unit; '%s' is too much",
+                        quote_text(given->name).text);
+  return error_refuse(error, "the question is about %s, and you wrote %s", wanted->name, quote_text(given->name).text);
 }
 
 /* ---- Judging */
@@ -180,9 +179,9 @@ static int find_mistake(const AnswerKey *key, const AnswerMistakes *mistakes, co
 static bool is_printed(const AnswerKey *key, const Answer *answer, const char *text) {
   const double factor = factor_of(key, answer);
   for (const char *p = text; *p;) {
-    const bool begins = ascii_is_digit((unsigned char)*p) && (p == text || !strchr("^._,", p[-1]));
+    const bool begins = ascii_is_digit(*p) && (p == text || !strchr("^._,", p[-1]));
     size_t length = begins ? strspn(p, "0123456789.,") : 1;
-    while (begins && !ascii_is_digit((unsigned char)p[length - 1])) length--;
+    while (begins && !ascii_is_digit(p[length - 1])) length--;
     Answer printed;
     if (begins && !answer_parse(p, length, &printed, NULL) && is_equal(printed.number, answer->number) &&
         printed.digits >= DIGITS_SHORT && !is_counted(key) &&
@@ -239,35 +238,35 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
 static bool same_text(const char *a, size_t length, const char *b) {
   if (strlen(b) != length) return false;
   for (size_t k = 0; k < length; k++)
-    if (ascii_lower((unsigned char)a[k]) != ascii_lower((unsigned char)b[k])) return false;
+    if (ascii_lower(a[k]) != ascii_lower(b[k])) return false;
   return true;
 }
 
 static int find_choice(const AnswerChoices *c, const char *text, size_t length) {
   for (int k = 0; k < c->n; k++)
     if (same_text(text, length, c->key[k]) || same_text(text, length, c->text[k])) return k;
-  const int letter = length == 1 ? ascii_lower((unsigned char)text[0]) - 'a' : -1;
+  const int letter = length == 1 ? ascii_lower(text[0]) - 'a' : -1;
   return letter >= 0 && letter < c->n ? letter : -1;
 }
 
 static const char *next_word(const char *p, size_t *length) {
-  while (*p && (ascii_is_space((unsigned char)*p) || strchr(",;()<>.", *p))) p++;
+  while (*p && (ascii_is_space(*p) || strchr(",;()<>.", *p))) p++;
   *length = strcspn(p, " \t\r\n,;()<>.");
   return p;
 }
 
 Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen, Error *error) {
   size_t length = strlen(text);
-  while (length && ascii_is_space((unsigned char)text[length - 1])) length--;
-  while (length && ascii_is_space((unsigned char)*text)) text++, length--;
+  while (length && ascii_is_space(text[length - 1])) length--;
+  while (length && ascii_is_space(*text)) text++, length--;
   int k = find_choice(choices, text, length);
   size_t word = 0;
   const char *first = next_word(text, &word);
   const char *behind = first + word;
   if (k < 0 && behind + strspn(behind, " ).,") >= text + length) k = find_choice(choices, first, word);
   if (k < 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the choices; type a letter from a to %c",
-                     quote(text, length).text, 'a' + choices->n - 1);
+    return error_refuse(error, "'%s' is none of the choices; type a letter from a to %c", quote(text, length).text,
+                        'a' + choices->n - 1);
   *chosen = k;
   return STATUS_OK;
 }
@@ -276,7 +275,7 @@ Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen
 static bool all_letters(const AnswerChoices *c, const char *word, size_t length, int *order) {
   if ((int)length != c->n) return false;
   for (int k = 0; k < c->n; k++) {
-    order[k] = ascii_lower((unsigned char)word[k]) - 'a';
+    order[k] = ascii_lower(word[k]) - 'a';
     if (order[k] < 0 || order[k] >= c->n) return false;
   }
   return true;
@@ -293,20 +292,18 @@ Status answer_order(const AnswerChoices *choices, const char *text, int *order, 
     for (; *p; p = next_word(p + length, &length)) {
       const int k = find_choice(choices, p, length);
       if (k < 0)
-        return error_set(error, STATUS_BAD_REQUEST, "'%s' is none of the items; type their letters, such as %s",
-                         quote(p, length).text, choices->n > 2 ? "b a c" : "b a");
-      if (n == choices->n) return error_set(error, STATUS_BAD_REQUEST, "there are only %d items", choices->n);
+        return error_refuse(error, "'%s' is none of the items; type their letters, such as %s", quote(p, length).text,
+                            choices->n > 2 ? "b a c" : "b a");
+      if (n == choices->n) return error_refuse(error, "there are only %d items", choices->n);
       order[n++] = k;
     }
   }
   bool seen[ANSWER_CHOICES_MAX] = {false};
   for (int k = 0; k < n; k++) {
-    if (seen[order[k]])
-      return error_set(error, STATUS_BAD_REQUEST, "%c stands there twice; each item has one place", 'a' + order[k]);
+    if (seen[order[k]]) return error_refuse(error, "%c stands there twice; each item has one place", 'a' + order[k]);
     seen[order[k]] = true;
   }
   if (n < choices->n)
-    return error_set(error, STATUS_BAD_REQUEST, "%d of the %d items are there; put all of them in order", n,
-                     choices->n);
+    return error_refuse(error, "%d of the %d items are there; put all of them in order", n, choices->n);
   return STATUS_OK;
 }

@@ -77,7 +77,7 @@ enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES };
 
 static bool same(const char *a, const char *b, size_t n, bool any_case) {
   for (size_t k = 0; k < n; k++) {
-    const bool equal = any_case ? ascii_lower((unsigned char)a[k]) == ascii_lower((unsigned char)b[k]) : a[k] == b[k];
+    const bool equal = any_case ? ascii_lower(a[k]) == ascii_lower(b[k]) : a[k] == b[k];
     if (!equal || !a[k]) return false;
   }
   return true;
@@ -136,16 +136,15 @@ Status answer_unit(const char *text, AnswerUnit *unit, Error *error) {
   AnswerUnit u = {.factor = 1};
   const size_t length = strlen(text);
   if (length >= ANSWER_UNIT_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a unit; write the number and its unit alone",
-                     quote(text, length).text);
+    return error_refuse(error, "'%s' is too long for a unit; write the number and its unit alone",
+                        quote(text, length).text);
   memcpy(u.name, text, length + 1);
   if (is_bits(text))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' would be bits; write bytes with a capital B, such as MB or MiB",
-                     text);
+    return error_refuse(error, "'%s' would be bits; write bytes with a capital B, such as MB or MiB", text);
   const bool known = length == 0 || find(text, false, &u) || is_share(text, &u) || find(text, true, &u);
   for (size_t k = 0; !known && k < length; k++)
-    if (!ascii_is_alpha((unsigned char)text[k]) && text[k] != ' ' && text[k] != '-' && text[k] != '_')
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit that is known here", quote(text, length).text);
+    if (!ascii_is_alpha(text[k]) && text[k] != ' ' && text[k] != '-' && text[k] != '_')
+      return error_refuse(error, "'%s' is no unit that is known here", quote(text, length).text);
   *unit = u;
   return STATUS_OK;
 }

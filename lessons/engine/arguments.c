@@ -9,10 +9,10 @@
 
 Status arguments_shipped(Thing thing, const char *value, Error *error) {
   if (thing == THING_GPU || (thing == THING_PROGRAM && !question_is_path(value))) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is of the command line alone; here there are no models, kernels, "
-                   "masks and files",
-                   quote_text(value).text);
+  return error_refuse(error,
+                      "'%s' is of the command line alone; here there are no models, kernels, "
+                      "masks and files",
+                      quote_text(value).text);
 }
 
 /* The value on top of the stack as the command line spells it; false: it is left out, as a switch that is off is. */

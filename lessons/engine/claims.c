@@ -12,13 +12,10 @@
 
 #define ROUNDED_WITHIN 0.001 /* of an entry that says how its numbers were rounded */
 
-static const char *const KEYS[CLAIM_TEXT_COUNT + 2] = {
-    "article", "says", "why", "note", "rounds", "asks", "article says", "answer", "evidence", "claimed", "part"};
-
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  LessonReader r;
+  LessonReader r; /* first, for what reads a key has it alone */
   Claims *claims;
   size_t n_before; /* entries of other files */
   LessonText file, section, part_name;
@@ -34,6 +31,23 @@ static Status no_memory(Reader *c) {
   return error_set(c->r.error, STATUS_NO_MEMORY, "no memory to read %s", c->r.file);
 }
 
+static Status begin_part(LessonReader *r, void *target, Piece claimed, int line);
+static Status name_part(LessonReader *r, void *target, Piece name, int line);
+
+#define TEXT(which) LESSON_ONE(ClaimEntry, text[which])
+static const LessonKey KEYS[] = {{"article", TEXT(CLAIM_ARTICLE)}, /* in the order of ClaimText */
+                                 {"says", TEXT(CLAIM_SAYS)},
+                                 {"why", TEXT(CLAIM_WHY)},
+                                 {"note", TEXT(CLAIM_NOTE)},
+                                 {"rounds", TEXT(CLAIM_ROUNDS)},
+                                 {"asks", TEXT(CLAIM_ASKS)},
+                                 {"article says", TEXT(CLAIM_ARTICLE_SAYS)},
+                                 {"answer", TEXT(CLAIM_ANSWER)},
+                                 {"evidence", TEXT(CLAIM_EVIDENCE)},
+                                 {"claimed", .read = begin_part},
+                                 {"part", .read = name_part},
+                                 {0}};
+
 /* What an entry must have, once the next one begins. */
 static Status finish_entry(Reader *c) {
   static const ClaimText WANTED[2][5] = {{CLAIM_ARTICLE, CLAIM_SAYS},
@@ -46,7 +60,8 @@ static Status finish_entry(Reader *c) {
   for (int k = 0; k < (e->is_question ? 5 : 2); k++) {
     const ClaimText wanted = WANTED[e->is_question][k];
     if (!e->text[wanted].offset)
-      return LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted], KEYS[wanted]);
+      return LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted].name,
+                           KEYS[wanted].name);
   }
   if (!e->is_question && e->n_parts > 1)
     return LESSON_REFUSE(&c->r, e->line, "a claim has one claimed value; only a question ('asks') has parts");
@@ -61,7 +76,7 @@ static Status begin_entry(Reader *c, Piece id) {
   if (id.length == 0 || id.length >= CLAIMS_ID_BYTES)
     return REFUSE(c, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
   for (size_t k = 0; k < id.length; k++)
-    if (!ascii_is_alnum((unsigned char)id.text[k]) && id.text[k] != '-')
+    if (!ascii_is_alnum(id.text[k]) && id.text[k] != '-')
       return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
   for (size_t k = 0; k < all->n_entries; k++)
     if (piece_is(id, pool_text(&all->pool, all->entries[k].id)))
@@ -81,10 +96,11 @@ static Status begin_entry(Reader *c, Piece id) {
   return STATUS_OK;
 }
 
-static Status begin_part(Reader *c, Piece claimed) {
+static Status begin_part(LessonReader *r, void *target, Piece claimed, int line) {
+  Reader *c = (Reader *)r;
   Claims *all = c->claims;
-  ClaimEntry *e = current(c);
-  ClaimPart part = {.name = c->part_name.offset, .claimed_line = c->r.line};
+  ClaimEntry *e = target;
+  ClaimPart part = {.name = c->part_name.offset, .claimed_line = line};
   char text[LESSON_LINE_BYTES + 1];
   Error inner = {0};
   if (c->awaits_code) return REFUSE(c, "the claimed value before this one has no ```lua block yet");
@@ -97,32 +113,30 @@ static Status begin_part(Reader *c, Piece claimed) {
   e->n_parts++;
   c->part_name = (LessonText){0};
   c->awaits_code = true;
+  c->extends_text = false;
   return STATUS_OK;
+}
+
+static Status name_part(LessonReader *r, void *target, Piece name, int line) {
+  Reader *c = (Reader *)r;
+  (void)target;
+  c->extends_text = false;
+  if (c->part_name.offset) return REFUSE(c, "two 'part' lines with no claimed value between them");
+  return lesson_add_text(r, name, line, &c->part_name);
 }
 
 static Status read_key(Reader *c, Piece line) {
   ClaimEntry *e = current(c);
-  const char *colon = memchr(line.text, ':', line.length);
-  if (!colon) return REFUSE(c, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
-  const Piece key = piece_trim((Piece){line.text, (size_t)(colon - line.text)}),
-              text = piece_after(line, (size_t)(colon + 1 - line.text));
-  c->extends_text = false;
-  if (text.length == 0) return REFUSE(c, "nothing stands after '%s:'", quote(key.text, key.length).text);
-  if (piece_is(key, "claimed")) return begin_part(c, text);
-  if (piece_is(key, "part")) {
-    if (c->part_name.offset) return REFUSE(c, "two 'part' lines with no claimed value between them");
-    return lesson_add_text(&c->r, text, c->r.line, &c->part_name);
-  }
-  for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
-    if (!piece_is(key, KEYS[k])) continue;
-    if (e->text[k].offset) return REFUSE(c, "'%s' is given twice, first on line %d", KEYS[k], e->text[k].line);
-    if (k == CLAIM_ASKS) e->is_question = true;
-    if (k == CLAIM_ARTICLE && (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
-      return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
-    c->extends_text = true;
-    return lesson_add_text(&c->r, text, c->r.line, &e->text[k]);
-  }
-  return lesson_refuse_key(&c->r, key, KEYS, CLAIM_TEXT_COUNT + 2, "an entry", c->r.line);
+  Piece key, text;
+  c->extends_text = true;
+  if (!piece_split(line, ':', &key, &text))
+    return REFUSE(c, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
+  if (piece_is(key, "article") && text.length &&
+      (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
+    return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
+  const Status status = lesson_take_key(&c->r, KEYS, "an entry", e, key, text, c->r.line);
+  e->is_question = e->text[CLAIM_ASKS].offset != 0;
+  return status;
 }
 
 static Status read_code(Reader *c, Piece line) {
@@ -297,9 +311,9 @@ size_t claims_find(const Claims *claims, const char *id, Error *error) {
   }
   const Quote shown = quote_text(id);
   if (nearest.best)
-    error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; did you mean '%s'?", shown.text, nearest.best);
+    error_refuse(error, "there is no claim '%s'; did you mean '%s'?", shown.text, nearest.best);
   else
-    error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; 'tilewalk lesson claims' lists them", shown.text);
+    error_refuse(error, "there is no claim '%s'; 'tilewalk lesson claims' lists them", shown.text);
   return claims->n_entries;
 }
 

@@ -47,7 +47,7 @@ void class_fold(const char *name, char folded[CLASS_NAME_BYTES]) {
   size_t used = 0;
   for (const char *p = name; *p && used + 1 < CLASS_NAME_BYTES; p++) {
     if (!ascii_is_space(*p))
-      folded[used++] = (char)ascii_lower((unsigned char)*p);
+      folded[used++] = (char)ascii_lower(*p);
     else if (used && folded[used - 1] != ' ')
       folded[used++] = ' ';
   }

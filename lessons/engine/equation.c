@@ -13,11 +13,11 @@ static double number(const char **at, const char *end, double *slack) {
   bool behind = false;
   const char *p = *at;
   for (; p < end; p++) {
-    const bool groups = *p == ',' && !behind && end - p > 3 && ascii_is_digit((unsigned char)p[1]);
-    if (ascii_is_digit((unsigned char)*p)) {
+    const bool groups = *p == ',' && !behind && end - p > 3 && ascii_is_digit(p[1]);
+    if (ascii_is_digit(*p)) {
       value = 10 * value + (*p - '0');
       if (behind) unit /= 10;
-    } else if (*p == '.' && !behind && p + 1 < end && ascii_is_digit((unsigned char)p[1])) {
+    } else if (*p == '.' && !behind && p + 1 < end && ascii_is_digit(p[1])) {
       behind = true;
     } else if (!groups) {
       break;
@@ -35,8 +35,8 @@ static double number(const char **at, const char *end, double *slack) {
 /* Where the sum that ends at `end` begins: as far back as there are its signs alone. */
 static const char *begin_of(const char *text, const char *end) {
   const char *p = end;
-  while (p > text && (ascii_is_digit((unsigned char)p[-1]) || (p[-1] && strchr(" .,+-x*/^()%e", p[-1])))) p--;
-  if (p > text && ascii_is_alnum((unsigned char)p[-1])) { /* "lines 4": the word before is no part of it */
+  while (p > text && (ascii_is_digit(p[-1]) || (p[-1] && strchr(" .,+-x*/^()%e", p[-1])))) p--;
+  if (p > text && ascii_is_alnum(p[-1])) { /* "lines 4": the word before is no part of it */
     while (p < end && *p != ' ') p++;
   }
   while (p < end && strchr(" .,)%+x*/^", *p)) p++;
@@ -47,8 +47,8 @@ static const char *begin_of(const char *text, const char *end) {
 static bool is_word(const char *p) {
   enum { SHORTEST = 3 };
   int n = 0;
-  while (ascii_is_lower((unsigned char)p[n])) n++;
-  return n >= SHORTEST && !ascii_is_alnum((unsigned char)p[n]);
+  while (ascii_is_lower(p[n])) n++;
+  return n >= SHORTEST && !ascii_is_alnum(p[n]);
 }
 
 /* [from, end) in Lua: x multiplies, and so does what stands before a parenthesis; false: it is no sum, or too long. */
@@ -61,9 +61,9 @@ static bool translate(const char *from, const char *end, char *to, size_t size) 
     if (*p == ',') put = ""; /* groups digits */
     if (*p == 'x') put = "*";
     if (*p == '%') put = "/100";
-    if (*p == 'e' && ascii_is_digit((unsigned char)before)) return false;
+    if (*p == 'e' && ascii_is_digit(before)) return false;
     if (*p == 'e') put = "2.718281828459045";
-    if (*p == '(' && (ascii_is_digit((unsigned char)before) || before == ')')) put = "*(";
+    if (*p == '(' && (ascii_is_digit(before) || before == ')')) put = "*(";
     has_operator = has_operator || (before != '(' && *put && strchr("+-*/^", *put) && *p != '%');
     used += (size_t)snprintf(to + used, size - used, "%s", put);
     if (used >= size) return false;
@@ -78,7 +78,7 @@ bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {
                *right = equals + 1 + strspn(equals + 1, " "), *const end = text + strlen(text);
     char sum[1024];
     ExpressionValue value;
-    if (!ascii_is_digit((unsigned char)*right) || !translate(left, equals, sum, sizeof sum) ||
+    if (!ascii_is_digit(*right) || !translate(left, equals, sum, sizeof sum) ||
         expression_eval(sum, NULL, &value, NULL) || value.kind != EXPRESSION_NUMBER)
       continue;
     double slack;

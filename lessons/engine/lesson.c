@@ -23,8 +23,8 @@ Status lesson_refuse(const char *file, int line, Error *error, const char *forma
 }
 
 Piece piece_trim(Piece p) {
-  while (p.length && ascii_is_space((unsigned char)p.text[p.length - 1])) p.length--;
-  while (p.length && ascii_is_space((unsigned char)*p.text)) p.text++, p.length--;
+  while (p.length && ascii_is_space(p.text[p.length - 1])) p.length--;
+  while (p.length && ascii_is_space(*p.text)) p.text++, p.length--;
   return p;
 }
 
@@ -36,10 +36,31 @@ bool piece_is(Piece p, const char *text) { return p.length == strlen(text) && pi
 
 Piece piece_after(Piece p, size_t n) { return piece_trim((Piece){p.text + n, p.length - n}); }
 
+Piece piece_word(Piece *rest) {
+  size_t n = 0;
+  while (n < rest->length && !ascii_is_space(rest->text[n])) n++;
+  const Piece word = {rest->text, n};
+  *rest = piece_after(*rest, n);
+  return word;
+}
+
+bool piece_split(Piece p, char mark, Piece *before, Piece *behind) {
+  const char *at = memchr(p.text, mark, p.length);
+  const size_t n = at ? (size_t)(at - p.text) : p.length;
+  *before = piece_trim((Piece){p.text, n});
+  *behind = piece_after(p, n + (at != NULL));
+  return at;
+}
+
+int piece_line(Piece text, const char *at, int line) {
+  for (const char *p = text.text; p < at; p++) line += *p == '\n';
+  return line;
+}
+
 void lesson_one_line(char *text) {
   char *to = text;
   for (const char *from = text; *from; from++) {
-    if (!ascii_is_space((unsigned char)*from))
+    if (!ascii_is_space(*from))
       *to++ = *from;
     else if (to > text && to[-1] != ' ')
       *to++ = ' ';
@@ -53,7 +74,7 @@ void lesson_plain_numbers(char *text) {
   size_t digits = 0; /* before, of a group */
   for (const char *p = text; *p; p++) {
     const bool groups = *p == ',' && digits >= 1 && digits <= 3 && strspn(p + 1, "0123456789") == 3;
-    digits = ascii_is_digit((unsigned char)*p) ? digits + 1 : 0;
+    digits = ascii_is_digit(*p) ? digits + 1 : 0;
     if (!groups) *to++ = *p;
   }
   *to = '\0';
@@ -65,10 +86,15 @@ Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text)
   return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file);
 }
 
+Status lesson_add_markdown(LessonReader *r, Piece piece, int line, LessonText *text) {
+  const Status status = lesson_check_markdown(piece.text, piece.length, r->file, line, NULL, r->error);
+  return status ? status : lesson_add_text(r, piece, line, text);
+}
+
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
-  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && ascii_is_alpha((unsigned char)piece.text[0]);
+  bool good = piece.length > 0 && piece.length < LESSON_NAME_BYTES && ascii_is_alpha(piece.text[0]);
   for (size_t k = 0; good && k < piece.length; k++)
-    good = ascii_is_alnum((unsigned char)piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
+    good = ascii_is_alnum(piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
   if (!good)
     return LESSON_REFUSE(r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
                          quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
@@ -163,56 +189,46 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
 
 static Status add_block(LessonReader *r, LessonBlock block) {
   Lesson *l = r->lesson;
-  if (l->n_blocks == LESSON_BLOCKS_MAX)
-    return LESSON_REFUSE(r, r->line, "the lesson has more than %d blocks; split it into two lessons",
-                         LESSON_BLOCKS_MAX);
-  if (!pool_grow_array((void **)&l->blocks, &l->blocks_capacity, l->n_blocks + 1, sizeof *l->blocks))
-    return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", l->file);
-  l->blocks[l->n_blocks++] = block;
-  return STATUS_OK;
+  const Status status = lesson_one_more(r, (void **)&l->blocks, &l->blocks_capacity, l->n_blocks, sizeof *l->blocks,
+                                        LESSON_BLOCKS_MAX, "blocks", r->line);
+  if (!status) l->blocks[l->n_blocks++] = block;
+  return status;
 }
 
 /* Prose from `begin` to `end`, which began on `line`. Blank prose is no block. */
 static Status add_prose(LessonReader *r, const char *begin, const char *end, int line) {
   const Piece all = {begin, (size_t)(end - begin)}, text = piece_trim(all);
-  if (text.length == 0) return STATUS_OK;
-  for (const char *p = begin; p < text.text; p++) line += *p == '\n';
   LessonBlock block = {.kind = LESSON_PROSE};
-  Status status = lesson_check_markdown(text.text, text.length, r->lesson->file, line, NULL, r->error);
-  if (!status) status = lesson_add_text(r, text, line, &block.text);
+  if (text.length == 0) return STATUS_OK;
+  const Status status = lesson_add_markdown(r, text, piece_line(all, text.text, line), &block.text);
   return status ? status : add_block(r, block);
 }
 
 /* The first line of a show is its keys, the rest its caption. */
 static Status read_show(LessonReader *r, Piece body, int line, LessonBlock *block) {
-  const char *end = memchr(body.text, '\n', body.length);
-  const size_t first = end ? (size_t)(end - body.text) : body.length;
-  Status status = lesson_add_text(r, piece_trim((Piece){body.text, first}), line, &block->text);
-  const Piece caption = piece_after(body, first);
-  if (!status && caption.length) status = lesson_add_text(r, caption, line + 1, &block->caption);
-  return status;
+  Piece keys, caption;
+  piece_split(body, '\n', &keys, &caption);
+  const Status status = lesson_add_text(r, keys, line, &block->text);
+  return status || !caption.length ? status : lesson_add_text(r, caption, line + 1, &block->caption);
 }
 
-static const char *const BLOCK_NAMES[] = {"", "setup", "state", "show", "task", "ask", "teacher"};
-enum { N_BLOCK_NAMES = sizeof BLOCK_NAMES / sizeof *BLOCK_NAMES };
+static const LessonKey BLOCKS[] = {{.name = "prose"}, {.name = "setup"}, {.name = "state"},   {.name = "show"},
+                                   {.name = "task"},  {.name = "ask"},   {.name = "teacher"}, {0}};
 
 /* The kind that the info string names; LESSON_PROSE: plain code. A near miss is an error. */
 static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
   static const char *const CODE[] = {"",       "sh",   "bash", "text",    "lua",      "c",  "cpp",  "cuda",
                                      "python", "json", "csv",  "console", "markdown", "md", "diff", "make"};
   *kind = LESSON_PROSE;
-  for (int k = 1; k < N_BLOCK_NAMES; k++)
-    if (piece_is(word, BLOCK_NAMES[k])) *kind = (LessonBlockKind)k;
+  for (int k = 1; BLOCKS[k].name; k++)
+    if (piece_is(word, BLOCKS[k].name)) *kind = (LessonBlockKind)k;
   if (*kind != LESSON_PROSE) return STATUS_OK;
   for (size_t k = 0; k < sizeof CODE / sizeof *CODE; k++)
     if (piece_is(word, CODE[k])) return STATUS_OK;
-  char typed[32];
-  snprintf(typed, sizeof typed, "%.*s", (int)(word.length < 31 ? word.length : 31), word.text);
-  Nearest nearest = {.word = typed};
-  for (int k = 1; k < N_BLOCK_NAMES; k++) nearest_offer(&nearest, BLOCK_NAMES[k]);
-  if (!nearest.best) return STATUS_OK;
+  const char *nearest = lesson_nearest(BLOCKS + 1, word);
+  if (!nearest) return STATUS_OK;
   return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?", quote(word.text, word.length).text,
-                       nearest.best);
+                       nearest);
 }
 
 static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence, Piece argument) {
@@ -222,12 +238,11 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
   if (status) return status;
   if (kind != LESSON_ASK && argument.length)
     return LESSON_REFUSE(r, line, "'%s' behind '%s' means nothing; only ask takes a word of its own",
-                         quote(argument.text, argument.length).text, BLOCK_NAMES[kind]);
+                         quote(argument.text, argument.length).text, BLOCKS[kind].name);
   LessonBlock block = {.kind = kind};
   const Piece text = piece_trim(body);
-  int text_line = line + 1;
-  for (const char *p = body.text; p < text.text; p++) text_line += *p == '\n';
-  if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCK_NAMES[kind]);
+  const int text_line = piece_line(body, text.text, line + 1);
+  if (text.length == 0) return LESSON_REFUSE(r, line, "the block '%s' is empty", BLOCKS[kind].name);
   if (kind == LESSON_ASK)
     status = lesson_read_ask(r, argument, body, line, &block);
   else if (kind == LESSON_TASK)
@@ -235,42 +250,32 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
   else if (kind == LESSON_SHOW)
     status = read_show(r, text, text_line, &block);
   else
-    status = lesson_add_text(r, text, text_line, &block.text);
-  if (!status && kind == LESSON_TEACHER)
-    status = lesson_check_markdown(text.text, text.length, r->lesson->file, text_line, NULL, r->error);
+    status = (kind == LESSON_TEACHER ? lesson_add_markdown : lesson_add_text)(r, text, text_line, &block.text);
   return status ? status : add_block(r, block);
 }
 
 /* ---- The header */
 
-static Status read_minutes(LessonReader *r, Piece value) {
+static Status read_minutes(LessonReader *r, void *target, Piece value, int line) {
+  Lesson *l = target;
   int minutes = 0;
   for (size_t k = 0; k < value.length && minutes <= 60; k++)
-    minutes = ascii_is_digit((unsigned char)value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
+    minutes = ascii_is_digit(value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
+  if (l->minutes) return LESSON_REFUSE(r, line, "'minutes' is given twice");
   if (minutes < 1 || minutes > 60)
-    return LESSON_REFUSE(r, r->line, "minutes is '%s'; it must be a whole number from 1 to 60",
+    return LESSON_REFUSE(r, line, "minutes is '%s'; it must be a whole number from 1 to 60",
                          quote(value.text, value.length).text);
-  r->lesson->minutes = minutes;
+  l->minutes = minutes;
   return STATUS_OK;
 }
 
-static Status read_header_key(LessonReader *r, Piece key, Piece value) {
-  Lesson *l = r->lesson;
-  static const char *const KEYS[] = {"idea", "minutes", "draw"};
-  const bool twice = (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
-  if (twice) return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
-  if (value.length == 0) return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
-  if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
-  if (piece_is(key, "minutes")) return read_minutes(r, value);
-  if (piece_is(key, "draw")) return lesson_read_draw(r, value, r->line, l->draw, &l->n_draws);
-  char typed[32];
-  snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
-  Nearest nearest = {.word = typed};
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++) nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes and draw",
-                       quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
-                       nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+static Status read_draw(LessonReader *r, void *target, Piece value, int line) {
+  Lesson *l = target;
+  return lesson_read_draw(r, value, line, l->draw, &l->n_draws);
 }
+
+static const LessonKey HEADER[] = {
+    {"idea", LESSON_ONE(Lesson, idea)}, {"minutes", .read = read_minutes}, {"draw", .read = read_draw}, {0}};
 
 /* "# Title", blank lines, "- key: value" lines, up to the first line that is neither. */
 static Status read_header(LessonReader *r) {
@@ -299,12 +304,10 @@ static Status read_header(LessonReader *r) {
       *r = before;
       break;
     }
-    const Piece item = piece_after(line, 2);
-    const char *colon = memchr(item.text, ':', item.length);
-    if (!colon)
-      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(item.text, item.length).text);
-    const size_t key = (size_t)(colon - item.text);
-    status = read_header_key(r, (Piece){item.text, key}, piece_after(item, key + 1));
+    Piece key, value;
+    if (!piece_split(piece_after(line, 2), ':', &key, &value))
+      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(key.text, key.length).text);
+    status = lesson_take_key(r, HEADER, "a header", l, key, value, r->line);
   }
   if (status) return status;
   if (!l->idea.offset) return LESSON_REFUSE(r, l->title.line, "the header has no '- idea: ...'");
@@ -329,17 +332,16 @@ static Status read_body(LessonReader *r) {
       prose = here;
       prose_line = r->line;
     } else if (fence.mark) {
-      size_t word = 0;
-      while (word < fence.info.length && !ascii_is_space((unsigned char)fence.info.text[word])) word++;
+      Piece body, argument = fence.info;
+      const Piece word = piece_word(&argument);
       LessonBlockKind kind = LESSON_PROSE;
-      if (!fence.indented) status = block_kind(r, (Piece){fence.info.text, word}, &kind);
-      Piece body;
+      if (!fence.indented) status = block_kind(r, word, &kind);
       if (status) return status;
       if (kind == LESSON_PROSE) {
         status = read_fenced(r, &fence, &body);
       } else {
         status = add_prose(r, prose, here, prose_line);
-        if (!status) status = read_block(r, kind, &fence, piece_after(fence.info, word));
+        if (!status) status = read_block(r, kind, &fence, argument);
         prose = r->rest.text;
         prose_line = r->line + 1;
       }

@@ -138,8 +138,7 @@ static void open_lesson(Class *c, size_t row) {
   if (named && (!*name || strcmp(name, named->name) == 0))
     c->lesson = named;
   else if (!*name)
-    error_set(&c->lesson_error, STATUS_BAD_REQUEST,
-              "the row names no lesson; add a column 'lesson', or name one on the command line");
+    error_refuse(&c->lesson_error, "the row names no lesson; add a column 'lesson', or name one on the command line");
   else if (c->rules->load(c->rules->context, name, &c->loaded, &c->lesson_error) == STATUS_OK)
     c->lesson = &c->loaded;
 }
@@ -155,9 +154,8 @@ static Status open_run(Class *c, uint64_t seed, Error *error) {
 static Status no_question(const Class *c, const char *id, Error *error) {
   Nearest nearest = {.word = id};
   for (size_t k = 0; k < c->lesson->n_asks; k++) nearest_offer(&nearest, c->lesson->asks[k].id);
-  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' has no question '%s'%s%s%s", c->lesson->name,
-                   quote_text(id).text, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?" : "");
+  return error_refuse(error, "the lesson '%s' has no question '%s'%s", c->lesson->name, quote_text(id).text,
+                      nearest_hint(&nearest).text);
 }
 
 /* c->question and c->grade, from the lesson at hand. */
@@ -182,12 +180,11 @@ static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
 }
 
 static Status check_seed(const Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
-  if (c->rules->key && !row->student)
-    return error_set(error, STATUS_BAD_REQUEST, "a row without a student has no seed under a key");
+  if (c->rules->key && !row->student) return error_refuse(error, "a row without a student has no seed under a key");
   if (row->seed == UINT64_MAX || row->seed == seed) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "answered with seed %" PRIu64 ", but %s is %" PRIu64 "%s", row->seed,
-                   c->rules->key ? "the student's own" : "the teacher's", seed,
-                   c->rules->key ? "" : "; --seed sets it, --trust-seeds takes what the rows say");
+  return error_refuse(error, "answered with seed %" PRIu64 ", but %s is %" PRIu64 "%s", row->seed,
+                      c->rules->key ? "the student's own" : "the teacher's", seed,
+                      c->rules->key ? "" : "; --seed sets it, --trust-seeds takes what the rows say");
 }
 
 static Status grade_row(Class *c, size_t k, Error *error) {

@@ -22,7 +22,7 @@ static bool same(FileStamp a, FileStamp b) {
 }
 
 static Status refuse(const char *path, const char *what, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "'%.100s' %s: %s", quote_text(path).text, what, strerror(errno));
+  return error_refuse(error, "'%.100s' %s: %s", quote_text(path).text, what, strerror(errno));
 }
 
 Status lesson_file_begin(LessonFile *file, const char *name, const char *start, Error *error) {
@@ -60,8 +60,7 @@ char *lesson_file_read(const char *path, Error *error) {
   } else if (!text) {
     error_set(error, STATUS_NO_MEMORY, "no memory to read a file");
   } else if (!S_ISREG(s.st_mode) || s.st_size > LESSON_WORK_FILE_BYTES) {
-    error_set(error, STATUS_BAD_REQUEST, "'%.100s' is no file of at most %d KiB", quote_text(path).text,
-              LESSON_WORK_FILE_BYTES / 1024);
+    error_refuse(error, "'%.100s' is no file of at most %d KiB", quote_text(path).text, LESSON_WORK_FILE_BYTES / 1024);
     free(text);
     text = NULL;
   } else {

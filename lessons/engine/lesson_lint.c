@@ -94,18 +94,17 @@ static bool is_step(double amount) {
 
 static int n_words(const char *text, size_t length) {
   int n = 0;
-  for (const char *p = text; p < text + length; p++)
-    n += ascii_is_alnum((unsigned char)*p) && (p == text || !ascii_is_alnum((unsigned char)p[-1]));
+  for (const char *p = text; p < text + length; p++) n += ascii_is_alnum(*p) && (p == text || !ascii_is_alnum(p[-1]));
   return n;
 }
 
 /* The first of four words that stands there; NULL. */
 static const char *first_word_of(const char *text, const char *const words[4]) {
   for (const char *p = text; *p; p++) {
-    if (p > text && ascii_is_alnum((unsigned char)p[-1])) continue;
+    if (p > text && ascii_is_alnum(p[-1])) continue;
     for (size_t k = 0; k < 4; k++) {
       const size_t length = strlen(words[k]);
-      if (strncmp(p, words[k], length) == 0 && !ascii_is_alnum((unsigned char)p[length])) return p;
+      if (strncmp(p, words[k], length) == 0 && !ascii_is_alnum(p[length])) return p;
     }
   }
   return NULL;
@@ -223,8 +222,8 @@ typedef struct {
 /* The next one at or behind *p, which moves on behind it. */
 static bool next_number(const char **p, const char *text, Found *f) {
   for (; **p; ++*p) {
-    const bool begins = ascii_is_digit((unsigned char)**p) &&
-                        (*p == text || (!ascii_is_alnum((unsigned char)(*p)[-1]) && !strchr("._^-/", (*p)[-1])));
+    const bool begins =
+        ascii_is_digit(**p) && (*p == text || (!ascii_is_alnum((*p)[-1]) && !strchr("._^-/", (*p)[-1])));
     if (!begins) continue;
     f->number = *p;
     f->n = (int)strspn(*p, "0123456789.,");
@@ -279,7 +278,7 @@ static bool gives_away(const Lint *l, bool wants_unit, const char *text, char to
     if (f.n < 2 || (wants_unit && is_plain && (!*own || strncmp(f.word, own, strlen(own)) != 0))) continue;
     for (int with_word = 1; with_word >= wants_unit; with_word--) {
       Answer typed;
-      if (!with_word && is_whole && is_plain && f.n_word && ascii_is_alpha((unsigned char)*f.word)) continue;
+      if (!with_word && is_whole && is_plain && f.n_word && ascii_is_alpha(*f.word)) continue;
       snprintf(token, TOKEN_BYTES, "%.*s", f.n, f.number);
       if (verdict_of(q, &f, with_word, &typed) == ANSWER_RIGHT) {
         if (!is_allowed(l, ask, token)) return true;
@@ -295,7 +294,7 @@ static bool holds_text(const char *text, const char *part) {
   const size_t n = strlen(part);
   for (const char *p = text; n >= 8 && *p; p++) {
     size_t k = 0;
-    while (k < n && ascii_lower((unsigned char)p[k]) == ascii_lower((unsigned char)part[k])) k++;
+    while (k < n && ascii_lower(p[k]) == ascii_lower(part[k])) k++;
     if (k == n) return true;
   }
   return false;
@@ -467,8 +466,8 @@ static Status look_at_run(void *data, const LessonView *view, Error *error) {
   const LessonShow *show = data;
   if (!show || !show->has_steps || show->scene == SCENE_SOFTMAX || (uint64_t)show->first < view->n_steps)
     return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %llu events",
-                   (long long)show->first, (unsigned long long)view->n_steps);
+  return error_refuse(error, "steps begin at %lld, and the run has %llu events", (long long)show->first,
+                      (unsigned long long)view->n_steps);
 }
 
 static void check_state(Lint *l, const LessonBlock *b, LessonShow *show) {

@@ -54,7 +54,7 @@ static Status look(const LessonProgress *p, Found *found, json_t **root, Error *
   if (!read) return json_error_code(&json_why) == json_error_out_of_memory ? no_memory(error) : STATUS_OK;
   if (json_integer_value(json_object_get(read, "tilewalk-lessons")) > VERSION) {
     *found = FOUND_NO_USE;
-    error_set(why, STATUS_BAD_REQUEST, "%.200s was written by a newer Tilewalk", p->path);
+    error_refuse(why, "%.200s was written by a newer Tilewalk", p->path);
   } else if (is_sound(read)) {
     *found = FOUND_RECORD;
     *root = read;

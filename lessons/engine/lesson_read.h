@@ -27,6 +27,13 @@ Piece piece_trim(Piece p);
 bool piece_is(Piece p, const char *text);
 bool piece_starts(Piece p, const char *prefix);
 Piece piece_after(Piece p, size_t n); /* without its first n bytes, trimmed */
+Piece piece_word(Piece *rest);        /* its first word; `rest` moves on behind it */
+
+/* What stands before the first `mark`, and behind it, both trimmed; false: there is none, and all stands before it. */
+bool piece_split(Piece p, char mark, Piece *before, Piece *behind);
+
+/* The line of a place in a text that begins on `line`. */
+int piece_line(Piece text, const char *at, int line);
 
 /* A byte order mark at the beginning is left out. */
 LessonReader lesson_reader(const char *file, Pool *pool, const char *buffer, size_t length, Error *error);
@@ -40,8 +47,9 @@ void lesson_one_line(char *text);
 /* Numbers lose the commas that group their digits: "4,096", not "32,8". */
 void lesson_plain_numbers(char *text);
 
-/* Adds a text to the pool. */
+/* Adds a text to the pool; the second one of Markdown, which is checked. */
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text);
+Status lesson_add_markdown(LessonReader *r, Piece piece, int line, LessonText *text);
 
 /* A name of letters, digits, '-' and '_', beginning with a letter. */
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name);
@@ -49,14 +57,30 @@ Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line
 /* "N from 1024, 2048, 4096" */
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws);
 
+/* A key, and where its value goes: a text that may stand once, one of several texts, or what `read` makes of it. */
+typedef struct {
+  const char *name;
+  size_t text;  /* offset of the LessonText, or of the first of several */
+  size_t count; /* of several: offset of the int that counts them, */
+  int most;     /* and how many there may be */
+  Status (*read)(LessonReader *r, void *target, Piece value, int line);
+} LessonKey;
+
+#define LESSON_ONE(type, member) .text = offsetof(type, member)
+#define LESSON_SEVERAL(type, member, n)                                                                                \
+  .text = offsetof(type, member), .count = offsetof(type, n), .most = sizeof(((type *)0)->member) / sizeof(LessonText)
+
+/* Takes one key of `target`; refuses one that is not among the rows, which end with zeros, and offers the nearest.
+ * `what` has keys: "a question". */
+Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
+                       int line);
+
 /* Reads lines "key: value", a value going on over the indented and blank lines below it; `line` is
  * that of the line before the first. */
-typedef Status LessonReadKey(LessonReader *r, void *target, Piece key, Piece value, int line);
-Status lesson_read_keys(LessonReader *r, Piece body, int line, LessonReadKey *read, void *target);
+Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line);
 
-/* Refuses a key that there is not, and offers the nearest. `what`: "a question". */
-Status lesson_refuse_key(LessonReader *r, Piece key, const char *const *keys, size_t n_keys, const char *what,
-                         int line);
+/* The name that a word may have been meant for; NULL. */
+const char *lesson_nearest(const LessonKey *keys, Piece word);
 
 /* Room for one more of something; `what` is its plural. STATUS_NO_MEMORY, or a refusal. */
 Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
@@ -65,8 +89,5 @@ Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n
 /* A question, and a task: what stands between the fences, of which the first is on `line`. */
 Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);
 Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *block);
-
-/* Adds a text that may stand once. */
-Status lesson_once(LessonReader *r, LessonText *text, const char *key, Piece value, int line);
 
 #endif

@@ -87,7 +87,7 @@ bool lesson_session_hint(LessonSession *s) {
 /* The place of a choice that is named by its letter; -1. */
 static int place_of(const LessonSession *s, int ask, const char *typed) {
   if (s->lesson.asks[ask].kind != LESSON_CHOICE || !*typed || typed[1]) return -1;
-  const int place = ascii_lower((unsigned char)*typed) - 'a';
+  const int place = ascii_lower(*typed) - 'a';
   return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
 }
 
@@ -174,7 +174,7 @@ void session_check(LessonSession *s) {
       snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
   } else if (lesson_session_is_typed(s, ask)) {
     const char *from = a->typed;
-    while (ascii_is_space((unsigned char)*from)) from++;
+    while (ascii_is_space(*from)) from++;
     snprintf(typed, sizeof typed, "%s", from);
   }
   if (*typed) lesson_session_grade(s, typed);

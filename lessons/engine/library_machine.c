@@ -1,4 +1,4 @@
-/* Functions over machines and memories: gpu, kvcache, grow, blocks. */
+/* Functions over machines and memories: gpu, kvcache. */
 #include "lessons/engine/machine.h"
 
 #include <string.h>
@@ -6,8 +6,6 @@
 #include "lessons/engine/arguments.h"
 #include "sim/machine/kvcache.h"
 #include "sim/base/quote.h"
-
-enum { GROW_MAX = 4096 };
 
 /* ---- gpu --------------------------------------------------------------------------------------------------------- */
 
@@ -54,7 +52,7 @@ static int machine_gpu(lua_State *lua) {
 
 typedef struct {
   KvCache cache;
-  int64_t tokens, block;
+  int64_t tokens;
 } CacheRequest;
 
 static const Option CACHE_ROWS[] = {
@@ -72,25 +70,19 @@ static const Option CACHE_ROWS[] = {
     {0},
 };
 
-/* One layer, one KV head, d = 128, fp16, unless said otherwise. */
-static CacheRequest read_cache(lua_State *lua, const char *function) {
+/* kvcache{layers=80, kv_heads=8, d=128, tokens=100000}: bytes in use and bytes in pages. One layer, one KV head,
+ * d = 128, fp16, unless said otherwise. */
+static int machine_kvcache(lua_State *lua) {
   CacheRequest r = {0};
-  arguments_read(lua, function, (const OptionSet[]){{"tokens", CACHE_ROWS, 0}, {0}}, &r, NULL);
+  KvSize size;
+  Error error = {0};
+  arguments_read(lua, "kvcache", (const OptionSet[]){{"tokens", CACHE_ROWS, 0}, {0}}, &r, NULL);
   if (!r.cache.layers) r.cache.layers = 1;
   if (!r.cache.latent && !r.cache.kv_heads) r.cache.kv_heads = 1;
   if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
-  Error error = {0};
-  if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, function, &error);
-  return r;
-}
-
-/* kvcache{layers=80, kv_heads=8, d=128, tokens=100000}: bytes in use and bytes in pages. */
-static int machine_kvcache(lua_State *lua) {
-  const CacheRequest r = read_cache(lua, "kvcache");
-  KvSize size;
-  Error error = {0};
   sandbox_charge(lua, 100);
-  if (kvcache_size(&r.cache, r.tokens, &size, &error)) sandbox_refuse(lua, "kvcache", &error);
+  if (kvcache_complete(&r.cache, &error) || kvcache_size(&r.cache, r.tokens, &size, &error))
+    sandbox_refuse(lua, "kvcache", &error);
   const KvState state = kvcache_seek(&r.cache, r.tokens);
   sandbox_push_numbers(lua, "kvcache gives no",
                        (const SandboxNumber[]){{"tokens", (double)r.tokens},
@@ -107,50 +99,4 @@ static int machine_kvcache(lua_State *lua) {
   return 1;
 }
 
-/* grow{...}: the same cache from empty, one append after another: a list of what each of them did.
- */
-static int machine_grow(lua_State *lua) {
-  const CacheRequest r = read_cache(lua, "grow");
-  if (r.tokens > GROW_MAX) sandbox_fail(lua, "grow: at most %d tokens; kvcache answers for any number", GROW_MAX);
-  sandbox_charge(lua, 100 * (double)r.tokens);
-  KvState state = {0};
-  lua_createtable(lua, (int)r.tokens, 0);
-  for (int64_t token = 0; token < r.tokens; token++) {
-    const KvAppend append = kvcache_append(&r.cache, &state);
-    sandbox_push_numbers(lua, "an append has no",
-                         (const SandboxNumber[]){{"token", (double)append.token},
-                                                 {"page", (double)append.page},
-                                                 {"slot", (double)append.slot},
-                                                 {"written_bytes", (double)append.written_bytes},
-                                                 {"bytes", (double)state.bytes},
-                                                 {0}});
-    sandbox_set_flag(lua, "new_page", append.new_page);
-    lua_rawseti(lua, -2, token + 1);
-  }
-  return 1;
-}
-
-static const Option BLOCK_ROWS[] = {
-    {.name = "tokens", OPTION_NUMBER(CacheRequest, tokens, "tokens", 0, INT64_MAX)},
-    {.name = "block", OPTION_COUNT(CacheRequest, block)},
-    {0},
-};
-
-/* blocks{tokens=257, block=128}: how many blocks it takes to read the rows, and how full the last
- * is. */
-static int machine_blocks(lua_State *lua) {
-  CacheRequest r = {.block = 128};
-  arguments_read(lua, "blocks", (const OptionSet[]){{"tokens", BLOCK_ROWS, 0}, {0}}, &r, NULL);
-  const KvBlocks blocks = kvcache_blocks(r.tokens, r.block);
-  sandbox_push_numbers(
-      lua, "blocks gives no",
-      (const SandboxNumber[]){{"n", (double)blocks.n_blocks}, {"last_tokens", (double)blocks.last_tokens}, {0}});
-
-  return 1;
-}
-
-const luaL_Reg LIBRARY_MACHINE[] = {{"gpu", machine_gpu},
-                                    {"kvcache", machine_kvcache},
-                                    {"grow", machine_grow},
-                                    {"blocks", machine_blocks},
-                                    {NULL, NULL}};
+const luaL_Reg LIBRARY_MACHINE[] = {{"gpu", machine_gpu}, {"kvcache", machine_kvcache}, {NULL, NULL}};

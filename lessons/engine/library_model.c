@@ -1,9 +1,9 @@
-/* Functions over the two-level model: sim, tiles, events. */
+/* Functions over the two-level model: sim, events. */
 #include "lessons/engine/arguments.h"
 #include "lessons/engine/machine.h"
 #include "sim/simulate.h"
 
-enum { TILES_MAX = 4096, EVENTS_MAX = 8192 };
+enum { EVENTS_MAX = 8192 };
 
 /* Answers what the arguments ask, in two levels. *gpu, on the stack: the one named, NULL where there is none. */
 static Simulation answer(lua_State *lua, const char *function, Problem *problem, const Gpu **gpu) {
@@ -55,59 +55,6 @@ static int model_sim(lua_State *lua) {
   return 1;
 }
 
-/* The pairs of the tile that the mask allows, counted one row at a time from the mask's definition.
- */
-static int64_t allowed_pairs(const Plan *plan, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
-  int64_t n = 0;
-  for (int64_t row = row0; row < row1; row++) {
-    const Span seen = band_columns(&plan->band, row);
-    const int64_t begin = seen.begin > col0 ? seen.begin : col0, end = seen.end < col1 ? seen.end : col1;
-    if (end > begin) n += end - begin;
-  }
-  return n;
-}
-
-static TileKind push_tile(lua_State *lua, const Plan *plan, int64_t i, int64_t j) {
-  const int64_t row0 = i * plan->tiling.B_r, col0 = j * plan->tiling.B_c;
-  int64_t row1 = row0 + plan->tiling.B_r, col1 = col0 + plan->tiling.B_c;
-  if (row1 > plan->shape.N_q) row1 = plan->shape.N_q;
-  if (col1 > plan->shape.N_k) col1 = plan->shape.N_k;
-  const TileKind kind = band_tile(&plan->band, row0, row1, col0, col1);
-  sandbox_push_numbers(lua, "a tile has no",
-                       (const SandboxNumber[]){{"i", (double)i},
-                                               {"j", (double)j},
-                                               {"row0", (double)row0},
-                                               {"row1", (double)row1},
-                                               {"col0", (double)col0},
-                                               {"col1", (double)col1},
-                                               {"pairs", (double)((row1 - row0) * (col1 - col0))},
-                                               {"allowed", (double)allowed_pairs(plan, row0, row1, col0, col1)},
-                                               {0}});
-  sandbox_set_text(lua, "kind", tile_kind_name(kind));
-  return kind;
-}
-
-/* tiles{...}: the list of all tiles, row by row, and how many there are of each kind. */
-static int model_tiles(lua_State *lua) {
-  Problem problem;
-  const Gpu *gpu;
-  const Simulation s = answer(lua, "tiles", &problem, &gpu);
-  const Plan *plan = &s.plan;
-  if (plan->T_r > TILES_MAX || plan->T_c > TILES_MAX || plan->T_r * plan->T_c > TILES_MAX)
-    sandbox_fail(lua, "tiles: more than %d tiles; sim counts them at any size, tiles lists small problems", TILES_MAX);
-  sandbox_charge(lua, (double)(plan->T_r * plan->T_c) * (100 + 10 * (double)plan->tiling.B_r));
-  int64_t count[TILE_KIND_COUNT] = {0}, n = 0;
-  lua_createtable(lua, (int)(plan->T_r * plan->T_c), 4);
-  for (int64_t i = 0; i < plan->T_r; i++)
-    for (int64_t j = 0; j < plan->T_c; j++) {
-      count[push_tile(lua, plan, i, j)]++;
-      lua_rawseti(lua, -2, ++n);
-    }
-  for (int k = 0; k < TILE_KIND_COUNT; k++) sandbox_set_number(lua, tile_kind_name((TileKind)k), (double)count[k]);
-  sandbox_set_number(lua, "total", (double)n);
-  return 1;
-}
-
 void model_push_event(lua_State *lua, const Schedule *s, const Event *e) {
   sandbox_push_numbers(lua, "an event has no",
                        (const SandboxNumber[]){{"step", (double)e->step},
@@ -145,5 +92,4 @@ static int model_events(lua_State *lua) {
   return 1;
 }
 
-const luaL_Reg LIBRARY_MODEL[] = {
-    {"sim", model_sim}, {"ask", model_sim}, {"tiles", model_tiles}, {"events", model_events}, {NULL, NULL}};
+const luaL_Reg LIBRARY_MODEL[] = {{"sim", model_sim}, {"ask", model_sim}, {"events", model_events}, {NULL, NULL}};

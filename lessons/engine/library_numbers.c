@@ -1,4 +1,4 @@
-/* Functions with real numbers: softmax, attention, normal, uniform. */
+/* Functions with real numbers: softmax, attention, normal. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -281,26 +281,18 @@ static int numbers_attention(lua_State *lua) {
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-static uint64_t whole_argument(lua_State *lua, const char *function, int index) {
+static uint64_t whole_argument(lua_State *lua, int index) {
   const double number = lua_type(lua, index) == LUA_TNUMBER ? lua_tonumber(lua, index) : -1;
   if (!(number >= 0 && number < 9e15) || number != floor(number))
-    sandbox_fail(lua, "%s(seed, index) takes two whole numbers, 0 or more", function);
+    sandbox_fail(lua, "normal(seed, index) takes two whole numbers, 0 or more");
   return (uint64_t)number;
 }
 
-/* normal(seed, index), uniform(seed, index): element `index` of a fixed random sequence. */
+/* normal(seed, index): element `index` of a fixed random sequence. */
 static int numbers_normal(lua_State *lua) {
-  lua_pushnumber(lua, random_normal(whole_argument(lua, "normal", 1), 0, whole_argument(lua, "normal", 2)));
+  lua_pushnumber(lua, random_normal(whole_argument(lua, 1), 0, whole_argument(lua, 2)));
   return 1;
 }
 
-static int numbers_uniform(lua_State *lua) {
-  lua_pushnumber(lua, random_uniform(whole_argument(lua, "uniform", 1), 0, whole_argument(lua, "uniform", 2)));
-  return 1;
-}
-
-const luaL_Reg LIBRARY_NUMBERS[] = {{"softmax", numbers_softmax},
-                                    {"attention", numbers_attention},
-                                    {"normal", numbers_normal},
-                                    {"uniform", numbers_uniform},
-                                    {NULL, NULL}};
+const luaL_Reg LIBRARY_NUMBERS[] = {
+    {"softmax", numbers_softmax}, {"attention", numbers_attention}, {"normal", numbers_normal}, {NULL, NULL}};

@@ -16,9 +16,9 @@ const Option WARP_KEYS[] = {
 
 Status warp_keys_access(const WarpKeys *k, WarpAccess *access, Error *error) {
   if (k->has_stride == k->has_column)
-    return error_set(error, STATUS_BAD_REQUEST, "a warp takes stride (bytes from lane to lane) or column (of a tile)");
+    return error_refuse(error, "a warp takes stride (bytes from lane to lane) or column (of a tile)");
   if (k->has_stride && (k->row_bytes || k->pad_bytes || k->swizzle))
-    return error_set(error, STATUS_BAD_REQUEST, "row_bytes, pad_bytes and swizzle go with column, not with stride");
+    return error_refuse(error, "row_bytes, pad_bytes and swizzle go with column, not with stride");
   const uint32_t bytes = k->bytes ? (uint32_t)k->bytes : 4;
   const WarpTile tile = {.row_bytes = k->row_bytes ? (uint64_t)k->row_bytes : 128,
                          .pad_bytes = (uint64_t)k->pad_bytes,

@@ -30,7 +30,7 @@ bool record_path(const char *variable, const char *below, const char *name, char
 }
 
 static Status refuse(Error *error, const char *what, const char *path, int reason) {
-  return error_set(error, STATUS_BAD_REQUEST, "%s %.200s: %s", what, path, strerror(reason));
+  return error_refuse(error, "%s %.200s: %s", what, path, strerror(reason));
 }
 
 /* path + suffix; the rooms that record_path leaves suffice. */
@@ -63,10 +63,9 @@ static ssize_t read_all(int file, char *bytes, size_t size) {
 static Status read_open(int file, const char *path, size_t max_bytes, char **bytes, size_t *length, Error *error) {
   struct stat there;
   if (fstat(file, &there) != 0) return refuse(error, "cannot read", path, errno);
-  if (!S_ISREG(there.st_mode))
-    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is no plain file", path);
+  if (!S_ISREG(there.st_mode)) return error_refuse(error, "cannot read %.200s: it is no plain file", path);
   if ((size_t)there.st_size > max_bytes)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is larger than %zu bytes", path, max_bytes);
+    return error_refuse(error, "cannot read %.200s: it is larger than %zu bytes", path, max_bytes);
   const size_t room = (size_t)there.st_size;
   char *read_bytes = malloc(room + 1);
   if (!read_bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of %.200s", room + 1, path);
@@ -117,8 +116,8 @@ static Status take_lock(const RecordLock *lock, const char *name, bool waits, Er
     if (errno != EWOULDBLOCK && errno != EINTR) return STATUS_OK; /* a file system without locks */
     if (waits && errno == EWOULDBLOCK) nanosleep(&a_while, NULL);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "another program %s %.200s%s; end it, and try again",
-                   waits ? "has held" : "holds", name, waits ? " for ten seconds" : "");
+  return error_refuse(error, "another program %s %.200s%s; end it, and try again", waits ? "has held" : "holds", name,
+                      waits ? " for ten seconds" : "");
 }
 
 Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error) {
@@ -204,6 +203,6 @@ Status record_set_aside(const RecordLock *lock, char other[RECORD_PATH_BYTES], E
     if (rename(lock->path, other) == 0) return STATUS_OK;
     return refuse(error, "cannot rename", lock->path, errno);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "%d damaged records lie beside %.200s; look at them and remove some",
-                   SET_ASIDE_MAX, lock->path);
+  return error_refuse(error, "%d damaged records lie beside %.200s; look at them and remove some", SET_ASIDE_MAX,
+                      lock->path);
 }

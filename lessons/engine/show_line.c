@@ -27,9 +27,8 @@ static Status set_scene(void *target, const char *value, Error *error) {
     return STATUS_OK;
   }
   for (int k = 0; k < SCENE_COUNT; k++) nearest_offer(&nearest, SCENE_NAMES[k]);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'%s%s%s; there are %s", quote_text(value).text,
-                   nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
-                   word_list_text(SCENE_NAMES, "and", all, sizeof all));
+  return error_refuse(error, "there is no scene '%s'%s; there are %s", quote_text(value).text,
+                      nearest_hint(&nearest).text, word_list_text(SCENE_NAMES, "and", all, sizeof all));
 }
 
 static Status set_steps(void *target, const char *value, Error *error) {
@@ -45,8 +44,8 @@ static Status set_steps(void *target, const char *value, Error *error) {
     show->last = last;
     return STATUS_OK;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' are no steps; write steps=0-40, the first not behind the last",
-                   quote_text(value).text);
+  return error_refuse(error, "'%s' are no steps; write steps=0-40, the first not behind the last",
+                      quote_text(value).text);
 }
 
 static Status set_scores(void *target, const char *value, Error *error) {
@@ -58,9 +57,8 @@ static Status set_scores(void *target, const char *value, Error *error) {
     const size_t length = strcspn(p, ",");
     Decimal decimal;
     if (length == 0 || decimal_read(p, length, &decimal) != length)
-      return error_set(error, STATUS_BAD_REQUEST, "'%s' is no score; write scores=1,2.5,-3", quote(p, length).text);
-    if (show->n_scores == LESSON_SCORES_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "more than %d scores", LESSON_SCORES_MAX);
+      return error_refuse(error, "'%s' is no score; write scores=1,2.5,-3", quote(p, length).text);
+    if (show->n_scores == LESSON_SCORES_MAX) return error_refuse(error, "more than %d scores", LESSON_SCORES_MAX);
     show->scores[show->n_scores++] = negative ? -decimal_value(decimal) : decimal_value(decimal);
     if (!p[length]) return STATUS_OK;
     p += length + 1;
@@ -85,19 +83,18 @@ static const Option MOMENT_ROWS[] = {
 
 static Status check(const Keys *k, LessonShow *s, Error *error) {
   static const WarpKeys NONE;
-  if (!k->has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=walk");
+  if (!k->has_scene) return error_refuse(error, "the show names no scene; write scene=walk");
   if ((s->n_scores || s->block) && s->scene != SCENE_SOFTMAX)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "scores and block belong to scene=softmax; %s shows the run of the state", SCENE_NAMES[s->scene]);
+    return error_refuse(error, "scores and block belong to scene=softmax; %s shows the run of the state",
+                        SCENE_NAMES[s->scene]);
   if (s->scene != SCENE_BANK)
     return memcmp(&k->warp, &NONE, sizeof NONE) == 0
                ? STATUS_OK
-               : error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=bank, not to %s",
-                           SCENE_NAMES[s->scene]);
-  if (s->has_steps) return error_set(error, STATUS_BAD_REQUEST, "scene=bank shows one access; leave out steps");
+               : error_refuse(error, "lanes and rows belong to scene=bank, not to %s", SCENE_NAMES[s->scene]);
+  if (s->has_steps) return error_refuse(error, "scene=bank shows one access; leave out steps");
   s->warp_in_banks = k->warp.has_column;
   if (s->warp_in_banks && k->warp.bytes > WARP_BANK_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "a column is drawn for lanes of at most %d bytes", WARP_BANK_BYTES);
+    return error_refuse(error, "a column is drawn for lanes of at most %d bytes", WARP_BANK_BYTES);
   return warp_keys_access(&k->warp, &s->warp, error);
 }
 

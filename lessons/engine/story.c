@@ -68,9 +68,8 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
   int size = 0;
   while (N && story_size(story, size) && story_size(story, size) != N) size++;
   if (!story_size(story, size)) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "%s:%d: the story is not told at N = %" PRId64 "; its sizes are a list, 'draw: N from A, B'", story->file,
-              story->title.line, N);
+    error_refuse(error, "%s:%d: the story is not told at N = %" PRId64 "; its sizes are a list, 'draw: N from A, B'",
+                 story->file, story->title.line, N);
     return NULL;
   }
   StoryTold *told = calloc(1, sizeof *told + (story->n_blocks + 1) * sizeof *told->beats);

@@ -49,13 +49,12 @@ static Status read_second(const char **p, Claimed *c, Error *error) {
   (*p)++;
   if (sign == '/') {
     if (c->numbers[0] != 1 || !read_number(p, c, 0) || c->numbers[0] == 0)
-      return error_set(error, STATUS_BAD_REQUEST, "a fraction is written 1/2000, with 1 above");
+      return error_refuse(error, "a fraction is written 1/2000, with 1 above");
     c->reciprocal = true;
     return STATUS_OK;
   }
-  if (!read_number(p, c, 1)) return error_set(error, STATUS_BAD_REQUEST, "a range is written 4-8");
-  if (c->numbers[0] > c->numbers[1])
-    return error_set(error, STATUS_BAD_REQUEST, "the range goes down; write the smaller number first");
+  if (!read_number(p, c, 1)) return error_refuse(error, "a range is written 4-8");
+  if (c->numbers[0] > c->numbers[1]) return error_refuse(error, "the range goes down; write the smaller number first");
   c->kind = CLAIMED_RANGE;
   c->n = 2;
   return STATUS_OK;
@@ -64,8 +63,7 @@ static Status read_second(const char **p, Claimed *c, Error *error) {
 static Status read_unit(const char *p, Claimed *c, Error *error) {
   const size_t length = strlen(p);
   if (length >= CLAIMED_UNIT_BYTES || strchr(p, ' '))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit; write one word after the numbers",
-                     quote(p, length).text);
+    return error_refuse(error, "'%s' is no unit; write one word after the numbers", quote(p, length).text);
   memcpy(c->unit, p, length + 1);
   AnswerUnit unit = {.factor = 1};
   const Status status = answer_unit(c->unit, &unit, error);
@@ -84,15 +82,12 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
     }
     const char *const next = skip_blanks(p);
     if (*next != ',' && *next != ';') break;
-    if (c->n == CLAIMED_NUMBERS_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "more than %d numbers", CLAIMED_NUMBERS_MAX);
+    if (c->n == CLAIMED_NUMBERS_MAX) return error_refuse(error, "more than %d numbers", CLAIMED_NUMBERS_MAX);
     p = skip_blanks(next + 1);
-    if (!ascii_is_digit((unsigned char)*p) && *p != '.')
-      return error_set(error, STATUS_BAD_REQUEST, "after the comma stands no number");
+    if (!ascii_is_digit(*p) && *p != '.') return error_refuse(error, "after the comma stands no number");
   }
   if (status) return status;
-  if (c->n == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read", quote_text(begin).text);
+  if (c->n == 0) return error_refuse(error, "'%s' is no number that can be read", quote_text(begin).text);
   snprintf(c->text, sizeof c->text, "%.*s", (int)(p - begin), begin);
   return read_unit(skip_blanks(p), c, error);
 }
@@ -102,10 +97,10 @@ Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
   Status status = STATUS_OK;
   const char *p = skip_blanks(text);
   if (strlen(p) >= CLAIMED_TEXT_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the claimed value is %zu bytes long; at most %d are read", strlen(p),
-                     CLAIMED_TEXT_BYTES - 1);
-  if (!*p) return error_set(error, STATUS_BAD_REQUEST, "there is no claimed value; write one, such as 67 MB");
-  if (ascii_is_digit((unsigned char)*p) || *p == '.') {
+    return error_refuse(error, "the claimed value is %zu bytes long; at most %d are read", strlen(p),
+                        CLAIMED_TEXT_BYTES - 1);
+  if (!*p) return error_refuse(error, "there is no claimed value; write one, such as 67 MB");
+  if (ascii_is_digit(*p) || *p == '.') {
     status = read_numbers(p, &c, error);
   } else {
     const bool is_true = strcmp(p, "true") == 0, is_false = strcmp(p, "false") == 0;
@@ -211,11 +206,10 @@ static Status check_comparable(const Claimed *c, const ExpressionValue *v, Error
                                                                                   : numbers && c->n == v->n;
   if (fits) return STATUS_OK;
   if (c->kind == CLAIMED_NUMBERS && numbers)
-    return error_set(error, STATUS_BAD_REQUEST, "%d numbers are claimed and %d computed; they must be as many", c->n,
-                     v->n);
+    return error_refuse(error, "%d numbers are claimed and %d computed; they must be as many", c->n, v->n);
   const char *wanted = c->kind == CLAIMED_FLAG ? "true or false" : c->kind == CLAIMED_WORD ? "a text" : "a number";
-  return error_set(error, STATUS_BAD_REQUEST, "the claim '%s' needs %s, and the expression gives %s", c->text, wanted,
-                   kind_name(v->kind));
+  return error_refuse(error, "the claim '%s' needs %s, and the expression gives %s", c->text, wanted,
+                      kind_name(v->kind));
 }
 
 Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement, Error *error) {

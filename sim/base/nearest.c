@@ -96,3 +96,9 @@ const char *nearest_list(const Nearest *nearest, char *text, size_t size) {
   }
   return text;
 }
+
+NearestHint nearest_hint(const Nearest *nearest) {
+  NearestHint hint = {""};
+  if (nearest->best) snprintf(hint.text, sizeof hint.text, " (did you mean '%s'?)", nearest->best);
+  return hint;
+}

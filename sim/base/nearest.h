@@ -25,4 +25,10 @@ void nearest_offer(Nearest *nearest, const char *candidate);
  * Returns text. */
 const char *nearest_list(const Nearest *nearest, char *text, size_t size);
 
+/* " (did you mean 'a'?)", or "" when nothing is near. */
+typedef struct {
+  char text[96];
+} NearestHint;
+NearestHint nearest_hint(const Nearest *nearest);
+
 #endif

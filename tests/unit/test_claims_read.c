@@ -74,7 +74,7 @@ TEST(wrong_files_get_line_and_reason) {
       {"## X\n" HEAD "- \033[31m: 1\n", "f.md:4: byte 3 is a control character (0x1B)"},
       {"## X\n" HEAD "- zzzzzzzz: 1\n", "f.md:4: there is no key 'zzzzzzzz' in an entry; "},
       {"## X\n" HEAD "- says: again\n", "f.md:4: 'says' is given twice, first on line 3"},
-      {"## X\n- says:\n", "f.md:2: nothing stands after 'says:'"},
+      {"## X\n- says:\n", "f.md:2: 'says' has no value"},
       {"## X\n- says\n", "f.md:2: 'says' has no colon"},
       {"## X\n- article: here\n", "f.md:2: 'article' begins with its letter"},
       {"## X\n- article: Ab\n", "f.md:2: 'article' begins with its letter"},

@@ -73,10 +73,8 @@ TEST(hostile_expressions_end_within_a_second) {
       {"for k = 1, 1e9 do attention{N=64, d=64} end return 1", "too much work", 10},
       {"attention{N=1000000, d=64}", "too much work", 10},
       {"attention{N=4096, d=1, seq_len_k=1, block=1}", "", 10},
-      {"tiles{N=1000000, block=1}", "more than 4096 tiles", 10},
-      {"tiles{N=2^39, d=1, block=2^19}", "", 10},
+      {"events{N=2^39, d=1, block=2^19}", "", 10},
       {"events{N=1000000, block=1}", "more than 8192 events", 10},
-      {"grow{tokens=2^39}", "at most 4096 tokens", 10},
       {"os.execute('ls')", "there is no name 'os'", 10},
       {"io.open('/etc/passwd')", "there is no name 'io'", 10},
       {"require 'os'", "there is no name 'require'", 10},
@@ -257,7 +255,7 @@ static Status run_everything(void *context, Error *error) {
   ExpressionValue value;
   char text[100];
   const char *source = "local s = softmax{scores={1, 2}, values={{1}, {2}}} local a = attention{N=8, d=4, block=4}\n"
-                       "return sim{N=64}.traffic.total_bytes + s.l + a.rmse + #tiles{N=4, block=2} + #events{N=4, "
+                       "return sim{N=64}.traffic.total_bytes + s.l + a.rmse + #events{N=4, "
                        "d=2, block=2}";
   Status status = expression_scope_open(&scope, NULL, error);
   if (!status) status = expression_scope_eval(scope, source, strlen(source), 1, &value, error);

@@ -57,13 +57,13 @@ static Status read_state(const ProgramTask *task, int state, State *s, Error *er
   for (int a = 0; a < s->request.n_arguments && !status; a++) {
     status = spec_parse(s->request.arguments[a], &s->specs[a], &own);
     if (!status && (s->specs[a].fill == SPEC_FILE || s->specs[a].is_map || s->specs[a].n > 1 << 20))
-      status = error_set(&own, STATUS_BAD_REQUEST, "argument %d is no number and no buffer of at most 1M elements", a);
+      status = error_refuse(&own, "argument %d is no number and no buffer of at most 1M elements", a);
   }
   if (!signature_find(task->reference, strlen(task->reference), task->entry, &s->signature)) s->signature.n = 0;
   s->out = s->request.out[0] ? atoi(s->request.out) : -1;
   if (!status && (s->out < 0 || s->out >= s->request.n_arguments || !s->specs[s->out].is_buffer ||
                   !spec_type_is_float(s->specs[s->out].type) || !s->request.grid[0] || !s->request.block[0]))
-    status = error_set(&own, STATUS_BAD_REQUEST, "a launch says grid, block, arg and which argument is out");
+    status = error_refuse(&own, "a launch says grid, block, arg and which argument is out");
   if (!status) return STATUS_OK;
   return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", task->file, task->state_lines[state], own.message);
 }
@@ -346,7 +346,7 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
     const CudaSource source = {
         .path = file, .text = text, .length = length, .entry = g->task->entry, .alone = true, .cpu_seconds = COMPILE_S};
     if (!LESSON_COMPILER)
-      error_set(&own, STATUS_BAD_REQUEST, "CUDA is not compiled here; give the PTX: nvcc -ptx -lineinfo %.60s", file);
+      error_refuse(&own, "CUDA is not compiled here; give the PTX: nvcc -ptx -lineinfo %.60s", file);
     else
       LESSON_COMPILER(&source, &compiled, &own);
     ptx = compiled.ptx, length = compiled.length;
@@ -354,7 +354,7 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
   int entry = -1;
   if (!own.status) ptx_module_load(ptx, length, file, &g->own_module, &own);
   if (!own.status && (entry = ptx_find_entry(g->own_module, g->task->entry)) < 0)
-    error_set(&own, STATUS_BAD_REQUEST, "%.100s has no kernel '%s'", file, g->task->entry);
+    error_refuse(&own, "%.100s has no kernel '%s'", file, g->task->entry);
   if (!own.status) ptx_kernel_new(g->own_module, entry, &g->own, &own);
   free(compiled.ptx);
   if (own.status == STATUS_NO_MEMORY) return error_set(g->error, own.status, "%s", own.message);
@@ -442,9 +442,8 @@ size_t kernel_task_add(const ProgramTask *t, int k, const char *program, char *t
   const size_t size = KERNEL_TASK_SOURCE_BYTES, n = strlen(t->entry);
   used += (size_t)snprintf(text + used, size - used, "namespace v%d {\n", k);
   for (const char *p = program; *p && used + n + 16 < size; p++) {
-    const bool begins = p == program || !(ascii_is_alnum((unsigned char)p[-1]) || p[-1] == '_');
-    const bool is_entry =
-        begins && strncmp(p, t->entry, n) == 0 && !(ascii_is_alnum((unsigned char)p[n]) || p[n] == '_');
+    const bool begins = p == program || !(ascii_is_alnum(p[-1]) || p[-1] == '_');
+    const bool is_entry = begins && strncmp(p, t->entry, n) == 0 && !(ascii_is_alnum(p[n]) || p[n] == '_');
     if (is_entry) used += (size_t)snprintf(text + used, size - used, "%s_%d", t->entry, k), p += n - 1;
     if (!is_entry) text[used++] = *p;
   }

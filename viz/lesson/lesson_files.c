@@ -14,8 +14,8 @@
 
 static bool is_lesson(const char *name) {
   const size_t length = strlen(name);
-  return length > 6 && length < LESSON_NAME_BYTES * 2 && ascii_is_digit((unsigned char)name[0]) &&
-         ascii_is_digit((unsigned char)name[1]) && name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
+  return length > 6 && length < LESSON_NAME_BYTES * 2 && ascii_is_digit(name[0]) && ascii_is_digit(name[1]) &&
+         name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
 }
 
 typedef struct {
@@ -65,8 +65,7 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
   Nearest nearest = {.word = name};
   char number[16], all[160];
   size_t used = 0;
-  snprintf(number, sizeof number, "%02d-",
-           ascii_is_digit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
+  snprintf(number, sizeof number, "%02d-", ascii_is_digit(name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
     const char *const full = files->names[k];
     *found = full;
@@ -76,10 +75,9 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
     nearest_offer(&nearest, full + 3);
     if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", full);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'%s%s%s; %s%s, and a file of your own ends in .md",
-                   quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?)" : "", used < sizeof all ? "there are " : "'tilewalk lesson' lists them",
-                   used < sizeof all ? all : "");
+  return error_refuse(error, "there is no lesson '%s'%s; %s%s, and a file of your own ends in .md",
+                      quote_text(name).text, nearest_hint(&nearest).text,
+                      used < sizeof all ? "there are " : "'tilewalk lesson' lists them", used < sizeof all ? all : "");
 }
 
 /* The path of a lesson that comes with Tilewalk. */
@@ -101,7 +99,7 @@ static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *e
   const size_t length = strlen(name);
   const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
   if (!is_file) return find_named(name, path, error);
-  if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
+  if (length >= ASSETS_PATH_BYTES) return error_refuse(error, "the path of the lesson is too long");
   memcpy(path, name, length + 1);
   return STATUS_OK;
 }
@@ -164,7 +162,7 @@ const char *lesson_find_anchor(const char *text, const char *anchor) {
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
     size_t end = line;
-    while (end > marks && ascii_is_space((unsigned char)p[end - 1])) end--;
+    while (end > marks && ascii_is_space(p[end - 1])) end--;
     if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
       slug(p + marks + 1, end - marks - 1, own, sizeof own);
       if (strcmp(own, anchor) == 0) return p;
@@ -179,8 +177,7 @@ Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, c
   size_t bytes;
   Status status = assets_read("lessons/course/glossary.md", (size_t)1 << 20, &buffer, &bytes, error);
   const char *at = status ? NULL : lesson_find_anchor(buffer, anchor);
-  if (!status && !at)
-    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote_text(anchor).text);
+  if (!status && !at) status = error_refuse(error, "the glossary has no entry '%s'", quote_text(anchor).text);
   if (!status) {
     const char *name = at + strspn(at, "# "), *body = name + strcspn(name, "\n");
     const char *end = strstr(body, "\n#");

@@ -46,8 +46,8 @@ static Status make_stage(const Request *r, Stage *stage, Error *error) {
   Status status = request_problem(r, &config.problem, NULL, error);
   if (!status) status = stage_make(stage, &config, error);
   if (!status && (uint64_t)r->step > stage->n_steps)
-    status = error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps",
-                       r->step, stage->n_steps);
+    status = error_refuse(error, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
+                          stage->n_steps);
   return status;
 }
 
@@ -59,7 +59,7 @@ Status lesson_screen_open(LessonScreen *s, const char *state, const char *change
   lesson_one_algorithm(r);
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote_text(r->scene).text);
+    status = error_refuse(error, "there is no scene '%s'", quote_text(r->scene).text);
   if (!status) status = request_algorithms(r, REQUEST_ONE, error);
   lesson_one_algorithm(r);
   if (!status) status = make_stage(r, &s->stage, error);

@@ -40,9 +40,8 @@ static Status no_such(const char *name, Error *error) {
   Nearest nearest = {.word = name};
   if (task_names(&tasks, error)) return error->status;
   for (int k = 0; k < tasks.n; k++) nearest_offer(&nearest, tasks.names[k]);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "there is no task '%s'%s%s%s; 'tilewalk list algorithms --tasks' lists them", quote_text(name).text,
-                   nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+  return error_refuse(error, "there is no task '%s'%s; 'tilewalk list algorithms --tasks' lists them",
+                      quote_text(name).text, nearest_hint(&nearest).text);
 }
 
 /* The path of a task's file, with that ending. */
@@ -198,7 +197,7 @@ static Status judge_work(const char *name, uint64_t seed, const char *own, const
                                   : judged.verdict == TASK_UNREADABLE ? WORK_UNREADABLE
                                                                       : WORK_FAILS};
   snprintf(j->why, sizeof j->why, "%s", judged.why);
-  const bool is_word = ascii_is_lower((unsigned char)j->why[0]) && ascii_is_lower((unsigned char)j->why[1]);
+  const bool is_word = ascii_is_lower(j->why[0]) && ascii_is_lower(j->why[1]);
   if (j->verdict == WORK_FAILS && is_word) j->why[0] = (char)ascii_upper(j->why[0]); /* l and m are names */
   snprintf(j->says, sizeof j->says, "%s", judged.says);
   return STATUS_OK;

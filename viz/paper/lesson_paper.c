@@ -342,11 +342,10 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
   p->lesson = lesson;
   p->is_slides = is_slides;
   p->student = student;
-  Status status =
-      length < 5 || strcmp(path + length - 4, ".pdf") != 0
-          ? error_set(error, STATUS_BAD_REQUEST,
-                      "a handout and slides have pages: name a file that ends in .pdf, not '%s'", quote_text(path).text)
-          : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
+  Status status = length < 5 || strcmp(path + length - 4, ".pdf") != 0
+                      ? error_refuse(error, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
+                                     quote_text(path).text)
+                      : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
   const bool has_player = !status;
   if (!status) status = player_open(&p->player, &request, false, error);
   if (!status) status = lesson_run_start(&p->run, lesson, &LESSON_LIMITS, seed, error);

@@ -16,9 +16,9 @@ typedef struct {
 } Moment;
 
 static Status no_moment(const char *text, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no moment; give start, end, or KIND,TENSOR,COUNT, such as load,Q,2 or store,O,last,before",
-                   quote_text(text).text);
+  return error_refuse(
+      error, "'%s' is no moment; give start, end, or KIND,TENSOR,COUNT, such as load,Q,2 or store,O,last,before",
+      quote_text(text).text);
 }
 
 static bool read_moment(const char *text, Moment *m) {
@@ -57,7 +57,7 @@ Status moment_step(const Stage *stage, const char *text, uint64_t *step, Error *
     if (m.count == LAST || n == m.count) found = e.step;
   }
   if (found == UINT64_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "the moment '%s' does not come in this run", quote_text(text).text);
+    return error_refuse(error, "the moment '%s' does not come in this run", quote_text(text).text);
   *step = found + !m.before;
   return STATUS_OK;
 }

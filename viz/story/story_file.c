@@ -30,8 +30,8 @@ Lesson *story_open(const char *name, Error *error) {
   snprintf(path, sizeof path, "%s", name);
   snprintf(relative, sizeof relative, "%s/%s.md", FOLDER, name);
   if (!strpbrk(name, "/.") && assets_find(path, sizeof path, relative, NULL)) {
-    error_set(
-        error, STATUS_BAD_REQUEST,
+    error_refuse(
+        error,
         "there is no story '%s'; `tilewalk tour --story --list` has them, and a file has a / or a dot in its name",
         quote_text(name).text);
     return NULL;

@@ -21,7 +21,7 @@ static Status open_beat(StoryScene *s, Error *error) {
   if (!status) status = moment_step(&s->stage, m->from, &s->from, error);
   if (!status) status = moment_step(&s->stage, m->to, &s->to, error);
   if (!status && s->to < s->from)
-    status = error_set(error, STATUS_BAD_REQUEST, "the show ends (%s) before it begins (%s)", m->to, m->from);
+    status = error_refuse(error, "the show ends (%s) before it begins (%s)", m->to, m->from);
   return status;
 }
 
