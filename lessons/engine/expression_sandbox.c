@@ -210,7 +210,7 @@ void sandbox_set_number(lua_State *lua, const char *key, double value) {
   lua_setfield(lua, -2, key);
 }
 
-void sandbox_push_numbers(lua_State *lua, const char *what, const SandboxNumber *rows) {
+void sandbox_push_rows(lua_State *lua, const char *what, const SandboxNumber *rows) {
   lua_newtable(lua);
   for (; rows->key; rows++) sandbox_set_number(lua, rows->key, rows->value);
   sandbox_seal(lua, what);

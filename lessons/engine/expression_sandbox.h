@@ -57,12 +57,16 @@ void sandbox_seal(lua_State *lua, const char *what);
  */
 void sandbox_push_wide(lua_State *lua, Wide value);
 
-/* Pushes a table of numbers, up to a row without a key, sealed as `what` says. */
+/* Pushes a table of numbers, sealed as `what` says: sandbox_push_numbers(lua, "a point has no", {"x", 1}, ...); a member
+ * of a struct under its own name is SANDBOX_NUMBER(point, x). Rows end with one without a key. */
 typedef struct {
   const char *key;
   double value;
 } SandboxNumber;
-void sandbox_push_numbers(lua_State *lua, const char *what, const SandboxNumber *rows);
+void sandbox_push_rows(lua_State *lua, const char *what, const SandboxNumber *rows);
+#define SANDBOX_NUMBER(of, member)                                                                                     \
+  { #member, (double)(of).member }
+#define sandbox_push_numbers(lua, what, ...) sandbox_push_rows(lua, what, (const SandboxNumber[]){__VA_ARGS__, {0}})
 
 /* Sets field `key` of the table on top. */
 void sandbox_set_number(lua_State *lua, const char *key, double value);

@@ -34,6 +34,7 @@ typedef struct {
   bool is_first, is_strict; /* strict: no number is drawn from a range, where some of many may coincide */
   bool awaits_picture;      /* a prediction was made, and its picture is to come */
   Error *rehearsed;         /* of a rehearsal: its first error, and nothing is found; NULL: it is none */
+  Error why;                /* what `failed` looks at, and forgets */
   LessonRun run;
   LessonQuestion q, other;
   LessonGrade grade;
@@ -61,19 +62,21 @@ static void report(Lint *l, int line, const char *format, ...) {
   say(l, message);
 }
 
-/* Reports an error; true: there is one. `line`: of a hook's refusal, which has no position yet; 0: it carries file and
- * line. */
-static bool failed(Lint *l, Status status, int line, const Error *why) {
-  if (why->status == STATUS_NO_MEMORY)
+/* Reports the error in l->why; true: there is one. `line`: of a hook's refusal, which has no position yet; 0: it carries
+ * file and line. */
+static bool failed(Lint *l, Status status, int line) {
+  const Error why = l->why;
+  l->why = (Error){0};
+  if (why.status == STATUS_NO_MEMORY)
     l->no_memory = true;
   else if (status && l->rehearsed && line)
-    lesson_refuse(l->lesson->file, line, l->rehearsed, "%s", why->message);
+    lesson_refuse(l->lesson->file, line, l->rehearsed, "%s", why.message);
   else if (status && l->rehearsed)
-    error_set(l->rehearsed, status, "%s", why->message);
+    error_set(l->rehearsed, status, "%s", why.message);
   else if (status && line)
-    report(l, line, "%s", why->message);
+    report(l, line, "%s", why.message);
   else if (status)
-    say(l, why->message);
+    say(l, why.message);
   return status != STATUS_OK;
 }
 
@@ -193,9 +196,8 @@ static void check_header(Lint *l) {
 
 static void check_link(void *context, const char *target, size_t length, int line) {
   Lint *l = context;
-  Error why = {0};
   if (length >= 11 && memcmp(target, "glossary.md", 11) == 0) l->has_glossary = true;
-  if (l->hooks->check_link) failed(l, l->hooks->check_link(l->hooks->context, target, length, &why), line, &why);
+  if (l->hooks->check_link) failed(l, l->hooks->check_link(l->hooks->context, target, length, &l->why), line);
 }
 
 static void check_links(Lint *l) {
@@ -204,8 +206,7 @@ static void check_links(Lint *l) {
     const LessonBlock *b = &l->lesson->blocks[k];
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
     const char *text = lesson_text(l->lesson, b->text);
-    Error why = {0};
-    failed(l, lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &why), 0, &why);
+    failed(l, lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &l->why), 0);
   }
   if (!l->has_glossary)
     report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
@@ -353,8 +354,7 @@ static void check_equations(Lint *l, const char *text, int line) {
 
 /* Fills a text in, into l->text. */
 static bool fill(Lint *l, LessonText text) {
-  Error why = {0};
-  return !failed(l, lesson_run_fill(&l->run, text, l->text, sizeof l->text, &why), 0, &why);
+  return !failed(l, lesson_run_fill(&l->run, text, l->text, sizeof l->text, &l->why), 0);
 }
 
 static void check_wrong(Lint *l) {
@@ -400,9 +400,8 @@ static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char ty
 
 /* What is said after an answer must be computable too: the right one and each wrong one are graded. */
 static void check_grades(Lint *l, const LessonAsk *ask) {
-  Error why = {0};
   if (l->rehearsed) {
-    failed(l, lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &why), 0, &why);
+    failed(l, lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &l->why), 0);
     for (int k = 0; k < ask->n_wrong; k++) fill(l, ask->wrong[k].text);
     return;
   }
@@ -410,7 +409,7 @@ static void check_grades(Lint *l, const LessonAsk *ask) {
     char typed[WORK_TEXT_BYTES];
     if (k >= 0 && !l->q.wrong[k].is_known) continue;
     type_answer(&l->q, ask->kind, k, typed);
-    if (failed(l, lesson_run_grade(&l->run, &l->q, typed, &l->grade, &why), 0, &why)) return;
+    if (failed(l, lesson_run_grade(&l->run, &l->q, typed, &l->grade, &l->why), 0)) return;
     if (k < 0 && l->grade.verdict != LESSON_RIGHT)
       report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
              l->grade.message);
@@ -419,16 +418,14 @@ static void check_grades(Lint *l, const LessonAsk *ask) {
     else
       check_equations(l, l->grade.message, k < 0 ? ask->explain.line : ask->wrong[k].text.line);
   }
-  if (ask->kind == LESSON_NUMBER &&
-      !failed(l, lesson_run_grade(&l->run, &l->q, l->q.answer, &l->grade, &why), 0, &why) &&
+  if (ask->kind == LESSON_NUMBER && !failed(l, lesson_run_grade(&l->run, &l->q, l->q.answer, &l->grade, &l->why), 0) &&
       l->grade.verdict != LESSON_RIGHT)
     report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, l->q.answer);
 }
 
 static void check_ask(Lint *l, int index) {
   const LessonAsk *ask = &l->lesson->asks[index];
-  Error why = {0};
-  if (failed(l, lesson_run_question(&l->run, index, &l->q, &why), 0, &why)) return;
+  if (failed(l, lesson_run_question(&l->run, index, &l->q, &l->why), 0)) return;
   if (l->is_first) check_all_figures(l, ask);
   check_wrong(l);
   check_equations(l, l->q.prompt, ask->prompt.line);
@@ -471,9 +468,8 @@ static Status look_at_run(void *data, const LessonView *view, Error *error) {
 }
 
 static void check_state(Lint *l, const LessonBlock *b, LessonShow *show) {
-  Error why = {0};
   if (l->hooks->look_at)
-    failed(l, l->hooks->look_at(l->hooks->context, l->state, "", look_at_run, show, &why), b->text.line, &why);
+    failed(l, l->hooks->look_at(l->hooks->context, l->state, "", look_at_run, show, &l->why), b->text.line);
 }
 
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
@@ -495,9 +491,9 @@ static Status look(void *data, const LessonView *view, Error *error) {
  * is reported, and *is_known is false. */
 static bool is_done_at(Lint *l, const LessonTask *task, const char *change, int line, bool *is_known) {
   Look k = {.lint = l, .task = task};
-  Error why = {0};
-  const Status status = l->hooks->look_at(l->hooks->context, l->state, change, look, &k, &why);
-  if (line || why.status == STATUS_NO_MEMORY) *is_known &= !failed(l, status, k.is_broken ? 0 : line, &why);
+  const Status status = l->hooks->look_at(l->hooks->context, l->state, change, look, &k, &l->why);
+  if (line || l->why.status == STATUS_NO_MEMORY) *is_known &= !failed(l, status, k.is_broken ? 0 : line);
+  l->why = (Error){0};
   return status == STATUS_OK && k.done;
 }
 
@@ -522,14 +518,12 @@ static void check_odd_moves(Lint *l, const LessonTask *task) {
 
 static void check_task(Lint *l, const LessonTask *task) {
   char change[LESSON_STATE_BYTES];
-  Error why = {0};
   bool is_known = true;
   for (int k = 0; k < task->n_hints; k++) fill(l, task->hint[k]);
   if (task->explain.offset) fill(l, task->explain);
   if (!task->until.offset) return;
   if (!task->n_hints) report(l, task->line, "the task has no hint");
-  if (failed(l, lesson_task_solution(&l->run, task, change, sizeof change, &why), 0, &why) || !l->hooks->look_at)
-    return;
+  if (failed(l, lesson_task_solution(&l->run, task, change, sizeof change, &l->why), 0) || !l->hooks->look_at) return;
   const bool at_start = is_done_at(l, task, "", task->line, &is_known);
   const bool at_end = is_known && is_done_at(l, task, change, task->solution.line, &is_known);
   if (!is_known) return;
@@ -542,7 +536,6 @@ static void check_task(Lint *l, const LessonTask *task) {
 
 static void check_block(Lint *l, const LessonBlock *b) {
   LessonShow show;
-  Error why = {0};
   switch (b->kind) {
   case LESSON_PROSE:
   case LESSON_TASK:
@@ -553,10 +546,10 @@ static void check_block(Lint *l, const LessonBlock *b) {
     return;
   case LESSON_TEACHER: fill(l, b->text); return;
   case LESSON_STATE:
-    if (!failed(l, lesson_run_state(&l->run, b, l->state, sizeof l->state, &why), 0, &why)) check_state(l, b, NULL);
+    if (!failed(l, lesson_run_state(&l->run, b, l->state, sizeof l->state, &l->why), 0)) check_state(l, b, NULL);
     return;
   case LESSON_SHOW:
-    if (!failed(l, lesson_run_show(&l->run, b, &show, &why), 0, &why))
+    if (!failed(l, lesson_run_show(&l->run, b, &show, &l->why), 0))
       check_state(l, b, &show), check_picture(l, b, &show);
     if (b->caption.offset && fill(l, b->caption)) check_equations(l, l->text, b->caption.line);
     return;
@@ -582,10 +575,9 @@ static void check_blocks(Lint *l) {
 }
 
 static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
-  Error why = {0};
   l->is_first = variant == 0;
   l->is_strict = l->is_first || !has_range(l->lesson);
-  if (!failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &why), 0, &why)) check_blocks(l);
+  if (!failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &l->why), 0)) check_blocks(l);
 }
 
 /* ---- Sheets: what twelve learners are given -------------------------------------------------------------------
@@ -614,12 +606,12 @@ static bool has_line_beside(const char *text, const char *a, const char *b) {
 }
 
 /* Two programs on one sheet: what one lacks must not stand in the other as it begins. */
-static Status check_programs(Lint *l, int a, Error *why) {
+static Status check_programs(Lint *l, int a) {
   const Lesson *lesson = l->lesson;
   Status status = STATUS_OK;
   for (int b = 0; b < (int)lesson->n_asks && !status; b++) {
     if (b == a || lesson->asks[b].kind != LESSON_WORK) continue;
-    status = lesson_run_question(&l->run, b, &l->other, why);
+    status = lesson_run_question(&l->run, b, &l->other, &l->why);
     if (!status && !has_line_beside(l->q.work.reference, l->q.work.start, l->other.work.start))
       report(l, lesson->asks[a].line, "what '%s' asks for stands in the program that '%s' begins with",
              lesson->asks[a].id, lesson->asks[b].id);
@@ -628,35 +620,35 @@ static Status check_programs(Lint *l, int a, Error *why) {
 }
 
 /* Learner 0 has the numbers of the page. */
-static Status check_sheet_ask(Lint *l, int a, int learner, Error *why) {
+static Status check_sheet_ask(Lint *l, int a, int learner) {
   const LessonAsk *ask = &l->lesson->asks[a];
   char token[TOKEN_BYTES];
   const bool is_work = ask->kind == LESSON_WORK;
-  Status status = lesson_run_question(&l->run, a, &l->q, why);
+  Status status = lesson_run_question(&l->run, a, &l->q, &l->why);
   if (status) return status;
   if (learner > 0)
     l->answers[a][learner - 1] = is_work ? (double)(lesson_run_stream(l->q.own, "", "") >> 11) : l->q.key.value;
-  if (is_work) return learner ? STATUS_OK : check_programs(l, a, why);
+  if (is_work) return learner ? STATUS_OK : check_programs(l, a);
   if (ask->kind == LESSON_NUMBER && !ask->is_prediction && gives_away(l, true, l->prose, token)) {
     l->n_repeats[a] += learner ? 1 : 1 + REPEATS_MAX;
     memcpy(l->repeat[a], token, sizeof token);
   }
   add_printed(l, l->q.answer);
   if (!ask->explain.offset) return STATUS_OK;
-  status = lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, why);
+  status = lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &l->why);
   add_printed(l, l->text);
   return status;
 }
 
-static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner, Error *why) {
+static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner) {
   const Lesson *lesson = l->lesson;
   l->prose[0] = '\0';
-  Status status = lesson_run_start(&l->run, lesson, limits, LESSON_PAGE_SEED + (uint64_t)learner, why);
+  Status status = lesson_run_start(&l->run, lesson, limits, LESSON_PAGE_SEED + (uint64_t)learner, &l->why);
   for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
     const LessonBlock *b = &lesson->blocks[k];
-    if (b->kind == LESSON_ASK) status = check_sheet_ask(l, b->ask, learner, why);
+    if (b->kind == LESSON_ASK) status = check_sheet_ask(l, b->ask, learner);
     if (b->kind != LESSON_SHOW || !b->caption.offset) continue;
-    status = lesson_run_fill(&l->run, b->caption, l->text, LESSON_MESSAGE_BYTES, why);
+    status = lesson_run_fill(&l->run, b->caption, l->text, LESSON_MESSAGE_BYTES, &l->why);
     add_printed(l, l->text);
   }
   lesson_run_end(&l->run);
@@ -674,9 +666,8 @@ static int n_different(const double *values, int n) {
 }
 
 static void check_sheets(Lint *l, const ExpressionLimits *limits) {
-  Error why = {0};
   for (int k = 0; k <= LEARNERS; k++)
-    if (failed(l, check_sheet(l, limits, k, &why), 0, &why)) return;
+    if (failed(l, check_sheet(l, limits, k), 0)) return;
   for (size_t a = 0; a < l->lesson->n_asks; a++) {
     const LessonAsk *ask = &l->lesson->asks[a];
     const int n = n_different(l->answers[a], LEARNERS);
@@ -716,7 +707,7 @@ Status lesson_rehearse(const Lesson *lesson, const ExpressionLimits *limits, con
   Lint *l = calloc(1, sizeof *l);
   if (!l) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   *l = (Lint){.lesson = lesson, .hooks = hooks, .rehearsed = &first};
-  if (!failed(l, lesson_run_start(&l->run, lesson, limits, seed, &first), 0, &first)) check_blocks(l);
+  if (!failed(l, lesson_run_start(&l->run, lesson, limits, seed, &l->why), 0)) check_blocks(l);
   if (l->no_memory) error_set(&first, STATUS_NO_MEMORY, "no memory for a lesson");
   free(l);
   return first.status ? error_set(error, first.status, "%s", first.message) : STATUS_OK;

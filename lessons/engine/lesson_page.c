@@ -19,7 +19,7 @@ static void put(Writer *w, LessonPart part, const char *words, const char *text)
   if (fits && (!*words || pool_add(&p->pool, words, strlen(words), &part.words)) &&
       (!*text || pool_add(&p->pool, text, strlen(text), &part.text)))
     p->parts[p->n++] = part;
-  else if (!s->error.status)
+  else
     error_set(&s->error, STATUS_NO_MEMORY, "no memory for the page");
 }
 
@@ -144,11 +144,7 @@ static void put_show(Writer *w) {
   LessonSession *s = w->session;
   const LessonBlock *b = &s->lesson.blocks[w->block];
   LessonShow show;
-  Error error = {0};
-  if (lesson_run_show(&s->run, b, &show, &error)) {
-    s->error = error;
-    return;
-  }
+  if (lesson_run_show(&s->run, b, &show, &s->error)) return;
   PUT(w, "", "", .kind = PART_FIGURE);
   if (b->caption.offset) PUT(w, "", fill(w, b->caption), .kind = PART_PROSE);
   if (s->plays != w->block && show.scene != SCENE_BANK)

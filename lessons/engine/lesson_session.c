@@ -6,19 +6,15 @@
 
 void session_changed(LessonSession *s) { s->version++; }
 
-bool session_failed(LessonSession *s, Status status, const Error *error) {
-  if (!status) return false;
-  if (!s->error.status) s->error = *error;
-  session_changed(s);
-  return true;
+bool session_failed(LessonSession *s, Status status) {
+  if (status) session_changed(s);
+  return status != STATUS_OK;
 }
 
 const char *lesson_session_fill(LessonSession *s, LessonText text, char *filled, size_t size) {
-  Error error = {0};
   filled[0] = '\0';
   lesson_run_refill(&s->run);
-  if (text.offset && !s->error.status &&
-      session_failed(s, lesson_run_fill(&s->run, text, filled, size, &error), &error))
+  if (text.offset && !s->error.status && session_failed(s, lesson_run_fill(&s->run, text, filled, size, &s->error)))
     filled[0] = '\0';
   return filled;
 }
@@ -55,21 +51,19 @@ const LessonBlock *lesson_session_block(const LessonSession *s) { return is_open
 
 /* A prediction counts when its show was seen: until then it is asked again. */
 static void keep(LessonSession *s) {
-  Error error = {0};
   const int waits = s->at < s->lesson.n_blocks && !s->is_shown[s->at] ? lesson_session_prediction(s, s->at) : -1;
   const size_t block = waits >= 0 ? lesson_block_of(&s->lesson, waits) : s->at;
   if (block < s->reached) return;
   s->reached = block;
   lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
-  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &s->error));
 }
 
 void session_keep_answer(LessonSession *s, int ask) {
   const LessonAnswer *a = &s->answers[ask];
-  Error error = {0};
   lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
                          a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->hints.n);
-  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &s->error));
 }
 
 void session_missed(LessonSession *s, int ask) {
@@ -83,7 +77,6 @@ void session_missed(LessonSession *s, int ask) {
 
 /* The state in force before a block, and of the shows before it the last one's scene (SCENE_COUNT: none). */
 static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], SceneKind *scene) {
-  Error error = {0};
   state[0] = '\0';
   *scene = SCENE_COUNT;
   lesson_run_refill(&s->run);
@@ -91,11 +84,11 @@ static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE
     const LessonBlock *b = &s->lesson.blocks[k];
     LessonShow show;
     if (b->kind == LESSON_STATE) {
-      if (session_failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
+      if (session_failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &s->error))) return false;
       *scene = SCENE_COUNT;
     }
     if (b->kind != LESSON_SHOW) continue;
-    if (session_failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
+    if (session_failed(s, lesson_run_show(&s->run, b, &show, &s->error))) return false;
     *scene = show.scene;
   }
   return true;
@@ -113,10 +106,9 @@ static void set_viewer(LessonSession *s, size_t block) {
 static void play(LessonSession *s, size_t block) {
   const LessonBlock *b = block_at(s, block);
   LessonShow show;
-  Error error = {0};
   if (!b || b->kind != LESSON_SHOW || s->error.status) return;
   lesson_run_refill(&s->run);
-  if (session_failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
+  if (session_failed(s, lesson_run_show(&s->run, b, &show, &s->error))) return;
   set_viewer(s, block);
   session_changed(s);
   s->plays = block;
@@ -132,9 +124,8 @@ static void stop(LessonSession *s) {
 /* ---- Going on -------------------------------------------------------------------------------------------- */
 
 bool session_open_ask(LessonSession *s, int ask) {
-  Error error = {0};
   lesson_run_refill(&s->run);
-  if (session_failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
+  if (session_failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &s->error))) return false;
   s->answers[ask].is_asked = true;
   return true;
 }
@@ -190,11 +181,9 @@ void session_pass(LessonSession *s) {
 }
 
 static void explain(LessonSession *s, int ask) {
-  Error error = {0};
   LessonAnswer *a = &s->answers[ask];
   if (session_open_ask(s, ask))
-    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error),
-                   &error);
+    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &s->error));
 }
 
 static void end_show(LessonSession *s) {
@@ -344,14 +333,13 @@ static void task_done(LessonSession *s, int task) {
 
 /* Shows the solution in the viewer. */
 static void skip_task(LessonSession *s, int task) {
-  Error error = {0};
   LessonDeed *d = &s->deeds[task];
   char state[LESSON_STATE_BYTES];
   SceneKind scene;
   d->is_skipped = true;
   if (!state_before(s, s->at, state, &scene)) return;
-  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error),
-                     &error))
+  if (session_failed(s,
+                     lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &s->error)))
     return;
   if (s->viewer.solve) s->viewer.solve(s->viewer.data, state, d->solution);
   task_done(s, task);
@@ -413,10 +401,9 @@ void lesson_session_press(LessonSession *s, LessonAct act, int number) {
 
 bool lesson_session_try(LessonSession *s, const LessonView *view) {
   const int task = lesson_session_task(s);
-  Error error = {0};
   bool done = false;
   if (task < 0) return false;
-  if (!session_failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], view, &done, &error), &error) && done)
+  if (!session_failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], view, &done, &s->error)) && done)
     task_done(s, task);
   return done;
 }

@@ -95,21 +95,19 @@ static int place_of(const LessonSession *s, int ask, const char *typed) {
 static void keep_first(LessonSession *s, int ask, const char *typed, LessonVerdict verdict) {
   const LessonAsk *a = &s->lesson.asks[ask];
   const bool stands = verdict == LESSON_NOT_RIGHT || verdict == LESSON_DIAGNOSED;
-  Error error = {0};
   if (a->is_prediction || s->answers[ask].is_from_before || strlen(typed) >= LESSON_HANDED_IN_BYTES) return;
   if (verdict != LESSON_RIGHT && (!stands || a->kind == LESSON_WORK)) return;
   lesson_progress_first(&s->progress, s->lesson.name, a->id, typed);
-  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &s->error));
 }
 
 void lesson_session_grade(LessonSession *s, const char *typed) {
   const int ask = lesson_session_ask(s);
   LessonGrade *g = malloc(sizeof *g);
-  Error error = {0};
   session_changed(s);
-  if (!g) session_failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
+  if (!g) session_failed(s, error_set(&s->error, STATUS_NO_MEMORY, "no memory to grade an answer"));
   const bool is_graded = g && ask >= 0 && session_open_ask(s, ask) &&
-                         !session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error);
+                         !session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &s->error));
   if (is_graded) {
     const int place = place_of(s, ask, typed);
     LessonAnswer *a = &s->answers[ask];

@@ -6,8 +6,8 @@
 
 void session_changed(LessonSession *s);
 
-/* Keeps the first error; returns whether there was one. */
-bool session_failed(LessonSession *s, Status status, const Error *error);
+/* Of what noted its error in s->error, where the first stays: whether there was one, which changes the page. */
+bool session_failed(LessonSession *s, Status status);
 
 /* Computes a question: when it is asked, and again before its texts are filled in, which know its drawn numbers. */
 bool session_open_ask(LessonSession *s, int ask);

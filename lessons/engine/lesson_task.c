@@ -30,24 +30,14 @@ static int set_view(lua_State *lua) {
   const Shape *shape = &v->run->plan.shape;
   const Tiling *tiling = &v->run->plan.tiling;
   const Wide *tiles = v->traffic.tiles;
-  sandbox_push_numbers(lua, "the view has no",
-                       (const SandboxNumber[]){{"N", (double)shape->N_q},
-                                               {"seq_len_k", (double)shape->N_k},
-                                               {"d", (double)shape->d},
-                                               {"block_q", (double)tiling->B_r},
-                                               {"block_k", (double)tiling->B_c},
-                                               {"block", tiling->B_r == tiling->B_c ? (double)tiling->B_r : 0},
-                                               {"window", (double)shape->window},
-                                               {"heads", (double)v->heads},
-                                               {"batch", (double)v->batch},
-                                               {"step", (double)v->step},
-                                               {"steps", (double)v->n_steps},
-                                               {"read_bytes", (double)v->read_bytes},
-                                               {"write_bytes", (double)v->write_bytes},
-                                               {"moved_bytes", (double)(v->read_bytes + v->write_bytes)},
-                                               {"tiles_done", (double)(tiles[TILE_FULL] + tiles[TILE_PARTIAL])},
-                                               {"tiles_skipped", (double)tiles[TILE_SKIPPED]},
-                                               {0}});
+  sandbox_push_numbers(lua, "the view has no", {"N", (double)shape->N_q}, {"seq_len_k", (double)shape->N_k},
+                       SANDBOX_NUMBER(*shape, d), {"block_q", (double)tiling->B_r}, {"block_k", (double)tiling->B_c},
+                       {"block", tiling->B_r == tiling->B_c ? (double)tiling->B_r : 0}, SANDBOX_NUMBER(*shape, window),
+                       SANDBOX_NUMBER(*v, heads), SANDBOX_NUMBER(*v, batch), SANDBOX_NUMBER(*v, step),
+                       {"steps", (double)v->n_steps}, SANDBOX_NUMBER(*v, read_bytes), SANDBOX_NUMBER(*v, write_bytes),
+                       {"moved_bytes", (double)(v->read_bytes + v->write_bytes)},
+                       {"tiles_done", (double)(tiles[TILE_FULL] + tiles[TILE_PARTIAL])},
+                       {"tiles_skipped", (double)tiles[TILE_SKIPPED]});
   sandbox_set_text(lua, "algorithm", v->run->schedule->name);
   sandbox_set_text(lua, "gpu", v->run->machine.name);
   sandbox_set_text(lua, "dtype", dtype_name(shape->dtype));

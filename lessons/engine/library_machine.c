@@ -84,17 +84,11 @@ static int machine_kvcache(lua_State *lua) {
   if (kvcache_complete(&r.cache, &error) || kvcache_size(&r.cache, r.tokens, &size, &error))
     sandbox_refuse(lua, "kvcache", &error);
   const KvState state = kvcache_seek(&r.cache, r.tokens);
-  sandbox_push_numbers(lua, "kvcache gives no",
-                       (const SandboxNumber[]){{"tokens", (double)r.tokens},
-                                               {"window_tokens", (double)size.window_tokens},
-                                               {"bytes", (double)size.bytes},
-                                               {"element_bytes", (double)size.element_bytes},
-                                               {"scale_bytes", (double)size.scale_bytes},
-                                               {"bytes_per_token", (double)kvcache_bytes_per_token(&r.cache)},
-                                               {"pages", (double)state.pages},
-                                               {"last_page_tokens", (double)state.last_page_tokens},
-                                               {"page_bytes", (double)state.page_bytes},
-                                               {0}});
+  sandbox_push_numbers(lua, "kvcache gives no", SANDBOX_NUMBER(r, tokens), SANDBOX_NUMBER(size, window_tokens),
+                       SANDBOX_NUMBER(size, bytes), SANDBOX_NUMBER(size, element_bytes),
+                       SANDBOX_NUMBER(size, scale_bytes),
+                       {"bytes_per_token", (double)kvcache_bytes_per_token(&r.cache)}, SANDBOX_NUMBER(state, pages),
+                       SANDBOX_NUMBER(state, last_page_tokens), SANDBOX_NUMBER(state, page_bytes));
 
   return 1;
 }

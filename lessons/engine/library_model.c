@@ -56,19 +56,10 @@ static int model_sim(lua_State *lua) {
 }
 
 void model_push_event(lua_State *lua, const Schedule *s, const Event *e) {
-  sandbox_push_numbers(lua, "an event has no",
-                       (const SandboxNumber[]){{"step", (double)e->step},
-                                               {"pass", e->pass},
-                                               {"split", e->split},
-                                               {"i", (double)e->i},
-                                               {"j", (double)e->j},
-                                               {"row0", (double)e->row0},
-                                               {"row1", (double)e->row1},
-                                               {"col0", (double)e->col0},
-                                               {"col1", (double)e->col1},
-                                               {"bytes", (double)e->bytes},
-                                               {"flops", (double)e->flops},
-                                               {0}});
+  sandbox_push_numbers(lua, "an event has no", SANDBOX_NUMBER(*e, step), SANDBOX_NUMBER(*e, pass),
+                       SANDBOX_NUMBER(*e, split), SANDBOX_NUMBER(*e, i), SANDBOX_NUMBER(*e, j),
+                       SANDBOX_NUMBER(*e, row0), SANDBOX_NUMBER(*e, row1), SANDBOX_NUMBER(*e, col0),
+                       SANDBOX_NUMBER(*e, col1), SANDBOX_NUMBER(*e, bytes), SANDBOX_NUMBER(*e, flops));
   sandbox_set_text(lua, "kind", event_kind_name((EventKind)e->kind));
   sandbox_set_text(lua, "tensor", s->tensors[e->tensor].text);
   sandbox_set_text(lua, "tile", tile_kind_name((TileKind)e->tile));

@@ -125,19 +125,11 @@ static Row read_row(lua_State *lua) {
 }
 
 static void push_step(lua_State *lua, const Row *row, const SoftmaxStep *step) {
-  sandbox_push_numbers(lua, "a step of softmax has no",
-                       (const SandboxNumber[]){{"block", (double)step->block},
-                                               {"n", (double)step->n},
-                                               {"n_overflowed", (double)step->n_overflowed},
-                                               {"block_max", step->block_max},
-                                               {"m_old", step->m_old},
-                                               {"m_new", step->m_new},
-                                               {"factor", step->factor},
-                                               {"block_sum", step->block_sum},
-                                               {"l_old", step->l_old},
-                                               {"l_scaled", step->l_scaled},
-                                               {"l_new", step->l_new},
-                                               {0}});
+  sandbox_push_numbers(lua, "a step of softmax has no", SANDBOX_NUMBER(*step, block), SANDBOX_NUMBER(*step, n),
+                       SANDBOX_NUMBER(*step, n_overflowed), SANDBOX_NUMBER(*step, block_max),
+                       SANDBOX_NUMBER(*step, m_old), SANDBOX_NUMBER(*step, m_new), SANDBOX_NUMBER(*step, factor),
+                       SANDBOX_NUMBER(*step, block_sum), SANDBOX_NUMBER(*step, l_old), SANDBOX_NUMBER(*step, l_scaled),
+                       SANDBOX_NUMBER(*step, l_new));
   set_list(lua, "exponentials", row->weights + step->first, step->n);
   if (row->O) set_list(lua, "O", row->O, row->d);
 }
@@ -156,13 +148,13 @@ static int numbers_softmax(lua_State *lua) {
     push_step(lua, &row, &step);
     lua_rawseti(lua, -2, state.n_blocks);
   }
-  sandbox_push_numbers(lua, "softmax gives no", (const SandboxNumber[]){{"m", state.m}, {"l", state.l}, {0}});
+  sandbox_push_numbers(lua, "softmax gives no", SANDBOX_NUMBER(state, m), SANDBOX_NUMBER(state, l));
   set_below(lua, "steps");
   if (row.O) {
     softmax_finish(&row.config, &state, row.O, row.d);
     set_list(lua, "O", row.O, row.d);
   }
-  sandbox_push_numbers(lua, "the reference has no", (const SandboxNumber[]){{0}});
+  sandbox_push_rows(lua, "the reference has no", (const SandboxNumber[]){{0}});
   softmax_reference(row.scores, row.n, row.values, row.d, row.weights, row.O);
   set_list(lua, "weights", row.weights, row.n);
   if (row.O) set_list(lua, "O", row.O, row.d);
@@ -246,15 +238,10 @@ static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
     push_list(lua, O + row * cols, cols);
     lua_rawseti(lua, -2, row + 1);
   }
-  sandbox_push_numbers(lua, "attention gives no",
-                       (const SandboxNumber[]){{"events", (double)n_events},
-                                               {"rmse", accuracy_rmse(&accuracy)},
-                                               {"largest_error", accuracy.largest},
-                                               {"largest_ulps", accuracy.largest_ulps},
-                                               {"n", (double)accuracy.n},
-                                               {"n_rounded", (double)accuracy.n_rounded},
-                                               {"n_not_finite", (double)accuracy.n_not_finite},
-                                               {0}});
+  sandbox_push_numbers(lua, "attention gives no", {"events", (double)n_events}, {"rmse", accuracy_rmse(&accuracy)},
+                       {"largest_error", accuracy.largest}, SANDBOX_NUMBER(accuracy, largest_ulps),
+                       SANDBOX_NUMBER(accuracy, n), SANDBOX_NUMBER(accuracy, n_rounded),
+                       SANDBOX_NUMBER(accuracy, n_not_finite));
   set_below(lua, "O");
 }
 

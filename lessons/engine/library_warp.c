@@ -38,16 +38,9 @@ static int machine_warp(lua_State *lua) {
   sandbox_charge(lua, 1000);
   const WarpGlobal g = warp_global(&access);
   const WarpShared s = warp_shared(&access);
-  sandbox_push_numbers(lua, "warp gives no",
-                       (const SandboxNumber[]){{"sectors", g.sectors},
-                                               {"lines", g.lines},
-                                               {"requested_bytes", (double)g.requested_bytes},
-                                               {"moved_bytes", (double)g.moved_bytes},
-                                               {"overfetch", g.overfetch},
-                                               {"wavefronts", s.wavefronts},
-                                               {"conflicts", s.conflicts},
-                                               {"ways", s.ways},
-                                               {0}});
+  sandbox_push_numbers(lua, "warp gives no", SANDBOX_NUMBER(g, sectors), SANDBOX_NUMBER(g, lines),
+                       SANDBOX_NUMBER(g, requested_bytes), SANDBOX_NUMBER(g, moved_bytes), SANDBOX_NUMBER(g, overfetch),
+                       SANDBOX_NUMBER(s, wavefronts), SANDBOX_NUMBER(s, conflicts), SANDBOX_NUMBER(s, ways));
 
   return 1;
 }

@@ -30,18 +30,12 @@ static Status put_claims(FILE *out, Error *error) {
   return status;
 }
 
-static Status put_lessons(FILE *out, Error *error) {
+/* Lessons without their numbers, or tasks. */
+static Status put_files(Status read(LessonFiles **, Error *), size_t skips, FILE *out, Error *error) {
   LessonFiles *files = NULL;
-  const Status status = lesson_files(&files, error);
-  for (int k = 0; !status && k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
+  const Status status = read(&files, error);
+  for (int k = 0; !status && k < files->n; k++) fprintf(out, "%s\n", files->names[k] + skips);
   free(files);
-  return status;
-}
-
-static Status put_tasks(FILE *out, Error *error) {
-  TaskNames tasks;
-  const Status status = task_names(&tasks, error);
-  for (int k = 0; !status && k < tasks.n; k++) fprintf(out, "%s\n", tasks.names[k]);
   return status;
 }
 
@@ -57,8 +51,8 @@ static Status put_names(const char *kind, FILE *out, Error *error) {
   static const char *const FOLDERS[] = {"gpus", "kernels", "links", "models", NULL};
   const bool pages = strcmp(kind, "pages") == 0;
   if (strcmp(kind, "claims") == 0) return put_claims(out, error);
-  if (strcmp(kind, "lessons") == 0) return put_lessons(out, error);
-  if (strcmp(kind, "tasks") == 0) return put_tasks(out, error);
+  if (strcmp(kind, "lessons") == 0) return put_files(lesson_files, 3, out, error);
+  if (strcmp(kind, "tasks") == 0) return put_files(task_names, 0, out, error);
   if (word_list_find(FOLDERS, kind) >= 0) return put_descriptions(kind, out, error);
   if (strcmp(kind, "algorithms") == 0) {
     for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);

@@ -14,15 +14,15 @@
 /* ---- What is printed -------------------------------------------------------------------------------------- */
 
 static Status list_tasks(bool json, Io *io, Error *error) {
-  TaskNames tasks;
+  LessonFiles *tasks = NULL;
   Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
   Status status = task_names(&tasks, error);
   put_values(&d, "tasks[");
-  for (int k = 0; k < 2 * tasks.n && !status; k++) { /* programs first, then kernels */
-    const bool kernels = k >= tasks.n;
-    const char *name = tasks.names[k % tasks.n];
+  for (int k = 0; !status && k < 2 * tasks->n; k++) { /* programs first, then kernels */
+    const bool kernels = k >= tasks->n;
+    const char *name = tasks->names[k % tasks->n];
     ProgramTask *task = task_open(name, error);
-    if (k % tasks.n == 0 && !json) fputs(kernels ? "\nCUDA kernels (.cu)\n" : "Programs (.walk)\n", io->out);
+    if (k % tasks->n == 0 && !json) fputs(kernels ? "\nCUDA kernels (.cu)\n" : "Programs (.walk)\n", io->out);
     if (!task) {
       status = error->status;
     } else if (kernels != (task->entry[0] != '\0')) { /* listed with the others */
@@ -34,6 +34,7 @@ static Status list_tasks(bool json, Io *io, Error *error) {
     }
     free(task);
   }
+  free(tasks);
   put_end(&d);
   if (json) return reply_print(&d, status, io, error);
   document_free(&d);

@@ -12,45 +12,34 @@
 
 /* ---- Files */
 
-static bool is_lesson(const char *name) {
-  const size_t length = strlen(name);
-  return length > 6 && length < LESSON_NAME_BYTES * 2 && ascii_is_digit(name[0]) && ascii_is_digit(name[1]) &&
-         name[2] == '-' && strcmp(name + length - 3, ".md") == 0;
-}
-
 typedef struct {
   LessonFiles *files;
-  size_t capacity;
-  Status status;
+  const char *suffix;
+  bool numbered, is_full;
 } Finding;
 
-static bool take_lesson(void *data, const char *name) {
+static bool take_name(void *data, const char *name) {
   Finding *f = data;
-  if (!is_lesson(name)) return true;
-  const size_t n = (size_t)f->files->n;
-  if (n == LESSON_FILES_MAX) f->status = STATUS_TOO_LARGE;
-  if (n == f->capacity && !f->status) {
-    LessonFiles *grown = realloc(f->files, sizeof *grown + 2 * f->capacity * sizeof grown->names[0]);
-    if (!grown) f->status = STATUS_NO_MEMORY;
-    if (grown) f->files = grown, f->capacity *= 2;
-  }
-  if (f->status) return false;
-  snprintf(f->files->names[f->files->n++], sizeof f->files->names[0], "%.*s", (int)(strlen(name) - 3), name);
-  return true;
+  const size_t length = strlen(name), end = strlen(f->suffix);
+  const bool is_numbered = ascii_is_digit(name[0]) && ascii_is_digit(name[1]) && name[2] == '-';
+  if (length <= end || length - end >= sizeof f->files->names[0] || strcmp(name + length - end, f->suffix) != 0 ||
+      (f->numbered && !(is_numbered && length > end + 3)))
+    return true;
+  f->is_full = f->files->n == LESSON_FILES_MAX;
+  if (!f->is_full)
+    snprintf(f->files->names[f->files->n++], sizeof f->files->names[0], "%.*s", (int)(length - end), name);
+  return !f->is_full;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
-Status lesson_files(LessonFiles **files, Error *error) {
-  Finding f = {.capacity = 32};
+Status lesson_names(const char *folder, const char *suffix, bool numbered, LessonFiles **files, Error *error) {
+  Finding f = {calloc(1, sizeof **files), suffix, numbered, false};
   *files = NULL;
-  f.files = malloc(sizeof *f.files + f.capacity * sizeof f.files->names[0]);
-  if (!f.files) return error_set(error, STATUS_NO_MEMORY, "no memory for the list of lessons");
-  f.files->n = 0;
-  Status status = assets_list("lessons/course", take_lesson, &f, error);
-  if (f.status == STATUS_NO_MEMORY) status = error_set(error, f.status, "no memory for the list of lessons");
-  if (f.status == STATUS_TOO_LARGE)
-    status = error_set(error, f.status, "there are more than %d lessons", LESSON_FILES_MAX);
+  if (!f.files) return error_set(error, STATUS_NO_MEMORY, "no memory for the names in %s", folder);
+  Status status = assets_list(folder, take_name, &f, error);
+  if (f.is_full)
+    status = error_set(error, STATUS_TOO_LARGE, "more than %d files of %s end in %s", LESSON_FILES_MAX, folder, suffix);
   if (status) {
     free(f.files);
     return status;
@@ -58,6 +47,10 @@ Status lesson_files(LessonFiles **files, Error *error) {
   qsort(f.files->names, (size_t)f.files->n, sizeof f.files->names[0], by_name);
   *files = f.files;
   return STATUS_OK;
+}
+
+Status lesson_files(LessonFiles **files, Error *error) {
+  return lesson_names("lessons/course", ".md", true, files, error);
 }
 
 /* The full name of a lesson that comes with Tilewalk. */

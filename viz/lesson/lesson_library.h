@@ -6,14 +6,18 @@
 #include "lessons/engine/lesson_session.h"
 #include "viz/request/assets.h"
 
-enum { LESSON_FILES_MAX = 10000 };
+enum { LESSON_FILES_MAX = 256 };
 
 /* ---- Files */
 
 typedef struct {
   int n;
-  char names[][LESSON_NAME_BYTES * 2]; /* "02-one-row", in order */
+  char names[LESSON_FILES_MAX][LESSON_NAME_BYTES * 2]; /* "02-one-row", in order */
 } LessonFiles;
+
+/* The names of a folder's files that end in `suffix`, without it; `numbered`: those alone that begin as NN- does. For
+ * the caller to free; NULL on error. */
+Status lesson_names(const char *folder, const char *suffix, bool numbered, LessonFiles **files, Error *error);
 
 /* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
 Status lesson_files(LessonFiles **files, Error *error);

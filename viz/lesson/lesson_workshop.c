@@ -16,37 +16,24 @@
 enum { RECORDED_BYTES_MAX = 4 << 20 };
 static const char FOLDER[] = "lessons/tasks", SUFFIX[] = ".task";
 
-static bool take_name(void *data, const char *name) {
-  TaskNames *t = data;
-  const size_t length = strlen(name), end = sizeof SUFFIX - 1;
-  if (length > end && length - end < TASK_NAME_BYTES && strcmp(name + length - end, SUFFIX) == 0)
-    snprintf(t->names[t->n++], TASK_NAME_BYTES, "%.*s", (int)(length - end), name);
-  return t->n < TASKS_MAX;
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(a, b); }
-
-Status task_names(TaskNames *tasks, Error *error) {
-  tasks->n = 0;
-  const Status status = assets_list(FOLDER, take_name, tasks, error);
-  if (!status) qsort(tasks->names, (size_t)tasks->n, sizeof *tasks->names, by_name);
-  return status;
-}
+Status task_names(LessonFiles **tasks, Error *error) { return lesson_names(FOLDER, SUFFIX, false, tasks, error); }
 
 static bool is_path(const char *name) { return strchr(name, '/') || strchr(name, '.'); }
 
 static Status no_such(const char *name, Error *error) {
-  TaskNames tasks;
+  LessonFiles *tasks;
   Nearest nearest = {.word = name};
   if (task_names(&tasks, error)) return error->status;
-  for (int k = 0; k < tasks.n; k++) nearest_offer(&nearest, tasks.names[k]);
-  return error_refuse(error, "there is no task '%s'%s; 'tilewalk list algorithms --tasks' lists them",
-                      quote_text(name).text, nearest_hint(&nearest).text);
+  for (int k = 0; k < tasks->n; k++) nearest_offer(&nearest, tasks->names[k]);
+  error_refuse(error, "there is no task '%s'%s; 'tilewalk list algorithms --tasks' lists them", quote_text(name).text,
+               nearest_hint(&nearest).text);
+  free(tasks);
+  return STATUS_BAD_REQUEST;
 }
 
 /* The path of a task's file, with that ending. */
 static Status find_file(const char *name, const char *suffix, char path[ASSETS_PATH_BYTES], Error *error) {
-  char relative[TASK_NAME_BYTES + 32];
+  char relative[128];
   const size_t length = strlen(name), end = sizeof SUFFIX - 1;
   const bool ends = length > end && strcmp(name + length - end, SUFFIX) == 0;
   if (is_path(name))

@@ -4,17 +4,11 @@
 
 #include "lessons/engine/lesson_work.h"
 #include "lessons/engine/program_task.h"
+#include "viz/lesson/lesson_library.h"
 #include "viz/lesson/program_judge.h"
 
-enum { TASKS_MAX = 64, TASK_NAME_BYTES = 48 };
-
-typedef struct {
-  char names[TASKS_MAX][TASK_NAME_BYTES];
-  int n;
-} TaskNames;
-
-/* The names of the tasks that come with Tilewalk, sorted. */
-Status task_names(TaskNames *tasks, Error *error);
+/* The names of the tasks that come with Tilewalk, sorted, for the caller to free. */
+Status task_names(LessonFiles **tasks, Error *error);
 
 /* Reads a task by its name, or a path: with / or a dot. NULL and *error. The caller frees it. */
 ProgramTask *task_open(const char *name, Error *error);

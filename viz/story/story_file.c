@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/request/assets.h"
+#include "viz/lesson/lesson_library.h"
 
 static const char FOLDER[] = "lessons/stories";
 
@@ -42,32 +42,17 @@ Lesson *story_open(const char *name, Error *error) {
   return story;
 }
 
-typedef struct {
-  char names[16][64];
-  int n;
-} Names;
-
-static bool take_name(void *data, const char *name) {
-  Names *names = data;
-  const size_t n = strlen(name);
-  if (n > 3 && n < sizeof *names->names && strcmp(name + n - 3, ".md") == 0)
-    snprintf(names->names[names->n++], sizeof *names->names, "%.*s", (int)n - 3, name);
-  return names->n < 16;
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(a, b); }
-
 Status story_list(void (*take)(void *data, const char *name, const char *title), void *data, Error *error) {
-  Names names = {.n = 0};
-  Status status = assets_list(FOLDER, take_name, &names, error);
-  qsort(names.names, (size_t)names.n, sizeof *names.names, by_name);
-  for (int k = 0; k < names.n && !status; k++) {
-    Lesson *story = story_open(names.names[k], error);
+  LessonFiles *names;
+  Status status = lesson_names(FOLDER, ".md", false, &names, error);
+  for (int k = 0; !status && k < names->n; k++) {
+    Lesson *story = story_open(names->names[k], error);
     if (story)
-      take(data, names.names[k], lesson_text(story, story->title));
+      take(data, names->names[k], lesson_text(story, story->title));
     else
       status = error->status;
     story_free(story);
   }
+  free(names);
   return status;
 }
