@@ -285,17 +285,12 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
 
 static Status grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
                          Error *error) {
-  static const LessonVerdict VERDICTS[] = {LESSON_RIGHT, LESSON_NOT_RIGHT, LESSON_UNREADABLE};
   const LessonAsk *ask = ask_of(run, q);
-  WorkJudgement j = {0};
   Error own = {0};
-  const Status status = run->workshop->judge(lesson_text(run->lesson, ask->answer), run->seed, q->own, text,
-                                             strlen(text), q->work.file, &j, &own);
+  const Status status =
+      run->workshop->judge(lesson_text(run->lesson, ask->answer), run->seed, q->own, text, q->work.file, grade, &own);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
-  if (status) return REFUSE(ask->answer, "%s", own.message);
-  *grade = (LessonGrade){.verdict = *j.says ? LESSON_DIAGNOSED : VERDICTS[j.verdict], .wrong = -1};
-  snprintf(grade->message, sizeof grade->message, "%s%s%s", j.says, *j.says && *j.why ? "\n" : "", j.why);
-  return STATUS_OK;
+  return status ? REFUSE(ask->answer, "%s", own.message) : STATUS_OK;
 }
 
 Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size, Error *error) {

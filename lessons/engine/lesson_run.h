@@ -18,7 +18,6 @@
 #include "lessons/engine/show_line.h"
 
 enum {
-  LESSON_MESSAGE_BYTES = 4000,
   LESSON_PROSE_BYTES = 24000,
   LESSON_OPTION_BYTES = 400,
   LESSON_PAGE_SEED = 1, /* draws the first value of everything: the numbers that the page is written with */
@@ -85,22 +84,7 @@ void lesson_order(const LessonQuestion *question, int order[ANSWER_CHOICES_MAX])
 
 Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Error *error);
 
-typedef enum {
-  LESSON_RIGHT = 0,
-  LESSON_NEARLY,    /* more digits, the other unit: the message says what */
-  LESSON_DIAGNOSED, /* a known wrong answer, or a slip (answer_slip.h): the message is its diagnosis */
-  LESSON_NOT_RIGHT,
-  LESSON_UNREADABLE, /* the message says why; it does not count as a try */
-  LESSON_VERDICT_COUNT
-} LessonVerdict;
-
 const char *lesson_verdict_name(LessonVerdict verdict); /* "right", "nearly", ... */
-
-typedef struct {
-  LessonVerdict verdict;
-  int wrong; /* of a known wrong answer: which; else -1 */
-  char message[LESSON_MESSAGE_BYTES];
-} LessonGrade;
 
 /* What is said after success, filled in; "" when there is nothing. */
 Status lesson_run_explain(LessonRun *run, const LessonQuestion *question, char *text, size_t size, Error *error);

@@ -15,7 +15,22 @@
 
 #include "sim/base/error.h"
 
-enum { WORK_TEXT_BYTES = 8192, WORK_LINE_BYTES = 512, WORK_HINTS_MAX = 4 };
+enum { WORK_TEXT_BYTES = 8192, WORK_LINE_BYTES = 512, WORK_HINTS_MAX = 4, LESSON_MESSAGE_BYTES = 4000 };
+
+typedef enum {
+  LESSON_RIGHT = 0,
+  LESSON_NEARLY,    /* more digits, the other unit: the message says what */
+  LESSON_DIAGNOSED, /* a known wrong answer, or a slip (answer_slip.h): the message is its diagnosis */
+  LESSON_NOT_RIGHT,
+  LESSON_UNREADABLE, /* the message says why; it does not count as a try */
+  LESSON_VERDICT_COUNT
+} LessonVerdict;
+
+typedef struct {
+  LessonVerdict verdict;
+  int wrong; /* of a known wrong answer: which; else -1 */
+  char message[LESSON_MESSAGE_BYTES];
+} LessonGrade;
 
 typedef struct {
   char title[WORK_LINE_BYTES], prompt[7 * WORK_LINE_BYTES];
@@ -25,22 +40,14 @@ typedef struct {
   char start[WORK_TEXT_BYTES], reference[WORK_TEXT_BYTES];
 } LessonWork;
 
-typedef enum { WORK_PASSES = 0, WORK_FAILS, WORK_UNREADABLE } WorkVerdict;
-
-typedef struct {
-  WorkVerdict verdict;
-  char why[WORK_LINE_BYTES];  /* one line */
-  char says[WORK_LINE_BYTES]; /* the sentence of the mutant that fails in the same way; "": of none */
-} WorkJudgement;
-
 typedef struct LessonWorkshop {
   /* The task of that name. */
   Status (*open)(const char *task, LessonWork *work, Error *error);
-  /* Judges text[0..length), called `file` in messages. `own`: a state beside the task's, "" none; what is not
-   * shown is drawn from `seed` and the text. Errors are the task's and the state's; what is wrong with the text is a
-   * judgement. Bounded: some tenths of a second. */
-  Status (*judge)(const char *task, uint64_t seed, const char *own, const char *text, size_t length, const char *file,
-                  WorkJudgement *judgement, Error *error);
+  /* Grades a text, called `file` in messages. `own`: a state beside the task's, "" none; what is not
+   * shown is drawn from `seed` and the text. Errors are the task's and the state's; what is wrong with the text is its
+   * grade. Bounded: some tenths of a second. */
+  Status (*judge)(const char *task, uint64_t seed, const char *own, const char *text, const char *file,
+                  LessonGrade *grade, Error *error);
 } LessonWorkshop;
 
 #endif

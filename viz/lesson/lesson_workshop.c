@@ -167,9 +167,10 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
 }
 
 /* With the learner's own state behind the task's. */
-static Status judge_work(const char *name, uint64_t seed, const char *own, const char *text, size_t length,
-                         const char *file, WorkJudgement *j, Error *error) {
-  TaskJudgement judged;
+static Status judge_work(const char *name, uint64_t seed, const char *own, const char *text, const char *file,
+                         LessonGrade *grade, Error *error) {
+  TaskJudgement j;
+  const size_t length = strlen(text);
   ProgramTask *task = task_open(name, error);
   if (!task) return error->status;
   Status status = task_draw(task, seed, text, length, error);
@@ -177,16 +178,17 @@ static Status judge_work(const char *name, uint64_t seed, const char *own, const
     task->is_hidden[task->n_states] = false;
     snprintf(task->states[task->n_states++], PROGRAM_TASK_LINE_BYTES, "%s", own);
   }
-  if (!status) status = task_judge(name, task, text, length, file, &judged, error);
+  if (!status) status = task_judge(name, task, text, length, file, &j, error);
   free(task);
   if (status) return status;
-  *j = (WorkJudgement){.verdict = judged.verdict == TASK_SOLVED       ? WORK_PASSES
-                                  : judged.verdict == TASK_UNREADABLE ? WORK_UNREADABLE
-                                                                      : WORK_FAILS};
-  snprintf(j->why, sizeof j->why, "%s", judged.why);
-  const bool is_word = ascii_is_lower(j->why[0]) && ascii_is_lower(j->why[1]);
-  if (j->verdict == WORK_FAILS && is_word) j->why[0] = (char)ascii_upper(j->why[0]); /* l and m are names */
-  snprintf(j->says, sizeof j->says, "%s", judged.says);
+  *grade = (LessonGrade){.verdict = *j.says                        ? LESSON_DIAGNOSED
+                                    : j.verdict == TASK_SOLVED     ? LESSON_RIGHT
+                                    : j.verdict == TASK_UNREADABLE ? LESSON_UNREADABLE
+                                                                   : LESSON_NOT_RIGHT,
+                         .wrong = -1};
+  const bool is_word = ascii_is_lower(j.why[0]) && ascii_is_lower(j.why[1]);
+  if (j.verdict > TASK_UNREADABLE && is_word) j.why[0] = (char)ascii_upper(j.why[0]); /* l and m are names */
+  snprintf(grade->message, sizeof grade->message, "%s%s%s", j.says, *j.says && *j.why ? "\n" : "", j.why);
   return STATUS_OK;
 }
 
