@@ -157,6 +157,44 @@ TEST(test_every_answer_is_the_derived_one) {
     }
 }
 
+/* What lesson 5 says that an H200 counted: bytes from L2 and from HBM, of the recording's row. */
+TEST(test_counted_bytes_are_the_recorded_ones) {
+  size_t length;
+  char *table = read_file("assets/counters/h200/kernels/first.csv", &length);
+  const char *row = strstr(table, "\nfa2_async,fp16,1,1,1,4096,4096,128,0,128,64,");
+  double l2, hbm;
+  assert_non_null(row);
+  assert_int_equal(sscanf(row, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%*d,%*d,%*d,%lf,%*d,%*d,%*d,%*d,%lf", &l2, &hbm),
+                   2);
+  LessonRun run = start(5, 0);
+  assert_true(drawn(&run, "recorded_asked") == l2);
+  assert_true(drawn(&run, "recorded_hbm") == hbm);
+  lesson_run_end(&run);
+  free(table);
+}
+
+/* The thirteen questions of lessons/README.md: every id is a question of a lesson of its row. */
+TEST(test_the_readme_names_questions_that_are_asked) {
+  size_t length;
+  char *readme = read_file("lessons/README.md", &length), lines[64] = "";
+  int n = 0;
+  for (const char *row = strstr(readme, "\n| 1 the largest B"); row && row[1] == '|';
+       row = strchr(row + 1, '\n'), n++) {
+    char id[64];
+    assert_int_equal(sscanf(row, "\n| %*d %*[^|]| %63[^|]|", lines), 1);
+    for (const char *tick = strchr(row, '`'); tick && tick < strchr(row + 1, '\n'); tick = strchr(tick + 1, '`')) {
+      bool is_asked = false;
+      if (sscanf(tick, "`%63[a-z0-9-]`", id) != 1) continue;
+      for (const char *digit = lines + strcspn(lines, "123456789"); *digit;
+           digit++, digit += strcspn(digit, "123456789"))
+        is_asked |= lesson_find_ask(&lessons[*digit - '1'], id) >= 0;
+      if (!is_asked) fail_msg("lessons/README.md: no question '%s' in lesson %s", id, lines);
+    }
+  }
+  assert_int_equal(n, 13);
+  free(readme);
+}
+
 /* ---- Wrong answers */
 
 TEST(test_wrong_answers_are_diagnosed) {
