@@ -57,8 +57,8 @@ void sandbox_seal(lua_State *lua, const char *what);
  */
 void sandbox_push_wide(lua_State *lua, Wide value);
 
-/* Pushes a table of numbers, sealed as `what` says: sandbox_push_numbers(lua, "a point has no", {"x", 1}, ...); a member
- * of a struct under its own name is SANDBOX_NUMBER(point, x). Rows end with one without a key. */
+/* Pushes a table of numbers, sealed as `what` says: sandbox_push_numbers(lua, "a point has no", {"x", 1}, ...). A
+ * member of a struct under its own name is SANDBOX_NUMBER(point, x). Rows end with one without a key. */
 typedef struct {
   const char *key;
   double value;
@@ -84,7 +84,7 @@ ReportSink sandbox_report(SandboxReport *report, lua_State *lua);
 
 /* The libraries. Each list ends with {NULL, NULL}. */
 extern const luaL_Reg LIBRARY_MODEL[];   /* sim, ask, events */
-extern const luaL_Reg LIBRARY_NUMBERS[]; /* softmax, attention, normal */
+extern const luaL_Reg LIBRARY_NUMBERS[]; /* softmax, attention, normal, uniform */
 extern const luaL_Reg LIBRARY_MACHINE[]; /* gpu, kvcache */
 extern const luaL_Reg LIBRARY_WARP[];    /* warp */
 extern const luaL_Reg LIBRARY_TEXT[];    /* binary, decimal, fixed, percent, size, series, order, verdict */

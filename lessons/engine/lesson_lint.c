@@ -62,8 +62,8 @@ static void report(Lint *l, int line, const char *format, ...) {
   say(l, message);
 }
 
-/* Reports the error in l->why; true: there is one. `line`: of a hook's refusal, which has no position yet; 0: it carries
- * file and line. */
+/* Reports the error in l->why; true: there is one. `line`: of a hook's refusal, which has no position yet; 0: it
+ * carries file and line. */
 static bool failed(Lint *l, Status status, int line) {
   const Error why = l->why;
   l->why = (Error){0};

@@ -1,4 +1,4 @@
-/* Functions with real numbers: softmax, attention, normal. */
+/* Functions with real numbers: softmax, attention, normal, uniform. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -268,18 +268,24 @@ static int numbers_attention(lua_State *lua) {
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
-static uint64_t whole_argument(lua_State *lua, int index) {
-  const double number = lua_type(lua, index) == LUA_TNUMBER ? lua_tonumber(lua, index) : -1;
-  if (!(number >= 0 && number < 9e15) || number != floor(number))
-    sandbox_fail(lua, "normal(seed, index) takes two whole numbers, 0 or more");
-  return (uint64_t)number;
-}
-
-/* normal(seed, index): element `index` of a fixed random sequence. */
-static int numbers_normal(lua_State *lua) {
-  lua_pushnumber(lua, random_normal(whole_argument(lua, 1), 0, whole_argument(lua, 2)));
+static int push_random(lua_State *lua, double of(uint64_t seed, uint64_t stream, uint64_t index)) {
+  uint64_t whole[2];
+  for (int k = 0; k < 2; k++) {
+    const double number = lua_type(lua, k + 1) == LUA_TNUMBER ? lua_tonumber(lua, k + 1) : -1;
+    if (!(number >= 0 && number < 9e15) || number != floor(number))
+      sandbox_fail(lua, "normal and uniform take (seed, index), two whole numbers, 0 or more");
+    whole[k] = (uint64_t)number;
+  }
+  lua_pushnumber(lua, of(whole[0], 0, whole[1]));
   return 1;
 }
 
-const luaL_Reg LIBRARY_NUMBERS[] = {
-    {"softmax", numbers_softmax}, {"attention", numbers_attention}, {"normal", numbers_normal}, {NULL, NULL}};
+/* normal(seed, index), uniform(seed, index): element `index` of a fixed random sequence. */
+static int numbers_normal(lua_State *lua) { return push_random(lua, random_normal); }
+static int numbers_uniform(lua_State *lua) { return push_random(lua, random_uniform); }
+
+const luaL_Reg LIBRARY_NUMBERS[] = {{"softmax", numbers_softmax},
+                                    {"attention", numbers_attention},
+                                    {"normal", numbers_normal},
+                                    {"uniform", numbers_uniform},
+                                    {NULL, NULL}};
