@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-#include "sim/base/ascii.h"
-
 static inline bool ascii_is_digit(int c) { return c >= '0' && c <= '9'; }
 static inline bool ascii_is_lower(int c) { return c >= 'a' && c <= 'z'; }
 static inline bool ascii_is_upper(int c) { return c >= 'A' && c <= 'Z'; }

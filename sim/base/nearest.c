@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
+
 enum { LONGEST = 63 };
 
-static size_t min3(size_t a, size_t b, size_t c) {
-  const size_t ab = a < b ? a : b;
-  return ab < c ? ab : c;
-}
-
-static char low(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static int sort_of(char c) { return c >= '0' && c <= '9' ? 2 : low(c) >= 'a' && low(c) <= 'z'; }
+static int sort_of(char c) { return ascii_is_digit(c) ? 2 : ascii_is_alpha(c); }
 
 /* The next run of letters or of digits at or after *at, which moves behind it. Returns its length; 0: no more. */
 static size_t next_run(const char *text, size_t *at) {
@@ -31,7 +26,7 @@ static bool has_runs(const char *word, const char *candidate) {
     bool same = false;
     while (!same && (m = next_run(candidate, &in)) > 0) {
       size_t k = 0;
-      while (m == n && k < n && low(word[at - n + k]) == low(candidate[in - m + k])) k++;
+      while (m == n && k < n && ascii_lower(word[at - n + k]) == ascii_lower(candidate[in - m + k])) k++;
       same = k == n;
     }
     if (!same) return false;
@@ -43,7 +38,7 @@ static bool has_runs(const char *word, const char *candidate) {
 static bool is_part(const char *word, size_t n, const char *candidate, size_t m) {
   for (size_t from = 0; from + n <= m; from++) {
     size_t k = 0;
-    while (k < n && low(word[k]) == low(candidate[from + k])) k++;
+    while (k < n && ascii_lower(word[k]) == ascii_lower(candidate[from + k])) k++;
     if (k == n) return true;
   }
   return false;
@@ -56,9 +51,11 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m) {
   for (size_t i = 1; i <= n; i++) {
     row[0] = i;
     for (size_t j = 1; j <= m; j++) {
-      const size_t replace = above[j - 1] + (low(a[i - 1]) != low(b[j - 1]));
-      row[j] = min3(above[j] + 1, row[j - 1] + 1, replace);
-      const int swapped = i > 1 && j > 1 && low(a[i - 1]) == low(b[j - 2]) && low(a[i - 2]) == low(b[j - 1]);
+      const size_t replace = above[j - 1] + (ascii_lower(a[i - 1]) != ascii_lower(b[j - 1]));
+      const size_t one_more = 1 + (above[j] < row[j - 1] ? above[j] : row[j - 1]);
+      row[j] = one_more < replace ? one_more : replace;
+      const int swapped = i > 1 && j > 1 && ascii_lower(a[i - 1]) == ascii_lower(b[j - 2]) &&
+                          ascii_lower(a[i - 2]) == ascii_lower(b[j - 1]);
       if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
     }
     size_t *const spare = before;

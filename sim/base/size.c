@@ -119,32 +119,28 @@ static const Unit *find_unit(const char *name, size_t length) {
 /* Says which of the usual slips made `text` no number; *error is filled. */
 static Status refuse_number(const char *text, size_t length, const char *what, Error *error) {
   const Quote q = quote(text, length);
-  if (length == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "an empty text is not a %s; write one such as 4096 or 192K", what);
+  if (length == 0) return error_refuse(error, "an empty text is not a %s; write one such as 4096 or 192K", what);
   if (text[0] == '-')
-    return error_set(error, STATUS_BAD_REQUEST, "'%s': a %s cannot be negative; write one such as 4096 or 192K", q.text,
-                     what);
+    return error_refuse(error, "'%s': a %s cannot be negative; write one such as 4096 or 192K", q.text, what);
   if (is_digit(text[0]) || (text[0] == '.' && length > 1 && is_digit(text[1])))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s': the number is too long; write at most 19 digits that count, such as 1.5M", q.text);
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is not a %s: it must begin with a digit, such as 4096 or 192K",
-                   q.text, what);
+    return error_refuse(error, "'%s': the number is too long; write at most 19 digits that count, such as 1.5M",
+                        q.text);
+  return error_refuse(error, "'%s' is not a %s: it must begin with a digit, such as 4096 or 192K", q.text, what);
 }
 
 static Status refuse_unit(const char *text, size_t length, const char *unit, size_t unit_length, bool counting,
                           Error *error) {
   const Quote q = quote(text, length), u = quote(unit, unit_length);
   if (unit[0] == ',')
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s': no comma in a number; write the decimal sign as a point and no thousands sign", q.text);
+    return error_refuse(error, "'%s': no comma in a number; write the decimal sign as a point and no thousands sign",
+                        q.text);
   if (counting)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s': '%s' does not belong to a count; only K, M, G, T (binary: 4K = 4096) may follow", q.text,
-                     u.text);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s': unknown unit '%s'; known are K, M, G, T and KiB ... TiB (binary), kB ... "
-                   "TB (decimal), B",
-                   q.text, u.text);
+    return error_refuse(error, "'%s': '%s' does not belong to a count; only K, M, G, T (binary: 4K = 4096) may follow",
+                        q.text, u.text);
+  return error_refuse(error,
+                      "'%s': unknown unit '%s'; known are K, M, G, T and KiB ... TiB (binary), kB ... "
+                      "TB (decimal), B",
+                      q.text, u.text);
 }
 
 static Status parse(const char *text, bool counting, int64_t *value, Error *error) {
@@ -162,8 +158,7 @@ static Status parse(const char *text, bool counting, int64_t *value, Error *erro
   if (!unit || (counting && !unit->for_counts)) return refuse_unit(text, length, text + u, length - u, counting, error);
   const Quote q = quote(text, length);
   if (text[length - 1] == 'b')
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s': a small b may mean bits; write B for bytes, as in 64 KiB or 141 GB", q.text);
+    return error_refuse(error, "'%s': a small b may mean bits; write B for bytes, as in 64 KiB or 141 GB", q.text);
   int64_t whole = 0;
   const Status status = scale(decimal, unit->factor, !counting && unit->factor > 1, &whole);
   if (status == STATUS_TOO_LARGE)
@@ -171,7 +166,7 @@ static Status parse(const char *text, bool counting, int64_t *value, Error *erro
   if (status != STATUS_OK)
     return error_set(error, status, "'%s' is not a whole number%s; write one that is, such as 1.5K (1536)", q.text,
                      counting ? "" : " of bytes");
-  if (counting && whole == 0) return error_set(error, STATUS_BAD_REQUEST, "'%s': a count is at least 1", q.text);
+  if (counting && whole == 0) return error_refuse(error, "'%s': a count is at least 1", q.text);
   *value = whole;
   return STATUS_OK;
 }

@@ -52,9 +52,8 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   if (*schedule) return STATUS_OK;
   Nearest nearest = {.word = name};
   for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
-  return error_refuse(error, "there is no algorithm '%s'%s%s%s; `tilewalk list algorithms` lists them",
-                      quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                      nearest.best ? "'?)" : "");
+  return error_refuse(error, "there is no algorithm '%s'%s; `tilewalk list algorithms` lists them",
+                      quote_text(name).text, nearest_hint(&nearest).text);
 }
 
 static Status list(bool details, Io *io, Error *error) {
