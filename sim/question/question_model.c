@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static void take(int64_t *to, int64_t value) {
   if (!*to) *to = value;
@@ -74,40 +73,34 @@ static const KvGroup *layers_meant(const KvGroup *groups, int n, LayersMeant kin
 
 Status question_take_model(Question *r, const QuestionFiles *files, Error *error) {
   if (!*r->model) return STATUS_OK;
-  KvModel *m = malloc(sizeof *m);
-  if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
-  Status status = files->model(r->model, m, error);
-  if (!status && *m->no_cache && !m->heads)
-    status = error_refuse(error, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
-  if (!status) {
-    KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
-    const KvCache cache = kvmodel_cache(m);
-    const KvGroup *g = layers_meant(groups, kvcache_groups(&cache, groups), r->layer);
-    if (!g)
-      status =
-          error_refuse(error, "--layer %s: %.80s has no such layers; leave it out", LAYER_KINDS[r->layer], m->name);
-    else if (m->mla_latent)
-      take_latent(r, m);
-    else
-      take_heads(r, m, g);
-    if (g) take_mask(r, g);
-    take_dtype(r, m);
-    r->model[0] = '\0';
-  }
-  free(m);
-  return status;
+  KvModel m;
+  if (files->model(r->model, &m, error)) return error->status;
+  if (*m.no_cache && !m.heads)
+    return error_refuse(error, "--model %.80s has no attention to look at: %.90s", m.name, m.no_cache);
+  KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
+  const KvCache cache = kvmodel_cache(&m);
+  const KvGroup *g = layers_meant(groups, kvcache_groups(&cache, groups), r->layer);
+  if (!g)
+    return error_refuse(error, "--layer %s: %.80s has no such layers; leave it out", LAYER_KINDS[r->layer], m.name);
+  if (m.mla_latent)
+    take_latent(r, &m);
+  else
+    take_heads(r, &m, g);
+  take_mask(r, g);
+  take_dtype(r, &m);
+  r->model[0] = '\0';
+  return STATUS_OK;
 }
 
 Status question_layer_note(const Question *r, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES],
                            Error *error) {
   *note = '\0';
   if (!*r->model || r->layer != LAYERS_ANY) return STATUS_OK;
-  KvModel *m = malloc(sizeof *m);
-  if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
-  const Status status = files->model(r->model, m, error);
+  KvModel m;
+  if (files->model(r->model, &m, error)) return error->status;
   KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
-  const KvCache cache = status ? (KvCache){0} : kvmodel_cache(m);
-  const int n = status ? 0 : kvcache_groups(&cache, groups);
+  const KvCache cache = kvmodel_cache(&m);
+  const int n = kvcache_groups(&cache, groups);
   const KvGroup *meant = n > 1 ? layers_meant(groups, n, LAYERS_ANY) : NULL;
   int64_t others = 0;
   LayersMeant other = LAYERS_ANY;
@@ -115,8 +108,7 @@ Status question_layer_note(const Question *r, const QuestionFiles *files, char n
     if (kind_of(&groups[g]) != kind_of(meant)) others += groups[g].layers, other = kind_of(&groups[g]);
   if (others)
     snprintf(note, QUESTION_NOTE_BYTES,
-             "%.80s: one of its %" PRId64 " layers of kind %s; --layer %s asks for one of the other %" PRId64, m->name,
+             "%.80s: one of its %" PRId64 " layers of kind %s; --layer %s asks for one of the other %" PRId64, m.name,
              meant->layers, LAYER_KINDS[kind_of(meant)], LAYER_KINDS[other], others);
-  free(m);
-  return status;
+  return STATUS_OK;
 }

@@ -3,7 +3,6 @@
 #include "sim/question/question.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
@@ -44,9 +43,9 @@ static Status name_kernel(const Question *r, const QuestionFiles *files, Problem
 static bool is_latent(const Shape *s) { return s->d == 576 && s->d_v == 512 && s->kv_heads == 1 && s->heads > 1; }
 
 static Status plain_problem(const Question *r, const QuestionFiles *files, Problem *problem, Gpu *gpu, Error *error) {
-  Gpu *const loaded = files->machine && !r->l2_bytes ? NULL : calloc(1, sizeof *loaded);
-  const Gpu *const machine = loaded ? loaded : files->machine;
-  if (!machine) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
+  Gpu loaded;
+  const bool is_own = r->l2_bytes || !files->machine;
+  const Gpu *const machine = is_own ? &loaded : files->machine;
   Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
   if (p.shape.N_q == 0) p.shape.N_q = QUESTION_DEFAULT_N;
   if (p.shape.d == 0) p.shape.d = QUESTION_DEFAULT_D;
@@ -56,14 +55,14 @@ static Status plain_problem(const Question *r, const QuestionFiles *files, Probl
     status = error_refuse(
         error, "--pack-gqa on has no effect here: every query head has K and V of its own; give fewer --kv-heads "
                "than --heads");
-  if (!status && loaded && files->machine)
-    *loaded = *files->machine;
-  else if (!status && loaded)
-    status = files->gpu(r->gpu, loaded, error);
+  if (!status && is_own && files->machine)
+    loaded = *files->machine;
+  else if (!status && is_own)
+    status = files->gpu(r->gpu, &loaded, error);
   if (!status && r->l2_bytes && !machine->l2_bytes)
     status = error_refuse(error, "--l2 has no effect here: %s has no L2; name a GPU with --gpu", machine->name);
   if (!status) {
-    if (r->l2_bytes) gpu_set_l2(loaded, r->l2_bytes);
+    if (r->l2_bytes) gpu_set_l2(&loaded, r->l2_bytes);
     p.machine = machine_of_gpu(machine);
     if (r->sram_bytes) p.machine.sram_bytes = r->sram_bytes;
     status = resolve_blocks(r, &p, error);
@@ -74,20 +73,15 @@ static Status plain_problem(const Question *r, const QuestionFiles *files, Probl
     *problem = p;
     if (gpu) *gpu = *machine;
   }
-  free(loaded);
   return status;
 }
 
 /* With the model's numbers in their places. */
 Status question_problem(const Question *asked, const QuestionFiles *files, Problem *problem, Gpu *gpu, Error *error) {
   if (!*asked->model) return plain_problem(asked, files, problem, gpu, error);
-  Question *const r = malloc(sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
-  *r = *asked;
-  Status status = question_take_model(r, files, error);
-  if (!status) status = plain_problem(r, files, problem, gpu, error);
-  free(r);
-  return status;
+  Question r = *asked;
+  const Status status = question_take_model(&r, files, error);
+  return status ? status : plain_problem(&r, files, problem, gpu, error);
 }
 
 Status question_has_effect(const Question *r, const Gpu *gpu, Error *error) {

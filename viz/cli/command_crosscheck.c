@@ -1,5 +1,4 @@
 /* tilewalk crosscheck: the model against real kernels. */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

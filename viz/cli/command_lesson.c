@@ -54,11 +54,9 @@ typedef struct {
 
 static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
-  if (!*value || strlen(value) >= NAME_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
+  if (!*value || strlen(value) >= NAME_BYTES) return error_refuse(error, "the name of a lesson is empty or too long");
   if (o->n_names == NAMES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "more than %d lessons at once; name fewer, or none for all of the course", NAMES_MAX);
+    return error_refuse(error, "more than %d lessons at once; name fewer, or none for all of the course", NAMES_MAX);
   memcpy(o->names[o->n_names++], value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -68,9 +66,8 @@ static Status find_task(LessonOptions *o, Error *error) {
   for (int task = TASK_WALK + 1; task < TASK_COUNT; task++) {
     if (!o->flags[task] && !*o->named[task]) continue;
     if (o->task)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "it does one thing at a time; give one of --list, --lint, --answers, --export-moodle, "
-                       "--handout, --slides, --submit, --teacher, --seeds and --new");
+      return error_refuse(error, "it does one thing at a time; give one of --list, --lint, --answers, --export-moodle, "
+                                 "--handout, --slides, --submit, --teacher, --seeds and --new");
     o->task = (Task)task;
   }
   return STATUS_OK;
@@ -122,7 +119,7 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   const size_t n = strlen(name);
   snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
   if (stat(target, &there) == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is", quote_text(target).text);
+    return error_refuse(error, "'%s' is there already; it was left as it is", quote_text(target).text);
   Status status = assets_read("lessons/course/template.md", LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
   if (!status) {
@@ -155,25 +152,21 @@ static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *te
 /* What is right for a learner with this seed. */
 static Status print_answers(LessonRun *run, Io *io, Error *error) {
   const Lesson *lesson = run->lesson;
-  LessonQuestion *q = malloc(sizeof *q);
-  Table t = table_new((TableColumn[]){{.heading = "", .right = true},
-                                      {.heading = "question"},
-                                      {.heading = "answer", .shrink = TABLE_WRAP}},
-                      3);
-  Status status = q ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the answers");
+  LessonQuestion q;
+  Table t = table_of(" >|question|answer~");
+  Status status = STATUS_OK;
   table_title(&t, "Answers, computed for seed %" PRIu64, run->seed);
   for (size_t k = 0; k < lesson->n_asks && !status; k++) {
-    status = lesson_run_question(run, (int)k, q, error);
+    char words[LESSON_OPTION_BYTES];
+    status = lesson_run_question(run, (int)k, &q, error);
     if (status) break;
+    answer_words(lesson, &q, words, sizeof words);
     table_format(&t, ROLE_DIM, "%zu", k + 1);
     table_format(&t, ROLE_PLAIN, "%s%s", lesson->asks[k].id, lesson->asks[k].is_prediction ? " (predict)" : "");
-    char words[LESSON_OPTION_BYTES];
-    answer_words(lesson, q, words, sizeof words);
     table_text(&t, ROLE_ACCENT, words);
   }
   if (!status) status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
-  free(q);
   return status;
 }
 
@@ -270,14 +263,13 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
        "name a lesson; 'tilewalk lesson' lists them"},
   };
   for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++)
-    if (RULES[k].is_wrong) return error_set(error, STATUS_BAD_REQUEST, "%s", RULES[k].why);
+    if (RULES[k].is_wrong) return error_refuse(error, "%s", RULES[k].why);
   if (*o->key && strlen(o->key) < CLASS_KEY_CHARS_MIN)
-    return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
-                     strlen(o->key), CLASS_KEY_CHARS_MIN);
+    return error_refuse(error, "a key of %zu characters is soon guessed; take %d or more", strlen(o->key),
+                        CLASS_KEY_CHARS_MIN);
   if (o->task == TASK_MOODLE && (*o->key || (o->walk.has_seed && o->walk.seed > EXPORT_SEED_MAX)))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "an export holds the answers: its numbers are those of --seed 1 to %d, which no student of a key has",
+    return error_refuse(
+        error, "an export holds the answers: its numbers are those of --seed 1 to %d, which no student of a key has",
         EXPORT_SEED_MAX);
   return STATUS_OK;
 }

@@ -81,22 +81,18 @@ static const char *card_of(const char *name) {
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote_text(name);
-  DescriptionNames *known = malloc(sizeof *known);
+  DescriptionNames known;
   Nearest nearest = {.word = q.text};
-  Status status = known ? description_names(kind->folder, known, error) : STATUS_OK;
-  for (int i = 0; known && !status && i < known->n; i++) nearest_offer(&nearest, known->names[i]);
+  if (description_names(kind->folder, &known, error)) return error->status; /* no data files at all */
+  for (int i = 0; i < known.n; i++) nearest_offer(&nearest, known.names[i]);
   for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
     nearest_offer(&nearest, CALLED[k][0]);
   char meant[4 * DESCRIPTION_NAME_BYTES + 32];
-  if (status) { /* no data files at all: that is said instead */
-  } else if (nearest.best)
-    status = error_refuse(error, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
-                          nearest_list(&nearest, meant, sizeof meant));
-  else
-    status = error_refuse(error, "there is no %s '%s'; %s, and a description file is given by its path", kind->what,
-                          q.text, kind->listing);
-  free(known);
-  return status;
+  if (nearest.best)
+    return error_refuse(error, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
+                        nearest_list(&nearest, meant, sizeof meant));
+  return error_refuse(error, "there is no %s '%s'; %s, and a description file is given by its path", kind->what, q.text,
+                      kind->listing);
 }
 
 static bool is_shipped(const char *folder, const char *name) {
@@ -134,16 +130,15 @@ static size_t same_model(const char *asked, const char *known) {
 /* A name of the Hugging Face Hub ("Qwen/Qwen3-8B") as that of a known model; false: of none. */
 static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES]) {
   const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
-  DescriptionNames *known = malloc(sizeof *known);
+  DescriptionNames known;
   size_t best = 0;
-  if (known && is_name(last) && description_names("models", known, NULL) == STATUS_OK)
-    for (int i = 0; i < known->n; i++) {
-      const size_t n = same_model(last, known->names[i]);
-      if (n <= best) continue;
-      best = n;
-      memcpy(known_name, known->names[i], DESCRIPTION_NAME_BYTES);
-    }
-  free(known);
+  if (!is_name(last) || description_names("models", &known, NULL)) return false;
+  for (int i = 0; i < known.n; i++) {
+    const size_t n = same_model(last, known.names[i]);
+    if (n <= best) continue;
+    best = n;
+    memcpy(known_name, known.names[i], DESCRIPTION_NAME_BYTES);
+  }
   return best > 0;
 }
 
@@ -155,16 +150,15 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
     if (same_name(name, CALLED[k][0])) name = CALLED[k][1];
   snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
   if (assets_find(path, ASSETS_PATH_BYTES, relative, NULL) == STATUS_OK) return STATUS_OK;
-  DescriptionNames *known = malloc(sizeof *known);
+  DescriptionNames known;
   Status status = STATUS_BAD_REQUEST;
-  if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
-    for (int i = 0; status && i < known->n; i++) {
-      const char *own = known->names[i]; /* a number alone is that of an RTX card */
-      if (!same_name(name, own) && !(strncmp(own, "rtx", 3) == 0 && same_name(name, own + 3))) continue;
-      snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, known->names[i]);
-      status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
-    }
-  free(known);
+  if (description_names(kind->folder, &known, NULL)) return status;
+  for (int i = 0; status && i < known.n; i++) {
+    const char *own = known.names[i]; /* a number alone is that of an RTX card */
+    if (!same_name(name, own) && !(strncmp(own, "rtx", 3) == 0 && same_name(name, own + 3))) continue;
+    snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, own);
+    status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
+  }
   return status;
 }
 

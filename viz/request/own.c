@@ -107,16 +107,13 @@ Status own_program_read(const char *path, const Schedule **schedule, Error *erro
   Status status = check_name(path, error);
   if (!status) status = file_read(path, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
   if (status) return status;
-  Program *program = malloc(sizeof *program);
-  status = program ? program_read(program, text, length, path, error)
-                   : error_set(error, STATUS_NO_MEMORY, "no memory for a program");
+  Program program;
+  status = program_read(&program, text, length, path, error);
   free(text);
-  if (!status && schedule_find(program->name))
+  if (!status && schedule_find(program.name))
     status = error_set(error, STATUS_BAD_FILE, "%s: the name '%s' is that of a shipped algorithm; choose another",
-                       quote_text(path).text, program->name);
-  if (!status) status = keep_program(path, program, schedule, error);
-  free(program);
-  return status;
+                       quote_text(path).text, program.name);
+  return status ? status : keep_program(path, &program, schedule, error);
 }
 
 void own_programs_forget_but(const Schedule *const *used, int n) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 #include "viz/request/pipeline_file.h"
@@ -14,22 +13,19 @@
 
 /* A word that begins the name of a kernel, as "cudnn" does: whose algorithm it runs. False: there is none. */
 static bool kernel_called(const char *word, const char *shown, Error *error) {
-  DescriptionNames *known = malloc(sizeof *known);
-  Profile *profile = malloc(sizeof *profile);
-  bool found = false;
-  if (known && profile && description_names("kernels", known, NULL) == STATUS_OK)
-    for (int k = 0; !found && k < known->n; k++) {
-      if (strncmp(known->names[k], word, strlen(word)) != 0) continue;
-      if (description_kernel(known->names[k], profile, NULL)) continue;
-      found = true;
-      error_refuse(error,
-                   "there is no algorithm '%s': %s is a kernel, which moves the tiles of %s; give --kernel %s "
-                   "--algorithm %s",
-                   shown, known->names[k], profile->schedule->name, known->names[k], profile->schedule->name);
-    }
-  free(profile);
-  free(known);
-  return found;
+  DescriptionNames known;
+  const Profile *kernel;
+  if (description_names("kernels", &known, NULL)) return false;
+  for (int k = 0; k < known.n; k++) {
+    const char *name = known.names[k];
+    if (strncmp(name, word, strlen(word)) != 0 || own_kernel(name, &kernel, NULL)) continue;
+    error_refuse(error,
+                 "there is no algorithm '%s': %s is a kernel, which moves the tiles of %s; give --kernel %s "
+                 "--algorithm %s",
+                 shown, name, kernel->schedule->name, name, kernel->schedule->name);
+    return true;
+  }
+  return false;
 }
 
 const QuestionFiles REQUEST_FILES = {

@@ -1,11 +1,8 @@
 /* A run of someone else's kernels: what its file, its launch and the request say of it. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/base/quote.h"
 #include "viz/cli/crosscheck/crosscheck_judge.h"
 
 enum { UNKNOWN_BLOCK = 64 };
@@ -121,9 +118,7 @@ static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
 Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   const CounterRow *row = &run->sum;
   if (row->has_shape) return judge_recorded(c, j, row, error);
-  Request *r = malloc(sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
-  *r = *j->request;
+  Request own = *j->request, *const r = &own;
   if (run->n_parts > 1) crosscheck_note(c, "One attention, added up: %s.", run->parts);
   Status status = choose_kernel(c, j, r, run, error);
   if (!status) take_from_file(c, r, &run->facts);
@@ -187,7 +182,6 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
                         : crosscheck_add_row(c, row, &model, shape, tiling, error);
     c->context = (ExplainContext){0};
   }
-  free(r);
   return status;
 }
 
@@ -215,9 +209,7 @@ Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *erro
   char text[96], read[64] = "";
   const CounterRow *row = &run->sum;
   const Counter by = row->known[COUNTER_BOUNDARY_READ] ? COUNTER_BOUNDARY_READ : COUNTER_HBM_READ;
-  Request *r = malloc(sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
-  *r = *j->request;
+  Request own = *j->request, *const r = &own;
   const char *why = why_no_backward(r, run, text, sizeof text);
   if (why && !r->shape.N_q) {
     take_from_file(c, r, &run->facts);
@@ -228,7 +220,6 @@ Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *erro
              by == COUNTER_HBM_READ ? "read from HBM" : "read across the boundary");
   Shape shape = r->shape;
   const LaunchFacts *f = &run->facts;
-  free(r);
   if (why) {
     crosscheck_note(c, "A backward pass, added up and not judged: %s%s; %s.", run->parts, read, why);
     return STATUS_OK;

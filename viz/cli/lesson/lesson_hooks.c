@@ -30,15 +30,14 @@ static bool is_claimed(void *context, const char *number, const char *unit) {
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
   const LessonLintContext *c = context;
   char link[1024];
-  if (length >= sizeof link)
-    return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
+  if (length >= sizeof link) return error_refuse(error, "a link is longer than %zu bytes", sizeof link - 1);
   snprintf(link, sizeof link, "%.*s", (int)length, target);
   if (strncmp(link, "https://", 8) == 0 || strncmp(link, "http://", 7) == 0) return STATUS_OK;
   char *anchor = strchr(link, '#');
   if (anchor) *anchor++ = '\0';
   if (strchr(link, ':') || link[0] == '/')
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
-                     quote_text(link).text);
+    return error_refuse(error, "the link '%s' is neither a web address nor a file beside the lesson",
+                        quote_text(link).text);
   const char *slash = strrchr(c->path, '/'), *own = slash ? slash + 1 : c->path;
   char *buffer = NULL;
   size_t bytes = 0;
@@ -49,14 +48,13 @@ static Status check_link(void *context, const char *target, size_t length, Error
     status = assets_read("lessons/course/glossary.md", (size_t)8 << 20, &buffer, &bytes, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
   if (status)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the link '%s' leads nowhere: there is no such file in the lesson's folder",
-                     quote_text(link).text);
+    return error_refuse(error, "the link '%s' leads nowhere: there is no such file in the lesson's folder",
+                        quote_text(link).text);
   const bool found = !anchor || lesson_find_anchor(buffer, anchor);
   free(buffer);
   if (found) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name",
-                   quote_text(link).text, quote_text(anchor).text);
+  return error_refuse(error, "the link '%s#%s' leads nowhere: no heading has that name", quote_text(link).text,
+                      quote_text(anchor).text);
 }
 
 static Status picture(void *context, const char *state, const LessonShow *show, char **text) {

@@ -1,7 +1,6 @@
 /* Pictures of a lesson as text. Part of viz/cli/lesson/lesson_print.h. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/random.h"
@@ -80,9 +79,8 @@ static void print_cell(const Grid *g, int64_t i, int64_t j, Io *io) {
 }
 
 static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
-  Grid *g = malloc(sizeof *g);
+  Grid own, *const g = &own;
   bool overflow = false; /* cannot happen within so few events */
-  if (!g) return;
   walk_grid(run, show, g);
   text_say(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
            run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
@@ -112,7 +110,6 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
           number_bytes(traffic_read_bytes(&g->traffic, &overflow)).text,
           number_bytes(traffic_write_bytes(&g->traffic, &overflow)).text,
           number_count(wide((int64_t)g->traffic.steps)).text);
-  free(g);
 }
 
 /* ---- Events */
@@ -209,29 +206,23 @@ static void print_softmax(const LessonShow *show, int64_t seed, Io *io) {
 
 /* ---- In words */
 
-typedef struct {
-  Stage stage;
-  Snapshot now;
-  char text[WORDS_BYTES];
-} Words;
-
 /* Of a scene without a picture in text: a line, what the window says of it in the last step; of splits
  * halfway, when all parts are read. */
 static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error) {
-  Words *w = calloc(1, sizeof *w);
-  if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
-  const Status status = request_stage(&s->request, false, 0, &w->stage, error);
+  Stage stage;
+  Snapshot now = {0};
+  char text[WORDS_BYTES];
+  const Status status = request_stage(&s->request, false, 0, &stage, error);
   if (!status) {
-    const uint64_t n = w->stage.n_steps;
-    stage_snapshot(&w->stage, w->stage.run.plan.tiling.n_splits > 1 ? n / 2 : n - (n > 0), &w->now);
-    scene_describe(show->scene, &w->now, NULL, w->text, sizeof w->text);
-    char *end = strrchr(w->text, '\n');
+    const uint64_t n = stage.n_steps;
+    stage_snapshot(&stage, stage.run.plan.tiling.n_splits > 1 ? n / 2 : n - (n > 0), &now);
+    scene_describe(show->scene, &now, NULL, text, sizeof text);
+    char *end = strrchr(text, '\n');
     if (end) *end = '\0';
-    const char *last = strrchr(w->text, '\n');
-    text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, last ? last + 1 : w->text);
+    const char *last = strrchr(text, '\n');
+    text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, last ? last + 1 : text);
   }
-  stage_free(&w->stage);
-  free(w);
+  stage_free(&stage);
   return status;
 }
 
@@ -262,10 +253,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
 /* ---- All of them */
 
 Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error) {
-  Scene *s = calloc(1, sizeof *s);
-  if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
-  Status status = prepare(s, state, error);
-  if (!status) status = print_scene(s, show, io, error);
-  free(s);
-  return status;
+  Scene s = {0};
+  const Status status = prepare(&s, state, error);
+  return status ? status : print_scene(&s, show, io, error);
 }

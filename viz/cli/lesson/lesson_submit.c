@@ -25,8 +25,7 @@ static bool is_folder_there(const char *path) {
 static Status path_of(const char *to, const char *student, const char *ending, char *path, size_t size, Error *error) {
   const bool is_folder = is_folder_there(to);
   size_t used = (size_t)snprintf(path, size, is_folder ? "%s/" : "%s", to);
-  if (used + 4 * strlen(student) + 8 > size)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the file is too long");
+  if (used + 4 * strlen(student) + 8 > size) return error_refuse(error, "the name of the file is too long");
   for (const char *p = student; is_folder && *p; p++)
     path[used++] = ascii_is_alnum((unsigned char)*p) || (unsigned char)*p >= 0x80 || strchr("-_.", *p) ? *p : '-';
   if (is_folder) snprintf(path + used, size - used, "%s", ending);
@@ -43,8 +42,8 @@ Status lesson_submit(const char *lesson, const char *student, const char *to, Io
     status = error_set(error, STATUS_NO_MEMORY, "no memory for what is handed in");
   lesson_progress_close(&progress);
   if (!status && !n)
-    status = error_set(error, STATUS_BAD_REQUEST, "nothing was answered%s%s yet: there is nothing to hand in",
-                       lesson ? " in " : "", lesson ? lesson : "");
+    status = error_refuse(error, "nothing was answered%s%s yet: there is nothing to hand in", lesson ? " in " : "",
+                          lesson ? lesson : "");
   if (!status && strcmp(to, "-") == 0)
     text_say(io->out, "%s\n", text);
   else if (!status && !(status = path_of(to, student, ".json", path, sizeof path, error)) &&
@@ -69,9 +68,9 @@ static Status check_paths(const ClassNames *names, const char *folder, Error *er
     class_fold_name(path + strlen(folder) + 1, who);
     const char *before = g_hash_table_lookup(seen, who);
     if (before)
-      status = error_set(error, STATUS_BAD_REQUEST,
-                         "'%s' and '%s' would have one file; write their names so that they differ in letters",
-                         quote_text(before).text, quote_text(names->names[k]).text);
+      status =
+          error_refuse(error, "'%s' and '%s' would have one file; write their names so that they differ in letters",
+                       quote_text(before).text, quote_text(names->names[k]).text);
     else
       g_hash_table_insert(seen, g_strdup(who), (void *)names->names[k]);
   }
@@ -86,8 +85,7 @@ Status lesson_handouts(const Lesson *lesson, const char *roster, const char *key
   const bool is_made = !is_folder_there(folder);
   Status status = class_names_read(&names, roster, io, error);
   if (!status && is_made && mkdir(folder, 0777) != 0)
-    status = error_set(error, STATUS_BAD_REQUEST, "the folder '%s' cannot be made: %s", quote_text(folder).text,
-                       strerror(errno));
+    status = error_refuse(error, "the folder '%s' cannot be made: %s", quote_text(folder).text, strerror(errno));
   if (!status) status = check_paths(&names, folder, error);
   if (status && is_made) rmdir(folder);
   size_t n = 0;
