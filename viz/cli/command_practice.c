@@ -12,15 +12,6 @@
 
 enum { COUNT_DEFAULT = 10, COUNT_MOST = 1000, DAY_S = 86400, SKILLS_MAX = 1000, NAMES_MAX = 40 };
 
-typedef struct {
-  uint64_t seed;
-  int count; /* 0: the default */
-  bool has_seed, lists, has_solutions;
-  int n_named;
-  char names[NAMES_MAX][PRACTICE_NAME_BYTES];
-  OutputRequest output;
-} PracticeOptions;
-
 /* A question of a lesson. */
 typedef struct {
   char name[PRACTICE_NAME_BYTES], title[128];
@@ -29,7 +20,13 @@ typedef struct {
 } Skill;
 
 typedef struct {
-  const PracticeOptions *o;
+  uint64_t seed;
+  int count; /* 0: the default */
+  bool has_seed, lists, has_solutions;
+  int n_named;
+  char names[NAMES_MAX][PRACTICE_NAME_BYTES];
+  OutputRequest output;
+  /* what it works with: */
   Io *io;
   LessonProgress progress;
   LessonQuestion question;
@@ -42,21 +39,21 @@ typedef struct {
 /* ---- Choosing */
 
 /* "2/factor", "factor" or "2"; without a name all are chosen. */
-static bool is_chosen(const PracticeOptions *o, const char *name) {
+static bool is_chosen(const Practice *p, const char *name) {
   const char *id = strchr(name, '/') + 1;
-  bool is_named = o->n_named == 0;
-  for (int k = 0; k < o->n_named && !is_named; k++) {
-    const size_t n = strlen(o->names[k]);
-    is_named = strcmp(o->names[k], name) == 0 || strcmp(o->names[k], id) == 0 ||
-               (name + n + 1 == id && strncmp(o->names[k], name, n) == 0);
+  for (int k = 0; k < p->n_named; k++) {
+    const char *named = p->names[k];
+    const size_t n = strlen(named);
+    if (strcmp(named, name) == 0 || strcmp(named, id) == 0 || (name + n + 1 == id && strncmp(named, name, n) == 0))
+      return true;
   }
-  return is_named;
+  return p->n_named == 0;
 }
 
 static void add_skills(Practice *p, const Lesson *lesson) {
   for (size_t a = 0; a < lesson->n_asks && p->n < SKILLS_MAX; a++) {
     Skill *s = &p->skills[p->n];
-    if (!lesson_skill(lesson, (int)a, s->name) || !is_chosen(p->o, s->name)) continue;
+    if (!lesson_skill(lesson, (int)a, s->name) || !is_chosen(p, s->name)) continue;
     snprintf(s->title, sizeof s->title, "%.120s", lesson_text(lesson, lesson->title));
     s->lesson = atoi(lesson->name);
     s->ask = (int)a;
@@ -76,7 +73,7 @@ static Status find_skills(Practice *p, Error *error) {
   free(files);
   if (status || p->n) return status;
   return error_refuse(error, "there is no skill '%s'; 'tilewalk lesson practice --list' has them",
-                      quote_text(p->o->n_named ? p->o->names[0] : "").text);
+                      quote_text(p->n_named ? p->names[0] : "").text);
 }
 
 static int next_skill(Practice *p) {
@@ -90,7 +87,7 @@ static Status open_question(const Practice *p, int k, const Skill *s, Lesson *le
   unsigned char place[16] = {0};
   char number[16];
   for (int b = 0; b < 8; b++)
-    place[b] = (unsigned char)(p->o->seed >> (8 * b)), place[8 + b] = (unsigned char)(k >> (4 * b));
+    place[b] = (unsigned char)(p->seed >> (8 * b)), place[8 + b] = (unsigned char)(k >> (4 * b));
   *seed = 2 + siphash(place, "practice", 8) % 999999997;
   snprintf(number, sizeof number, "%d", s->lesson);
   const Status status = lesson_load_named(number, lesson, error);
@@ -108,14 +105,14 @@ static Status practise(Practice *p, Error *error) {
       p->io->out, &p->io->style, ROLE_DIM, 0,
       "Type an answer as you would write it: 64 MiB, 50%, 1/2, 2x. 'hint', 'skip' and 'quit' do what they say.");
   fputc('\n', p->io->out);
-  while (n < p->o->count && !status && !has_stopped) {
+  while (n < p->count && !status && !has_stopped) {
     const int k = next_skill(p);
     Skill *s = &p->skills[k];
     char heading[PRACTICE_NAME_BYTES + 48];
     Lesson lesson;
     LessonLeft left = {0};
     uint64_t seed;
-    snprintf(heading, sizeof heading, "%d of %d: %s", n + 1, p->o->count, s->name);
+    snprintf(heading, sizeof heading, "%d of %d: %s", n + 1, p->count, s->name);
     status = open_question(p, n, s, &lesson, &seed, error);
     if (!status) status = lesson_walk_question(&lesson, seed, heading, &left, p->io, error);
     lesson_free(&lesson);
@@ -158,7 +155,7 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
   if (!status) {
     const LessonAsk *ask = &lesson.asks[0];
     put_cells(t, "snssss", lesson.name, k + 1, s->name, q->prompt, ask->kind == LESSON_NUMBER ? ask->unit.name : "",
-              p->o->has_solutions ? q->answer : "");
+              p->has_solutions ? q->answer : "");
     table_rule(t);
   }
   lesson_run_end(&run);
@@ -168,11 +165,11 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
 
 /* The questions, each with its answer when that is asked for; as CSV a sheet to fill in. */
 static Status add_paper(Practice *p, Document *d, Error *error) {
-  put_values(d, "tilewalk-practice:n seed:u", 1, p->o->seed);
+  put_values(d, "tilewalk-practice:n seed:u", 1, p->seed);
   Table *t = put_table(d, DOCUMENT_ALL, "questions",
                        ";lesson| >;number=number|question;id=skill| ~;prompt=prompt|unit=unit|answer~=answer");
   Status status = STATUS_OK;
-  for (int k = 0; k < p->o->count && !status; k++) status = add_question(p, t, k, error);
+  for (int k = 0; k < p->count && !status; k++) status = add_question(p, t, k, error);
   return status;
 }
 
@@ -192,50 +189,48 @@ static void add_list(Practice *p, Document *d) {
 /* ---- The command */
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
-  PracticeOptions *o = options;
+  Practice *p = options;
   const time_t now = time(NULL);
-  if (!o->has_seed) o->seed = (uint64_t)now;
-  if (!o->count) o->count = COUNT_DEFAULT;
-  Practice *p = calloc(1, sizeof *p);
-  if (!p) return error_set(error, STATUS_NO_MEMORY, "no memory to practise");
-  *p = (Practice){.o = o, .io = io, .today = (int64_t)now / DAY_S, .recent = {-1, -1}};
+  if (!p->has_seed) p->seed = (uint64_t)now;
+  if (!p->count) p->count = COUNT_DEFAULT;
+  p->io = io;
+  p->today = (int64_t)now / DAY_S;
+  p->recent[0] = p->recent[1] = -1;
   Status status = lesson_progress_open(&p->progress, io->err, error);
   if (!status) status = find_skills(p, error);
-  if (!status && o->lists)
+  if (!status && p->lists)
     add_list(p, d);
   else if (!status)
-    status = o->has_solutions || d->form != DOCUMENT_TEXT ? add_paper(p, d, error) : practise(p, error);
+    status = p->has_solutions || d->form != DOCUMENT_TEXT ? add_paper(p, d, error) : practise(p, error);
   lesson_progress_close(&p->progress);
-  free(p);
   return status;
 }
 
 /* ---- Options */
 
 static Status add_skill(void *target, const char *value, Error *error) {
-  PracticeOptions *o = target;
-  if (!*value || strlen(value) >= PRACTICE_NAME_BYTES || o->n_named == NAMES_MAX)
+  Practice *p = target;
+  if (!*value || strlen(value) >= PRACTICE_NAME_BYTES || p->n_named == NAMES_MAX)
     return error_refuse(error, "that is no skill, or more than there are; 'tilewalk lesson practice --list' has them");
-  memcpy(o->names[o->n_named++], value, strlen(value) + 1);
+  memcpy(p->names[p->n_named++], value, strlen(value) + 1);
   return STATUS_OK;
 }
 
 static const Option PRACTICE_OPTIONS[] = {
     OPTION_ROW("count", "N", "How many questions. Default 10.",
-               OPTION_NUMBER(PracticeOptions, count, "the count", 1, COUNT_MOST)),
+               OPTION_NUMBER(Practice, count, "the count", 1, COUNT_MOST)),
     OPTION_SWITCH("list", "List the questions: how strong you are in each (0 to 5), and when it is asked again.",
-                  OPTION_FLAG(PracticeOptions, lists)),
+                  OPTION_FLAG(Practice, lists)),
     OPTION_ROW("seed", "SEED", "The same numbers again. Default: new ones each time.",
-               OPTION_NUMBER(PracticeOptions, seed, "the seed", 0, INT64_MAX),
-               .given = offsetof(PracticeOptions, has_seed)),
+               OPTION_NUMBER(Practice, seed, "the seed", 0, INT64_MAX), .given = offsetof(Practice, has_seed)),
     OPTION_SWITCH("solutions", "Print the questions with their answers, and ask nothing.",
-                  OPTION_FLAG(PracticeOptions, has_solutions)),
+                  OPTION_FLAG(Practice, has_solutions)),
     {0},
 };
 
 static const OptionSet SETS[] = {
     {"Practice", PRACTICE_OPTIONS, 0},
-    {"Output of papers and lists", OUTPUT_FORMAT_OPTIONS, offsetof(PracticeOptions, output)},
+    {"Output of papers and lists", OUTPUT_FORMAT_OPTIONS, offsetof(Practice, output)},
     {0},
 };
 
@@ -254,7 +249,7 @@ const Command COMMAND_PRACTICE = {
                 "  # two questions alone, then those of one lesson\n"
                 "  tilewalk lesson practice 1/ridge 5/waves --count 4\n"
                 "  tilewalk lesson practice 3\n",
-    .options_bytes = sizeof(PracticeOptions),
+    .options_bytes = sizeof(Practice),
     .sets = SETS,
     .set_positional = add_skill,
     .answer = answer,

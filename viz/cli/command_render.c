@@ -8,16 +8,19 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
-#include "viz/cli/chart_file.h"
+#include "viz/cli/film.h"
 #include "viz/cli/program_notes.h"
-#include "viz/export/animation.h"
 #include "viz/export/surface.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/speaker.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/progress.h"
+
+/* What is seen in one beat: from a step on, n steps. */
+typedef struct {
+  uint64_t step, length;
+} Beat;
 
 typedef struct {
   Request request;
@@ -25,10 +28,20 @@ typedef struct {
   ChartRequest picture;
   bool presentation, describe, speaker;
   bool ranged;                 /* --frames was there */
-  int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
+  int64_t from, until, stride; /* of --frames; until -1: the end; stride 0: about 150 frames */
   int64_t frame_ms;
   int64_t sub_frames; /* of each step; 0: 1 */
-} RenderOptions;
+  /* what it works with: */
+  Stage stage;
+  Snapshot now;
+  SceneKind scene;
+  SceneView view;
+  const Theme *theme;
+  char footer[REQUEST_STATE_BYTES];
+  uint64_t each; /* frames a beat */
+  Beat *beats;
+  uint64_t n_beats;
+} Render;
 
 enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYTES = 4096 };
 
@@ -36,7 +49,7 @@ enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYT
 
 /* "A:B", "A:B:STRIDE"; B may be left out. */
 static Status set_frames(void *target, const char *value, Error *error) {
-  RenderOptions *o = target;
+  Render *r = target;
   char parts[3][32] = {"", "", ""};
   int n = 0;
   const char *p = value;
@@ -57,38 +70,17 @@ static Status set_frames(void *target, const char *value, Error *error) {
     return error_refuse(
         error, "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
         quote_text(value).text);
-  o->first = first;
-  o->last = last;
-  o->stride = stride;
-  o->ranged = true;
+  r->from = first;
+  r->until = last;
+  r->stride = stride;
+  r->ranged = true;
   return STATUS_OK;
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-/* What is seen in one beat: from a step on, n steps. */
-typedef struct {
-  uint64_t step, length;
-} Beat;
-
-typedef struct {
-  const RenderOptions *options;
-  Stage stage;
-  Snapshot now;
-  SceneKind scene;
-  SceneView view;
-  const Theme *theme;
-  char footer[REQUEST_STATE_BYTES];
-  uint64_t first, stride, last;
-  uint64_t each; /* frames a beat */
-  Beat *beats;
-  uint64_t n_beats;
-  Progress progress;
-  const volatile sig_atomic_t *interrupted;
-} Render;
-
 static void show_moment(Render *r, uint64_t step, double fraction) {
-  Request shown = r->options->request;
+  Request shown = r->request;
   const SceneMoment moment = scene_moment(step, step < r->stage.n_steps ? fraction : 0);
   stage_snapshot(&r->stage, moment.step, &r->now);
   r->view.phase = moment.phase;
@@ -100,7 +92,7 @@ static void show_moment(Render *r, uint64_t step, double fraction) {
 
 static void draw_still(cairo_t *cr, double width, double height, const void *data) {
   const Render *r = data;
-  if (r->options->speaker) {
+  if (r->speaker) {
     const SpeakerPage page = {&r->stage, r->scene, &r->now, r->view, -1, r->footer};
     speaker_draw(&page, cr, width, height, r->theme);
     return;
@@ -118,15 +110,9 @@ static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame,
   draw_still(cr, width, height, r);
 }
 
-static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
-  Render *r = data;
-  progress_update(&r->progress, frame, n_frames, progress_clock_s());
-  return !*r->interrupted;
-}
-
 /* The beats from the first step to the last: of `stride` steps, or with a stride of 1 all skips in a row together. */
-static Status fill_beats(Render *r, Error *error) {
-  const uint64_t most = (r->last - r->first) / r->stride + 3;
+static Status fill_beats(Render *r, uint64_t first, uint64_t last, uint64_t stride, Error *error) {
+  const uint64_t most = (last - first) / stride + 3;
   if (most > ANIMATION_FRAMES_MAX + 3u)
     return error_set(error, STATUS_TOO_LARGE,
                      "%" PRIu64 " steps; an animation has at most %d frames. A larger stride takes fewer: --frames "
@@ -134,13 +120,13 @@ static Status fill_beats(Render *r, Error *error) {
                      most - 2, ANIMATION_FRAMES_MAX);
   r->beats = calloc((size_t)most, sizeof *r->beats);
   if (!r->beats) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRIu64 " steps", most);
-  for (uint64_t step = r->first; step < r->last;) {
-    uint64_t length = r->each > 1 && r->stride == 1 ? stage_beat(&r->stage, step) : r->stride;
-    if (length > r->last - step) length = r->last - step;
+  for (uint64_t step = first; step < last;) {
+    uint64_t length = r->each > 1 && stride == 1 ? stage_beat(&r->stage, step) : stride;
+    if (length > last - step) length = last - step;
     r->beats[r->n_beats++] = (Beat){step, length};
     step += length;
   }
-  r->beats[r->n_beats++] = (Beat){r->last, 0};
+  r->beats[r->n_beats++] = (Beat){last, 0};
   return STATUS_OK;
 }
 
@@ -156,130 +142,115 @@ static void say_if_large(const char *path, uint64_t n_frames, Io *io) {
 }
 
 static Status save_animation(Render *r, Io *io, Error *error) {
-  const RenderOptions *o = r->options;
-  const uint64_t end = r->stage.n_steps;
-  r->first = (uint64_t)o->first < end ? (uint64_t)o->first : end;
-  r->last = o->ranged && o->last >= 0 && (uint64_t)o->last < end ? (uint64_t)o->last : end;
-  const uint64_t n_steps = r->last - r->first;
-  const bool is_short = n_steps <= SHORT_STEPS && !o->stride; /* then every step is seen, and the way to the next */
-  r->stride = o->stride ? (uint64_t)o->stride : is_short ? 1 : n_steps / DEFAULT_FRAMES + 1;
-  r->each = o->sub_frames ? (uint64_t)o->sub_frames : is_short || r->stride == 1 ? IN_BETWEENS : 1;
-  if (fill_beats(r, error)) return error->status;
-  const uint64_t n_frames = (r->n_beats - 1) * r->each + 1;
-  const TextStyle style = text_style_for(io->err);
-  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
-  r->interrupted = io_catch_interrupt(io);
-  show_moment(r, r->first, 0);
+  const uint64_t end = r->stage.n_steps, first = (uint64_t)r->from < end ? (uint64_t)r->from : end,
+                 last = r->ranged && r->until >= 0 && (uint64_t)r->until < end ? (uint64_t)r->until : end;
+  const bool is_short =
+      last - first <= SHORT_STEPS && !r->stride; /* then every step is seen, and the way to the next */
+  const uint64_t stride = r->stride ? (uint64_t)r->stride : is_short ? 1 : (last - first) / DEFAULT_FRAMES + 1;
+  r->each = r->sub_frames ? (uint64_t)r->sub_frames : is_short || stride == 1 ? IN_BETWEENS : 1;
+  if (fill_beats(r, first, last, stride, error)) return error->status;
+  show_moment(r, first, 0);
   const int beat_ms = r->each > 1 ? 360 : 125; /* a step is to be seen happening, or to pass */
   const int frame_ms = beat_ms / (int)r->each < 20 ? 20 : beat_ms / (int)r->each;
-  const Animation animation = {.width = o->picture.width ? o->picture.width : 1280,
-                               .height = o->picture.height ? o->picture.height : 720,
-                               .n_frames = n_frames,
-                               .frame_ms = o->frame_ms ? (int)o->frame_ms : frame_ms,
-                               .title = *o->picture.title ? o->picture.title : "Tilewalk",
-                               .state = r->footer,
-                               .draw = draw_frame,
-                               .go_on = go_on,
-                               .data = r};
-  const Status status = animation_save(o->output.output, &animation, error);
-  progress_end(&r->progress);
-  if (!status) say_if_large(o->output.output, n_frames, io);
+  const Animation film = {.n_frames = (r->n_beats - 1) * r->each + 1,
+                          .frame_ms = r->frame_ms ? (int)r->frame_ms : frame_ms,
+                          .title = *r->picture.title ? r->picture.title : "Tilewalk",
+                          .state = r->footer,
+                          .draw = draw_frame,
+                          .data = r};
+  const Status status = film_save(r->output.output, &r->picture, "render", &film, io, error);
+  if (!status) say_if_large(r->output.output, film.n_frames, io);
   return status;
 }
 
 /* "-.svg": the picture goes to the output, and nothing else does. */
-static bool goes_to_output(const RenderOptions *o) { return strncmp(o->output.output, "-.", 2) == 0; }
+static bool goes_to_output(const Render *r) { return strncmp(r->output.output, "-.", 2) == 0; }
 
 static Status save_still(Render *r, Io *io, Error *error) {
-  const RenderOptions *o = r->options;
-  const int width = o->picture.width ? o->picture.width : 1280, height = o->picture.height ? o->picture.height : 720;
-  char title[sizeof o->picture.title + 16];
-  snprintf(title, sizeof title, "Tilewalk: %s", *o->picture.title ? o->picture.title : scene_title(r->scene));
+  const int width = r->picture.width ? r->picture.width : 1280, height = r->picture.height ? r->picture.height : 720;
+  char title[sizeof r->picture.title + 16];
+  snprintf(title, sizeof title, "Tilewalk: %s", *r->picture.title ? r->picture.title : scene_title(r->scene));
   const SurfaceMetadata metadata = {title, r->footer};
-  return surface_put(o->output.output, io->out, width, height, draw_still, r, &metadata, error);
+  return surface_put(r->output.output, io->out, width, height, draw_still, r, &metadata, error);
 }
 
 /* ---- The command ----------------------------------------------------------------------------------------- */
 
-static Status check_options(const RenderOptions *o, Error *error) {
-  const bool animated = *o->output.output && animation_is_named(o->output.output);
-  if (!*o->output.output && !o->describe)
+static Status check_options(const Render *r, Error *error) {
+  const bool animated = *r->output.output && animation_is_named(r->output.output);
+  if (!*r->output.output && !r->describe)
     return error_refuse(
         error, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp, .gif or .mp4, or --describe for words");
-  if (!*o->output.output && (o->ranged || o->picture.given || o->presentation || o->speaker))
+  if (!*r->output.output && (r->ranged || r->picture.given || r->presentation || r->speaker))
     return error_refuse(
         error,
         "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
-  if (*o->output.output && animation_or_picture(o->output.output, error)) return error->status;
-  if (goes_to_output(o) && (animated || o->describe))
+  if (*r->output.output && animation_or_picture(r->output.output, error)) return error->status;
+  if (goes_to_output(r) && (animated || r->describe))
     return error_refuse(error, "one picture goes to the output: name -.png, -.svg or -.pdf, and --describe apart");
-  if (o->sub_frames && !animated)
+  if (r->sub_frames && !animated)
     return error_refuse(
         error, "--sub-frames is for animations: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
-  if (o->ranged && !animated)
+  if (r->ranged && !animated)
     return error_refuse(
         error, "--frames makes many pictures: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
   return STATUS_OK;
 }
 
-static Status prepare(RenderOptions *o, Render *r, Error *error) {
-  question_choose_small(&o->request);
-  if (check_options(o, error)) return error->status;
-  r->options = o;
-  r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
+static Status prepare(Render *r, Error *error) {
+  question_choose_small(&r->request);
+  if (check_options(r, error)) return error->status;
+  r->theme = *r->picture.theme ? theme_named(r->picture.theme) : &theme_light;
   r->view = (SceneView){
-      .presentation = o->presentation, .title = *o->picture.title ? o->picture.title : NULL, .memo = memo_new()};
-  if (o->request.n_algorithms > 1) r->scene = SCENE_PILES; /* several are to be seen beside each other */
-  if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
-  return request_stage(&o->request, o->request.without_max, 0, &r->stage, error);
+      .presentation = r->presentation, .title = *r->picture.title ? r->picture.title : NULL, .memo = memo_new()};
+  if (r->request.n_algorithms > 1) r->scene = SCENE_PILES; /* several are to be seen beside each other */
+  if (*r->request.scene) scene_from_name(r->request.scene, &r->scene);
+  return request_stage(&r->request, r->request.without_max, 0, &r->stage, error);
 }
 
 static int run_render(void *options, Io *io, Error *error) {
-  RenderOptions *o = options;
-  Render *r = calloc(1, sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a scene"), EXIT_BAD_REQUEST;
-  Status status = prepare(o, r, error);
-  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
-  if (!status) show_moment(r, (uint64_t)o->request.step, o->request.step_thousandths / 1000.0);
-  if (!status && *o->output.output)
-    status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, io, error);
-  if (!status && o->describe) {
+  Render *r = options;
+  Status status = prepare(r, error);
+  if (!status) program_notes(r->request.algorithms, r->request.n_algorithms, io);
+  if (!status) show_moment(r, (uint64_t)r->request.step, r->request.step_thousandths / 1000.0);
+  if (!status && *r->output.output)
+    status = animation_is_named(r->output.output) ? save_animation(r, io, error) : save_still(r, io, error);
+  if (!status && r->describe) {
     char text[DESCRIPTION_BYTES];
-    show_moment(r, (uint64_t)o->request.step, 0);
+    show_moment(r, (uint64_t)r->request.step, 0);
     text_put(io->out, scene_describe(r->scene, &r->now, r->view.memo, text, sizeof text));
   }
   stage_free(&r->stage);
   memo_free(r->view.memo);
   free(r->beats);
-  free(r);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static const Option RENDER_OPTIONS[] = {
     OPTION_SWITCH("presentation", "Larger text and nothing beside the scene, for a projector.",
-                  OPTION_FLAG(RenderOptions, presentation)),
+                  OPTION_FLAG(Render, presentation)),
     OPTION_SWITCH("speaker", "The speaker's page of the step: what it says, what comes next, and the scene, small.",
-                  OPTION_FLAG(RenderOptions, speaker)),
-    OPTION_SWITCH("describe", "Print the step in words.", OPTION_FLAG(RenderOptions, describe)),
+                  OPTION_FLAG(Render, speaker)),
+    OPTION_SWITCH("describe", "Print the step in words.", OPTION_FLAG(Render, describe)),
     OPTION_ROW("frames", "A:B:STRIDE",
                "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps.",
                .set = set_frames),
     OPTION_ROW("sub-frames", "COUNT",
                "Frames of an animation for each step, in which tiles are seen on their way. Default 4, of long runs 1.",
-               OPTION_NUMBER(RenderOptions, sub_frames, "the number of frames a step", 1, 60)),
+               OPTION_NUMBER(Render, sub_frames, "the number of frames a step", 1, 60)),
     OPTION_ROW("frame-ms", "MS",
                "How long an animation shows each frame. Default: a step in 360, or 125 where tiles are not seen on "
                "their way.",
-               OPTION_NUMBER(RenderOptions, frame_ms, "the milliseconds of a frame", 10, 60000)),
+               OPTION_NUMBER(Render, frame_ms, "the milliseconds of a frame", 10, 60000)),
     {0},
 };
 
 static const OptionSet SETS[] = {
-    {"Scene", QUESTION_SCENE_OPTIONS, offsetof(RenderOptions, request)},
+    {"Scene", QUESTION_SCENE_OPTIONS, offsetof(Render, request)},
     {"Rendering", RENDER_OPTIONS, 0},
-    {"Output", OUTPUT_FILE_OPTIONS, offsetof(RenderOptions, output)},
-    {"Picture", PICTURE_OPTIONS, offsetof(RenderOptions, picture)},
-    QUESTION_OPTION_SETS(RenderOptions, request),
+    {"Output", OUTPUT_FILE_OPTIONS, offsetof(Render, output)},
+    {"Picture", PICTURE_OPTIONS, offsetof(Render, picture)},
+    QUESTION_OPTION_SETS(Render, request),
     {0},
 };
 
@@ -309,7 +280,7 @@ const Command COMMAND_RENDER = {
                 "  tilewalk render --step 40 -o -.png | wc -c\n\n"
                 "  # what happens, in words\n"
                 "  tilewalk render --step 40 --describe\n",
-    .options_bytes = sizeof(RenderOptions),
+    .options_bytes = sizeof(Render),
     .sets = SETS,
     .run = run_render,
 };

@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/cli/chart_file.h"
+#include "viz/cli/film.h"
 #include "viz/cli/command.h"
 #include "viz/story/story_file.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/export/animation.h"
 #include "viz/export/surface.h"
 #include "viz/story/story_page.h"
 #include "viz/text/print.h"
-#include "viz/text/progress.h"
 
 enum { FRAMES_PER_SECOND = 30, ASK_SECONDS = 4, USUAL_STORY_BYTES = 256 };
 
@@ -25,10 +23,19 @@ typedef struct {
   char name[USUAL_STORY_BYTES];
   long long N, beat, part, rate;
   bool lint, list, ask;
-} StoryOptions;
+  /* what it draws with: */
+  Lesson *story;
+  StoryTold *told;
+  const Theme *theme;
+  StoryScene scene;
+  StoryMoment moment;
+  int open; /* the beat of `scene`, from 1; 0: none */
+  double starts[STORY_BEATS_MAX + 1];
+  Error why; /* of a frame */
+} Story;
 
 static Status set_name(void *target, const char *value, Error *error) {
-  StoryOptions *o = target;
+  Story *o = target;
   if (*o->name || !*value || strlen(value) >= sizeof o->name)
     return error_refuse(error, "name one story, or the file of one; `tilewalk tour --story --list` has them");
   strcpy(o->name, value);
@@ -42,19 +49,16 @@ static void print_story(void *io, const char *name, const char *title) {
 }
 
 /* Every size, every caption, every moment. */
-static Status lint(const Lesson *story, Io *io, Error *error) {
+static Status lint(Story *o, Io *io, Error *error) {
   int beats = 0, size = 0;
-  for (; story_size(story, size) || size == 0; size++) {
-    StoryTold *told = story_tell(story, story_size(story, size), &LESSON_LIMITS, error);
+  for (; story_size(o->story, size) || size == 0; size++) {
+    StoryTold *told = story_tell(o->story, story_size(o->story, size), &LESSON_LIMITS, error);
     if (!told) return error->status;
     Status status = STATUS_OK;
     for (int b = 0; b < told->n && !status; b++, beats++) {
-      StoryScene *scene = calloc(1, sizeof *scene);
-      status = scene ? story_scene_open(scene, story, told, b, error)
-                     : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
-      if (!status) status = story_scene_check(scene, story, error);
-      if (scene) story_scene_free(scene);
-      free(scene);
+      status = story_scene_open(&o->scene, o->story, told, b, error);
+      if (!status) status = story_scene_check(&o->scene, o->story, error);
+      story_scene_free(&o->scene);
     }
     free(told);
     if (status) return status;
@@ -89,168 +93,134 @@ static bool ask(const StoryBeat *beat, Io *io) {
   return true;
 }
 
-static Status tell(const StoryTold *told, bool asks, Io *io) {
+static void tell(const StoryTold *told, bool asks, Io *io) {
   text_say(io->out, "%s  (N = %" PRId64 ")\n\n", told->title, told->N);
   for (int b = 0; b < told->n; b++) {
     print_beat(told, b, false, io);
-    if (asks && told->beats[b].asks && !ask(&told->beats[b], io)) return STATUS_OK;
+    if (asks && told->beats[b].asks && !ask(&told->beats[b], io)) return;
     print_beat(told, b, true, io);
   }
-  return STATUS_OK;
 }
 
 /* ---- As pictures ------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  const Lesson *story;
-  const StoryTold *told;
-  const Theme *theme;
-  StoryScene scene;
-  StoryMoment moment;
-  int open; /* the beat of `scene`; -1: none */
-  double starts[STORY_BEATS_MAX + 1];
-  double rate;
-  Error *error;
-  Progress progress;
-  const volatile sig_atomic_t *interrupted;
-} Film;
-
-static Status show_beat(Film *f, int beat) {
-  if (f->open == beat) return STATUS_OK;
-  if (f->open >= 0) story_scene_free(&f->scene);
-  f->open = beat;
-  return story_scene_open(&f->scene, f->story, f->told, beat, f->error);
+static Status show_beat(Story *o, int beat, Error *error) {
+  if (o->open == beat + 1) return STATUS_OK;
+  if (o->open) story_scene_free(&o->scene);
+  o->open = beat + 1;
+  return story_scene_open(&o->scene, o->story, o->told, beat, error);
 }
 
 static void draw_page(cairo_t *cr, double width, double height, const void *data) {
-  const Film *f = data;
-  story_page_draw(&f->scene, &f->moment, cr, width, height, f->theme, NULL);
+  const Story *o = data;
+  story_page_draw(&o->scene, &o->moment, cr, width, height, o->theme, NULL);
 }
+
+static double rate_of(const Story *o) { return o->rate ? (double)o->rate : FRAMES_PER_SECOND; }
 
 /* The question first, then the beat, then what was right. */
 static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
-  Film *f = data;
-  const double at = (double)frame / f->rate;
+  Story *o = data;
+  const double at = (double)frame / rate_of(o);
   int beat = 0;
-  while (beat + 1 < f->told->n && at >= f->starts[beat + 1]) beat++;
-  if (f->error->status || show_beat(f, beat)) return;
-  const StoryBeat *b = &f->told->beats[beat];
-  const double t = at - f->starts[beat];
+  while (beat + 1 < o->told->n && at >= o->starts[beat + 1]) beat++;
+  if (o->why.status || show_beat(o, beat, &o->why)) return;
+  const StoryBeat *b = &o->told->beats[beat];
+  const double t = at - o->starts[beat];
   char said[STORY_LINE_BYTES + LESSON_OPTION_BYTES];
   snprintf(said, sizeof said, "%s. %s", b->question.answer, b->because);
-  f->moment = (StoryMoment){.asking = b->asks && t < ASK_SECONDS};
-  f->moment.part = f->moment.asking ? 0 : fmin(1, (t - (b->asks ? ASK_SECONDS : 0)) / b->moments.seconds);
-  if (b->asks && f->moment.part >= 1)
-    f->moment.asking = true, f->moment.said = said, f->moment.typed = b->question.answer;
-  story_scene_show(&f->scene, f->moment.part);
-  draw_page(cr, width, height, f);
+  o->moment = (StoryMoment){.asking = b->asks && t < ASK_SECONDS};
+  o->moment.part = o->moment.asking ? 0 : fmin(1, (t - (b->asks ? ASK_SECONDS : 0)) / b->moments.seconds);
+  if (b->asks && o->moment.part >= 1)
+    o->moment.asking = true, o->moment.said = said, o->moment.typed = b->question.answer;
+  story_scene_show(&o->scene, o->moment.part);
+  draw_page(cr, width, height, o);
 }
 
 static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
-  Film *f = data;
-  progress_update(&f->progress, frame, n_frames, progress_clock_s());
-  return !*f->interrupted && !f->error->status;
+  (void)frame, (void)n_frames;
+  return !((Story *)data)->why.status;
 }
 
-static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
-  const TextStyle style = text_style_for(io->err);
-  for (int b = 0; b < f->told->n; b++)
-    f->starts[b + 1] =
-        f->starts[b] + f->told->beats[b].moments.seconds + (f->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
-  f->progress = progress_new(io->err, &style, text_is_terminal(io->err), "story", progress_clock_s());
-  f->interrupted = io_catch_interrupt(io);
-  const Animation film = {.width = o->picture.width ? o->picture.width : 1280,
-                          .height = o->picture.height ? o->picture.height : 720,
-                          .n_frames = (uint64_t)ceil(f->starts[f->told->n] * f->rate),
-                          .frame_ms = (int)lround(1000 / f->rate),
-                          .frames_per_s = f->rate,
-                          .title = f->told->title,
+static Status save_film(Story *o, Io *io, Error *error) {
+  for (int b = 0; b < o->told->n; b++)
+    o->starts[b + 1] =
+        o->starts[b] + o->told->beats[b].moments.seconds + (o->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
+  const Animation film = {.n_frames = (uint64_t)ceil(o->starts[o->told->n] * rate_of(o)),
+                          .frame_ms = (int)lround(1000 / rate_of(o)),
+                          .frames_per_s = rate_of(o),
+                          .title = o->told->title,
                           .draw = draw_frame,
                           .go_on = go_on,
-                          .data = f};
-  Error own = {0};
-  f->error = &own;
-  Status status = animation_save(o->output.output, &film, error);
-  progress_end(&f->progress);
-  if (own.status) status = error_set(error, own.status, "%s", own.message);
-  return status;
+                          .data = o};
+  const Status status = film_save(o->output.output, &o->picture, "story", &film, io, error);
+  return o->why.status ? error_set(error, o->why.status, "%s", o->why.message) : status;
 }
 
-static Status save_beat(Film *f, const StoryOptions *o, Error *error) {
+static Status save_beat(Story *o, Error *error) {
   const int beat = o->beat ? (int)o->beat - 1 : 0;
-  if (beat >= f->told->n) return error_refuse(error, "the story has %d beats, no beat %lld", f->told->n, o->beat);
-  f->error = error;
-  const Status status = show_beat(f, beat);
+  if (beat >= o->told->n) return error_refuse(error, "the story has %d beats, no beat %lld", o->told->n, o->beat);
+  const Status status = show_beat(o, beat, error);
   if (status) return status;
-  f->moment = (StoryMoment){.asking = o->ask && f->told->beats[beat].asks,
+  o->moment = (StoryMoment){.asking = o->ask && o->told->beats[beat].asks,
                             .help = o->ask ? "Space goes on, ← goes back, Escape leaves the story." : NULL,
                             .part = (double)o->part / 100};
-  story_scene_show(&f->scene, f->moment.part);
+  story_scene_show(&o->scene, o->moment.part);
   return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280,
-                      o->picture.height ? o->picture.height : 720, draw_page, f,
-                      &(SurfaceMetadata){f->told->title, f->told->beats[beat].state}, error);
-}
-
-static Status save(const Lesson *story, const StoryTold *told, const StoryOptions *o, Io *io, Error *error) {
-  Film *f = calloc(1, sizeof *f);
-  if (!f) return error_set(error, STATUS_NO_MEMORY, "no memory for a film");
-  f->story = story, f->told = told, f->open = -1;
-  f->rate = o->rate ? (double)o->rate : FRAMES_PER_SECOND;
-  f->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
-  const Status status = animation_is_named(o->output.output) ? save_film(f, o, io, error) : save_beat(f, o, error);
-  if (f->open >= 0) story_scene_free(&f->scene);
-  free(f);
-  return status;
+                      o->picture.height ? o->picture.height : 720, draw_page, o,
+                      &(SurfaceMetadata){o->told->title, o->told->beats[beat].state}, error);
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
 
 static int run_story(void *options, Io *io, Error *error) {
-  StoryOptions *o = options;
+  Story *o = options;
   Status status = *o->output.output ? animation_or_picture(o->output.output, error) : STATUS_OK;
   if (!status) status = chart_request_check(&o->picture, &o->output, error);
   if (status) return EXIT_BAD_REQUEST;
   if (o->list) return story_list(print_story, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  Lesson *story = story_open(*o->name ? o->name : STORY_USUAL, error);
-  if (!story) return EXIT_BAD_REQUEST;
-  StoryTold *told = o->lint ? NULL : story_tell(story, o->N, &LESSON_LIMITS, error);
+  o->story = story_open(*o->name ? o->name : STORY_USUAL, error);
+  if (!o->story) return EXIT_BAD_REQUEST;
+  o->told = o->lint ? NULL : story_tell(o->story, o->N, &LESSON_LIMITS, error);
+  o->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
   if (o->lint)
-    status = lint(story, io, error);
-  else if (!told)
+    status = lint(o, io, error);
+  else if (!o->told)
     status = error->status;
-  else if (*o->output.output)
-    status = save(story, told, o, io, error);
+  else if (!*o->output.output)
+    tell(o->told, text_is_terminal(io->out) && text_is_terminal(stdin), io);
   else
-    status = tell(told, text_is_terminal(io->out) && text_is_terminal(stdin), io);
-  free(told);
-  story_free(story);
+    status = animation_is_named(o->output.output) ? save_film(o, io, error) : save_beat(o, error);
+  if (o->open) story_scene_free(&o->scene);
+  free(o->told);
+  story_free(o->story);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static const Option STORY_OPTIONS[] = {
     OPTION_ROW("size-of-run", "TOKENS", "Tell it at this N, one of the story's sizes. Default: the story's usual one.",
-               .letter = 'N', OPTION_NUMBER(StoryOptions, N, "the story's size", 1, 1 << 20)),
+               .letter = 'N', OPTION_NUMBER(Story, N, "the story's size", 1, 1 << 20)),
     OPTION_ROW("beat", "K", "Which beat a picture shows, from 1.",
-               OPTION_NUMBER(StoryOptions, beat, "the beat", 1, STORY_BEATS_MAX)),
+               OPTION_NUMBER(Story, beat, "the beat", 1, STORY_BEATS_MAX)),
     OPTION_ROW("part", "PERCENT", "How far the beat is in the picture: 0 (default) to 100.",
-               OPTION_NUMBER(StoryOptions, part, "the part of the beat", 0, 100)),
-    OPTION_SWITCH("ask", "The picture has the card with the beat's question.", OPTION_FLAG(StoryOptions, ask)),
+               OPTION_NUMBER(Story, part, "the part of the beat", 0, 100)),
+    OPTION_SWITCH("ask", "The picture has the card with the beat's question.", OPTION_FLAG(Story, ask)),
     OPTION_ROW("fps", "FRAMES", "Frames a second of a film, to 60. Default 30.",
-               OPTION_NUMBER(StoryOptions, rate, "frames a second", 1, 60)),
-    OPTION_ROW("rate", "FRAMES", "The same as --fps.", OPTION_NUMBER(StoryOptions, rate, "frames a second", 1, 60)),
+               OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
+    OPTION_ROW("rate", "FRAMES", "The same as --fps.", OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
     {.name = "lint",
-     OPTION_FLAG(StoryOptions, lint),
+     OPTION_FLAG(Story, lint),
      .help =
          "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "
          "there."},
-    OPTION_SWITCH("list", "The stories that come with Tilewalk.", OPTION_FLAG(StoryOptions, list)),
+    OPTION_SWITCH("list", "The stories that come with Tilewalk.", OPTION_FLAG(Story, list)),
     {0},
 };
 
 static const OptionSet SETS[] = {
     {"Story", STORY_OPTIONS, 0},
-    {"Output", OUTPUT_FILE_OPTIONS, offsetof(StoryOptions, output)},
-    {"Picture", SIZE_OPTIONS, offsetof(StoryOptions, picture)},
+    {"Output", OUTPUT_FILE_OPTIONS, offsetof(Story, output)},
+    {"Picture", SIZE_OPTIONS, offsetof(Story, picture)},
     {0},
 };
 
@@ -274,7 +244,7 @@ const Command COMMAND_STORY = {
                 "  tilewalk tour --story --fps 60 -o why-fast.mp4\n\n"
                 "  # does every caption hold, at every size?\n"
                 "  tilewalk tour --story --lint\n",
-    .options_bytes = sizeof(StoryOptions),
+    .options_bytes = sizeof(Story),
     .sets = SETS,
     .set_positional = set_name,
     .run = run_story,
