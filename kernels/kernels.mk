@@ -20,7 +20,7 @@ $(eval $(call kernel_build,plain,))
 $(foreach b,counted marked timed ended stamped,$(eval $(call kernel_build,$b,-DTW_$(shell echo $b | sed 's/counted/COUNTING/' | tr a-z A-Z))))
 
 # The model and what checks a result, of the same objects as in the library: no drawing, no JSON, no Lua.
-MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/kernels/probes/% $(BUILD)/programs.o,$(OBJ)) $(filter %/verify.o %/verify_backward.o,$(ON_CPU))
+MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/kernels/probes/% $(BUILD)/programs.o,$(OBJ)) $(filter %/problem.o %/verify.o %/verify_backward.o,$(ON_CPU))
 $(BUILD)/libmodel.a: $(MODEL_OBJ) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
 GPU_ONLY := kernels/lib/harness.cu kernels/lib/fill.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
@@ -28,7 +28,7 @@ GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libmodel.a
 	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
 # The rungs for programs in other languages (kernels/collect/times.py).
-$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)
+$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu)
 	$(call say,LD )$(LINK_CU) -shared $^ -o $@
 $(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h
 	@mkdir -p $(@D)

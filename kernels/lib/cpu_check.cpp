@@ -4,25 +4,13 @@ extern "C" {
 
 #include <string.h>
 
+#include "kernels/lib/problem.h"
 #include "kernels/lib/run_on_cpu.h"
 
-static const Rung *find(const char *name) {
-  for (int i = 0; i < counted::N_RUNGS; i++)
-    if (!strcmp(counted::RUNGS[i]->name, name)) return counted::RUNGS[i];
-  return nullptr;
-}
-
-static bool takes_d(const Rung &rung, int64_t d) {
-  bool takes = rung.head_dims[0] == 0;
-  for (int i = 0; i < 4 && rung.head_dims[i]; i++) takes |= rung.head_dims[i] == d;
-  return takes;
-}
-
-static bool takes_block(const Rung &rung, const Shape &s, Block b) {
-  enum { SHARED_BYTES = 227 * 1024 }; /* as on Hopper */
-  bool takes = rung.blocks[0].B_r == 0;
-  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++) takes |= rung.blocks[i].B_r == b.B_r && rung.blocks[i].B_c == b.B_c;
-  return takes && (!rung.shared_bytes || rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) <= SHARED_BYTES);
+/* As Hopper has room for. */
+static bool fits(const Rung &rung, const Shape &s, Block b) {
+  enum { SHARED_BYTES = 227 * 1024 };
+  return !rung.shared_bytes || rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) <= SHARED_BYTES;
 }
 
 static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
@@ -30,9 +18,9 @@ static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "%s does not take %s; %s", rung.name, dtype_name(s.dtype),
                      rung.takes_fp32 ? "give fp16, bf16 or fp32" : "give fp16 or bf16");
   if (s.window) return error_set(error, STATUS_BAD_REQUEST, "%s has no window mask; leave --window out", rung.name);
-  if (!takes_d(rung, s.d))
+  if (!rung_takes_d(rung, s.d))
     return error_set(error, STATUS_BAD_REQUEST, "%s takes d = 64 or 128, not %lld", rung.name, (long long)s.d);
-  if (!takes_block(rung, s, b))
+  if (!rung_takes_block(rung, b) || !fits(rung, s, b))
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s does not take a %dx%d block at d = %lld; leave --block out for its default", rung.name, b.B_r,
                      b.B_c, (long long)s.d);
@@ -46,11 +34,9 @@ static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
 
 Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
                      CpuCheck *check, Error *error) {
-  const Rung *rung = find(name);
+  const Rung *rung = rung_find(counted::RUNGS, counted::N_RUNGS, name);
   if (!rung) return error_set(error, STATUS_BAD_REQUEST, "there is no kernel of this name in the ladder");
-  Block block = {(int)tiling->B_r, (int)tiling->B_c};
-  if (!tiling->B_r || !tiling->B_c || (rung->blocks[0].B_r && !rung->blocks[1].B_r))
-    block = rung->default_block ? rung->default_block((int)shape->d, dtype_bytes(shape->dtype)) : rung->blocks[0];
+  Block block = rung_block(*rung, {(int)tiling->B_r, (int)tiling->B_c}, shape->d, shape->dtype);
   block.n_splits = rung->default_splits ? (int)tiling->n_splits : 0;
   const Status status = refuse(*rung, *shape, block, error);
   if (status) return status;

@@ -10,7 +10,7 @@
 
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/harness.h"
-#include "kernels/lib/verify_backward.h"
+#include "kernels/lib/problem.h"
 #include "sim/base/splitmix.h"
 
 extern const Rung EAGER_CUBLAS;
@@ -33,135 +33,56 @@ static Gpu gpu_open() {
   return gpu;
 }
 
-/* The memory of one problem. */
-struct Problem {
-  GpuBuffer Q, K, V, O, S, P, m, l, counts, unused[4], O_parts, L_parts, pages, dO, L, dQ, dK, dV, stats, dQ_sums;
-  Attention a;
-  More more;
+/* A problem in the GPU's memory. */
+struct OnGpu {
+  enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
+  Problem p;
+  GpuBuffer buffers[N_PIECES], unused[PIECE_O + 1];
+
+  /* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
+  OnGpu(const Rung &rung, const Shape &s, Block block, const Inputs *inputs = nullptr,
+        const Training *training = nullptr, uint64_t apart = 0)
+      : p(rung, s, block, inputs, training) {
+    for (int i = 0; i < N_PIECES; i++) {
+      const auto &piece = p.pieces[i];
+      if (apart && i <= PIECE_O)
+        unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
+      buffers[i].take(piece.bytes, piece.name);
+      *piece.pointer = buffers[i].data;
+      if (!piece.bytes) continue;
+      if (piece.given)
+        GPU(cudaMemcpy(buffers[i].data, piece.given, piece.bytes, cudaMemcpyHostToDevice));
+      else if (inputs)
+        GPU(cudaMemset(buffers[i].data, 0xff, piece.bytes)); /* NaN in every type */
+    }
+  }
+
+  void launch(const Rung &rung, Dtype dtype) const {
+    if (!rung.run(p.a, dtype)) refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
+  }
+
+  std::vector<unsigned char> fetched(ProblemPiece piece) const {
+    std::vector<unsigned char> data(p.pieces[piece].bytes);
+    if (!data.empty()) GPU(cudaMemcpy(data.data(), buffers[piece].data, data.size(), cudaMemcpyDeviceToHost));
+    return data;
+  }
+
+  void fill_inputs(const Shape &s) const {
+    static const ProblemPiece INPUTS[] = {PIECE_Q, PIECE_K, PIECE_V, PIECE_O, PIECE_dO};
+    const int size = dtype_bytes(s.dtype);
+    const bool trains = buffers[PIECE_dO].data;
+    for (unsigned i = 0; i < (trains ? 5 : 3); i++)
+      fill_normal(buffers[INPUTS[i]].data, p.pieces[INPUTS[i]].bytes / (size_t)size, size, s.dtype == DTYPE_BF16,
+                  i + 1);
+    if (!trains) return;
+    const std::vector<float> L((size_t)(s.batch * s.heads * s.N_q),
+                               logf((float)s.N_k) + 0.5f); /* the mean of normal scores */
+    GPU(cudaMemcpy(buffers[PIECE_SUMS].data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
+  }
 };
 
-enum { PAGE_KEYS = 16 }; /* of paged K and V */
-
-static size_t pages_per_sequence(const Shape &s) { return (size_t)(s.N_k + PAGE_KEYS - 1) / PAGE_KEYS; }
-
-/* Bytes of K, and of V, as they lie in memory. */
-static size_t stored_k_bytes(const Rung &rung, const Shape &s) {
-  if (!rung.pages_keys) return k_bytes(s);
-  return (size_t)s.batch * pages_per_sequence(s) * PAGE_KEYS * (size_t)(s.kv_heads * s.d) *
-         (size_t)dtype_bytes(s.dtype);
-}
-
-/* Any order of pages will do: each sequence's pages lie one batch apart, the last first. */
-static std::vector<int> page_table(const Shape &s) {
-  const int n = (int)pages_per_sequence(s);
-  std::vector<int> table;
-  for (int b = 0; b < s.batch; b++)
-    for (int i = 0; i < n; i++) table.push_back((n - 1 - i) * (int)s.batch + b);
-  return table;
-}
-
-/* K or V as the rung wants it. */
-static std::vector<unsigned char> stored_keys(const Rung &rung, const Shape &s,
-                                              const std::vector<unsigned char> &dense) {
-  if (!rung.pages_keys) return dense;
-  const std::vector<int> table = page_table(s);
-  const size_t row = (size_t)s.d * (size_t)dtype_bytes(s.dtype), n = pages_per_sequence(s);
-  std::vector<unsigned char> stored(stored_k_bytes(rung, s), 0xff);
-  for (size_t head = 0; head < (size_t)(s.batch * s.kv_heads); head++)
-    for (size_t key = 0; key < (size_t)s.N_k; key++) {
-      const size_t b = head / (size_t)s.kv_heads, h = head % (size_t)s.kv_heads,
-                   page = (size_t)table[b * n + key / PAGE_KEYS];
-      memcpy(&stored[((page * (size_t)s.kv_heads + h) * PAGE_KEYS + key % PAGE_KEYS) * row],
-             &dense[(head * (size_t)s.N_k + key) * row], row);
-    }
-  return stored;
-}
-
-/* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
-static void problem_take(Problem *p, const Rung &rung, const Shape &s, Block block, uint64_t apart = 0) {
-  enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
-  const size_t rows = (size_t)(s.batch * s.heads * s.N_q);
-  const struct {
-    GpuBuffer *buffer;
-    size_t bytes;
-    const char *name;
-  } tensors[] = {{&p->Q, q_bytes(s), "Q"},
-                 {&p->K, stored_k_bytes(rung, s), "K"},
-                 {&p->V, stored_k_bytes(rung, s), "V"},
-                 {&p->O, q_bytes(s), "O"}};
-  for (int i = 0; i < 4; i++) {
-    if (apart)
-      p->unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
-    tensors[i].buffer->take(tensors[i].bytes, tensors[i].name);
-  }
-  if (rung.keeps_scores) {
-    p->S.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "S, the matrix of scores,");
-    p->P.take(rows * (size_t)s.N_k * (size_t)dtype_bytes(s.dtype), "P, the matrix of probabilities,");
-  }
-  if (rung.keeps_stats) {
-    p->m.take(rows * sizeof(float), "m");
-    p->l.take(rows * sizeof(float), "l");
-  }
-  p->counts.take(sizeof(Counts), "the byte counts");
-  p->more = {};
-  p->more.n_splits = block.n_splits ? block.n_splits : 1;
-  if (p->more.n_splits > 1) {
-    p->O_parts.take(rows * (size_t)(p->more.n_splits * s.d) * sizeof(float), "the splits' O");
-    p->L_parts.take(rows * (size_t)p->more.n_splits * sizeof(float), "the splits' sums");
-  }
-  if (rung.pages_keys) {
-    const std::vector<int> table = page_table(s);
-    p->pages.take(table.size() * sizeof(int), "the page table");
-    GPU(cudaMemcpy(p->pages.data, table.data(), table.size() * sizeof(int), cudaMemcpyHostToDevice));
-  }
-  if (rung.trains) {
-    const size_t padded = (size_t)(s.batch * s.heads * ceil_div(s.N_q, block.B_r) * block.B_r);
-    p->dO.take(q_bytes(s), "dO");
-    p->dQ.take(q_bytes(s), "dQ");
-    p->dK.take(k_bytes(s), "dK");
-    p->dV.take(k_bytes(s), "dV");
-    p->L.take(rows * sizeof(float), "L");
-    p->stats.take(2 * padded * sizeof(float), "L and D");
-    p->dQ_sums.take(padded * (size_t)s.d * sizeof(float), "the sums of dQ");
-  }
-  p->more.dO = p->dO.data, p->more.L = (const float *)p->L.data;
-  p->more.dQ = p->dQ.data, p->more.dK = p->dK.data, p->more.dV = p->dV.data;
-  p->more.stats = (float *)p->stats.data, p->more.dQ_sums = (float *)p->dQ_sums.data;
-  p->more.O_parts = (float *)p->O_parts.data;
-  p->more.L_parts = (float *)p->L_parts.data;
-  p->more.pages = (const int *)p->pages.data;
-  p->more.page_keys = PAGE_KEYS;
-  p->a = {p->Q.data,
-          p->K.data,
-          p->V.data,
-          p->O.data,
-          p->S.data,
-          p->P.data,
-          (float *)p->m.data,
-          (float *)p->l.data,
-          (Counts *)p->counts.data,
-          (int)s.batch,
-          (int)s.heads,
-          (int)s.kv_heads,
-          (int)s.N_q,
-          (int)s.N_k,
-          (int)s.d,
-          s.causal,
-          block.B_r,
-          block.B_c,
-          1 / sqrtf((float)s.d),
-          &p->more,
-          nullptr};
-}
-
-static Block tile_for(const Request &request, const Rung &rung, const Shape &s) {
-  if (rung.number == 0 || rung.blocks[0].B_r == 1) return rung.blocks[0]; /* takes none */
-  if (request.block.B_r && !(rung.blocks[0].B_r && !rung.blocks[1].B_r)) return request.block;
-  return rung.default_block ? rung.default_block((int)s.d, dtype_bytes(s.dtype)) : rung.blocks[0];
-}
-
 static Block block_for(const Gpu &gpu, const Request &request, const Rung &rung, const Shape &s) {
-  Block block = tile_for(request, rung, s);
+  Block block = rung_block(rung, request.block, s.d, s.dtype);
   block.n_splits = 0;
   if (!rung.default_splits) return block;
   Attention a = {};
@@ -174,16 +95,10 @@ static Block block_for(const Gpu &gpu, const Request &request, const Rung &rung,
 /* "" when the rung can run this here, else why not and what would do. */
 static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, Block b) {
   char text[200] = "";
-  bool d_fits = rung.head_dims[0] == 0, block_fits = rung.blocks[0].B_r == 0;
   std::string ds, blocks;
-  for (int i = 0; i < 4 && rung.head_dims[i]; i++) {
-    d_fits |= rung.head_dims[i] == s.d;
-    ds += (i ? " or " : "") + std::to_string(rung.head_dims[i]);
-  }
-  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++) {
-    block_fits |= rung.blocks[i].B_r == b.B_r && rung.blocks[i].B_c == b.B_c;
+  for (int i = 0; i < 4 && rung.head_dims[i]; i++) ds += (i ? " or " : "") + std::to_string(rung.head_dims[i]);
+  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++)
     blocks += (i ? ", " : "") + std::to_string(rung.blocks[i].B_r) + "x" + std::to_string(rung.blocks[i].B_c);
-  }
   const size_t shared = rung.shared_bytes ? rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) : 0;
   if (gpu.sm < rung.oldest_sm)
     snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10,
@@ -193,9 +108,9 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
              gpu.sm % 10);
   else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32)
     snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
-  else if (!d_fits)
+  else if (!rung_takes_d(rung, s.d))
     snprintf(text, sizeof text, "takes d = %s, not %lld", ds.c_str(), (long long)s.d);
-  else if (!block_fits)
+  else if (!rung_takes_block(rung, b))
     snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks.c_str(), b.B_r, b.B_c);
   else if (shared > (size_t)gpu.shared_bytes)
     snprintf(text, sizeof text,
@@ -208,10 +123,6 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
   return text;
 }
 
-static void launch_checked(const Rung &rung, const Problem &p, Dtype dtype) {
-  if (!rung.run(p.a, dtype)) refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
-}
-
 static Result result_of(const Gpu &gpu, const Request &request, const char *mode, const Rung &rung, const Shape &s) {
   Result r = {};
   r.mode = mode;
@@ -221,60 +132,29 @@ static Result result_of(const Gpu &gpu, const Request &request, const char *mode
   return r;
 }
 
-static std::vector<unsigned char> fetched(const GpuBuffer &buffer, size_t bytes) {
-  std::vector<unsigned char> data(bytes);
-  GPU(cudaMemcpy(data.data(), buffer.data, bytes, cudaMemcpyDeviceToHost));
-  return data;
-}
-
-/* Q, K and V are there. */
-static void verify_gradients(const Rung &rung, const Shape &s, uint64_t seed, const Inputs &inputs, const Problem &p,
-                             Result *r) {
-  Training t;
-  training_fill(s, seed, r->outliers, inputs, &t);
-  GPU(cudaMemcpy(p.O.data, t.O.data(), q_bytes(s), cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(p.dO.data, t.dO.data(), q_bytes(s), cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(p.L.data, t.L.data(), t.L.size() * sizeof(float), cudaMemcpyHostToDevice));
-  GPU(cudaMemset(p.dQ.data, 0xff, q_bytes(s)));
-  GPU(cudaMemset(p.dK.data, 0xff, k_bytes(s)));
-  GPU(cudaMemset(p.dV.data, 0xff, k_bytes(s)));
-  launch_checked(rung, p, s.dtype);
-  GPU(cudaDeviceSynchronize());
-  const std::vector<unsigned char> dQ = fetched(p.dQ, q_bytes(s)), dK = fetched(p.dK, k_bytes(s)),
-                                   dV = fetched(p.dV, k_bytes(s));
-  r->verdict = gradients_check(s, t, dQ.data(), dK.data(), dV.data(), r->tolerance);
-  r->good = r->verdict.right;
-}
-
 static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   Inputs inputs;
+  Training training;
   inputs_fill(s, seed, r->outliers, &inputs);
-  Problem p;
-  problem_take(&p, rung, s, r->block);
-  GPU(cudaMemcpy(p.Q.data, inputs.Q.data(), inputs.Q.size(), cudaMemcpyHostToDevice));
-  const std::vector<unsigned char> K = stored_keys(rung, s, inputs.K), V = stored_keys(rung, s, inputs.V);
-  GPU(cudaMemcpy(p.K.data, K.data(), K.size(), cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(p.V.data, V.data(), V.size(), cudaMemcpyHostToDevice));
-  GPU(cudaMemset(p.O.data, 0xff, q_bytes(s))); /* NaN in every type */
-  r->tolerance = tolerance(rung, s.dtype);
-  if (rung.trains) return verify_gradients(rung, s, seed, inputs, p, r);
-  launch_checked(rung, p, s.dtype);
+  if (rung.trains) training_fill(s, seed, r->outliers, inputs, &training);
+  const OnGpu gpu(rung, s, r->block, &inputs, rung.trains ? &training : nullptr);
+  gpu.launch(rung, s.dtype);
   GPU(cudaDeviceSynchronize());
-  std::vector<unsigned char> O(q_bytes(s));
-  GPU(cudaMemcpy(O.data(), p.O.data, O.size(), cudaMemcpyDeviceToHost));
   const int64_t rows = s.batch * s.heads * s.N_q, wanted = std::max<int64_t>(64, 100000000 / (s.N_k * s.d));
   const int64_t step = rows > wanted ? rows / wanted | 1 : 1; /* odd, so that all places in a tile come up */
-  r->verdict = output_check(s, inputs, O.data(), std::min(step, s.N_q), r->tolerance);
+  const std::vector<unsigned char> results[] = {gpu.fetched(rung.trains ? PIECE_dQ : PIECE_O), gpu.fetched(PIECE_dK),
+                                                gpu.fetched(PIECE_dV)};
+  const void *const left[] = {results[0].data(), results[1].data(), results[2].data()};
+  r->tolerance = tolerance(rung, s.dtype);
+  r->verdict = problem_verdict(rung, s, inputs, training, left, std::min(step, s.N_q));
   r->good = r->verdict.right;
 }
 
 static void count(const Rung &counted_rung, const Shape &s, Result *r) {
-  Problem p;
-  problem_take(&p, counted_rung, s, r->block);
-  GPU(cudaMemset(p.counts.data, 0, sizeof(Counts)));
-  launch_checked(counted_rung, p, s.dtype);
+  const OnGpu gpu(counted_rung, s, r->block);
+  gpu.launch(counted_rung, s.dtype);
   GPU(cudaDeviceSynchronize());
-  GPU(cudaMemcpy(&r->counts, p.counts.data, sizeof(Counts), cudaMemcpyDeviceToHost));
+  memcpy(&r->counts, gpu.fetched(PIECE_COUNTS).data(), sizeof r->counts);
   Tiling tiling = {};
   tiling.B_r = r->block.B_r;
   tiling.B_c = r->block.B_c;
@@ -287,19 +167,6 @@ static void count(const Rung &counted_rung, const Shape &s, Result *r) {
     r->good = r->good && r->counts.read[t] == r->model.read[t] && r->counts.write[t] == r->model.write[t];
 }
 
-static void fill_inputs(const Problem &p, const Shape &s) {
-  const int size = dtype_bytes(s.dtype);
-  fill_normal(p.Q.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 1);
-  fill_normal(p.K.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 2);
-  fill_normal(p.V.data, k_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 3);
-  if (!p.dO.data) return;
-  const std::vector<float> L((size_t)(s.batch * s.heads * s.N_q),
-                             logf((float)s.N_k) + 0.5f); /* the mean of normal scores */
-  fill_normal(p.O.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 4);
-  fill_normal(p.dO.data, q_bytes(s) / (size_t)size, size, s.dtype == DTYPE_BF16, 5);
-  GPU(cudaMemcpy(p.L.data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
-}
-
 static double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];
@@ -307,27 +174,26 @@ static double median(std::vector<double> x) {
 
 static void time_rung(const Request &request, const Rung &rung, const Shape &s, Result *r) {
   const size_t flush_bytes = 256u << 20; /* several times any L2 */
-  Problem p;
-  problem_take(&p, rung, s, r->block);
+  const OnGpu gpu(rung, s, r->block);
   GpuBuffer flush;
   flush.take(flush_bytes, "overwriting L2");
-  fill_inputs(p, s);
+  gpu.fill_inputs(s);
   GpuTimer timer;
   timer.begin();
-  launch_checked(rung, p, s.dtype);
+  gpu.launch(rung, s.dtype);
   const double first_ms = timer.end_ms();
   const int repeats = request.repeats ? request.repeats : (int)std::min(30.0, std::max(5.0, 250 / first_ms));
   std::vector<double> warm, cold;
   for (int i = 0; i < repeats + 2; i++) {
     timer.begin();
-    launch_checked(rung, p, s.dtype);
+    gpu.launch(rung, s.dtype);
     const double ms = timer.end_ms();
     if (i >= 2) warm.push_back(ms);
   }
   for (int i = 0; i < std::min(repeats, 11); i++) {
     GPU(cudaMemset(flush.data, i, flush_bytes));
     timer.begin();
-    launch_checked(rung, p, s.dtype);
+    gpu.launch(rung, s.dtype);
     cold.push_back(timer.end_ms());
   }
   r->warm_us = median(warm) * 1e3;
@@ -339,10 +205,9 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
 }
 
 static void run_once(const Rung &rung, const Shape &s, const Result &r, uint64_t apart) {
-  Problem p;
-  problem_take(&p, rung, s, r.block, apart);
-  fill_inputs(p, s);
-  launch_checked(rung, p, s.dtype);
+  const OnGpu gpu(rung, s, r.block, nullptr, nullptr, apart);
+  gpu.fill_inputs(s);
+  gpu.launch(rung, s.dtype);
   GPU(cudaDeviceSynchronize());
 }
 
@@ -462,11 +327,9 @@ static void list_rungs(const Request &request) {
 }
 
 static void check_names(const Request &request) {
-  for (const std::string &name : request.rungs) {
-    bool known = name == EAGER_CUBLAS.name;
-    for (int i = 0; i < plain::N_RUNGS; i++) known |= name == plain::RUNGS[i]->name;
-    if (!known) refuse("--rung %s: no such rung (--list shows them)", name.c_str());
-  }
+  for (const std::string &name : request.rungs)
+    if (name != EAGER_CUBLAS.name && !rung_find(plain::RUNGS, plain::N_RUNGS, name.c_str()))
+      refuse("--rung %s: no such rung (--list shows them)", name.c_str());
 }
 
 /* In the order of STUDIES. */

@@ -18,16 +18,24 @@ struct Inputs {
 /* Normal inputs, or (outliers) those of FlashAttention-3's accuracy table (sim/base/random.h). shape is complete. */
 void inputs_fill(const Shape &shape, uint64_t seed, bool outliers, Inputs *inputs);
 
-/* Sets q, k, v from Q, K, V; inputs_fill does. */
-void inputs_decode(Dtype dtype, Inputs *inputs);
+/* Numbers of a stream, stored, and the same again as they are then. */
+enum { STREAM_Q = 1, STREAM_K, STREAM_V, STREAM_dO };
+void fill(std::vector<unsigned char> *to, std::vector<float> *values, size_t bytes, Dtype dtype, uint64_t seed,
+          uint64_t stream, bool outliers);
 
 size_t q_bytes(const Shape &shape); /* of Q, and of O */
 size_t k_bytes(const Shape &shape); /* of K, and of V */
 
-double element_value(Dtype dtype, const void *elements, size_t index);
+/* Stores a number; returns what it then is. */
+double element_store(Dtype dtype, void *elements, size_t index, double number);
 
-/* Output row i of query head `head` (of batch x heads), d numbers. */
-void reference_row(const Shape &shape, const Inputs &inputs, int64_t head, int64_t i, std::vector<double> *row);
+int64_t kv_head_of(const Shape &shape, int64_t head); /* of a query head of batch x heads */
+int64_t keys_seen(const Shape &shape, int64_t i);     /* by query i */
+double dot(const float *x, const float *y, int64_t d);
+
+/* Attention of one query to n keys: d numbers of O, and each key's score. Returns their log-sum-exp. */
+double attend(const float *q, const float *K, const float *V, int64_t n, int64_t d, std::vector<double> *O,
+              std::vector<double> *scores);
 
 struct Verdict {
   bool right;
@@ -39,6 +47,11 @@ struct Verdict {
 
 /* Largest relative error of a row that is accepted from a rung. */
 double tolerance(const Rung &rung, Dtype dtype);
+
+/* Takes a row of a result into the verdict; besides: what is allowed in addition to `limit` of its size. Returns the
+ * square of its error. */
+double judge_row(Dtype dtype, const double *wanted, const void *got, size_t first, int64_t d, double limit,
+                 double besides, int64_t head, int64_t row, Verdict *verdict);
 
 /* Compares every row_step-th row of every head. */
 Verdict output_check(const Shape &shape, const Inputs &inputs, const void *O, int64_t row_step, double tolerance);

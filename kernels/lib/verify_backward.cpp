@@ -2,15 +2,7 @@
 
 #include <atomic>
 #include <math.h>
-#include <string.h>
 #include <thread>
-
-extern "C" {
-#include "sim/base/random.h"
-#include "sim/numbers/precision.h"
-}
-
-enum { STREAM_dO = 4 };
 
 /* Calls work(i) for each i below n, on all processors. */
 template <class Work> static void in_parallel(int64_t n, const Work &work) {
@@ -24,15 +16,6 @@ template <class Work> static void in_parallel(int64_t n, const Work &work) {
   for (std::thread &thread : threads) thread.join();
 }
 
-static double dot(const float *x, const float *y, int64_t d) {
-  double sum[4] = {0, 0, 0, 0};
-  int64_t k = 0;
-  for (; k + 4 <= d; k += 4)
-    for (int64_t e = 0; e < 4; e++) sum[e] += (double)x[k + e] * (double)y[k + e];
-  for (; k < d; k++) sum[0] += (double)x[k] * (double)y[k];
-  return sum[0] + sum[1] + sum[2] + sum[3];
-}
-
 /* What both sweeps use. */
 struct Pass {
   const Shape &s;
@@ -40,39 +23,23 @@ struct Pass {
   std::vector<float> dO, O;
   std::vector<double> D;
 
-  int64_t kv_of(int64_t head) const { return head / s.heads * s.kv_heads + head % s.heads / (s.heads / s.kv_heads); }
-  int64_t seen(int64_t i) const { return s.causal ? std::max<int64_t>(0, i + 1 + s.N_k - s.N_q) : s.N_k; }
   double scale() const { return 1 / sqrt((double)s.d); }
 };
-
-static Precision precision_of(Dtype dtype) {
-  return dtype == DTYPE_FP32 ? PRECISION_FP32 : dtype == DTYPE_FP16 ? PRECISION_FP16 : PRECISION_BF16;
-}
-
-static float store(Dtype dtype, std::vector<unsigned char> *to, size_t e, double x) {
-  const uint64_t bits = precision_to_bits(precision_of(dtype), x);
-  memcpy(to->data() + e * (size_t)dtype_bytes(dtype), &bits, (size_t)dtype_bytes(dtype));
-  return (float)precision_from_bits(precision_of(dtype), bits);
-}
 
 /* O, L, D and dQ of one row of one query head. */
 static void sweep_row(Pass *p, int64_t row, Training *t) {
   const Shape &s = p->s;
-  const int64_t d = s.d, head = row / s.N_q, i = row % s.N_q, n = p->seen(i), kv = p->kv_of(head);
+  const int64_t d = s.d, head = row / s.N_q, n = keys_seen(s, row % s.N_q), kv = kv_head_of(s, head);
   const float *q = &p->in.q[(size_t)(row * d)], *K = &p->in.k[(size_t)(kv * s.N_k * d)],
               *V = &p->in.v[(size_t)(kv * s.N_k * d)], *g = &p->dO[(size_t)(row * d)];
-  std::vector<double> score((size_t)n), out((size_t)d);
-  double top = -INFINITY, sum = 0;
-  for (int64_t j = 0; j < n; j++) top = fmax(top, score[(size_t)j] = p->scale() * dot(q, K + j * d, d));
-  for (int64_t j = 0; j < n; j++) sum += exp(score[(size_t)j] - top);
-  const float L = t->L[(size_t)row] = n ? (float)(top + log(sum)) : INFINITY;
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t k = 0; k < d; k++) out[(size_t)k] += exp(score[(size_t)j] - top) / sum * (double)V[j * d + k];
+  std::vector<double> scores, out;
+  const double exact = attend(q, K, V, n, d, &out, &scores);
+  const float L = t->L[(size_t)row] = n ? (float)exact : INFINITY;
   for (int64_t k = 0; k < d; k++)
-    p->O[(size_t)(row * d + k)] = store(s.dtype, &t->O, (size_t)(row * d + k), out[(size_t)k]);
+    p->O[(size_t)(row * d + k)] = (float)element_store(s.dtype, t->O.data(), (size_t)(row * d + k), out[(size_t)k]);
   const double D = p->D[(size_t)row] = dot(g, &p->O[(size_t)(row * d)], d);
   for (int64_t j = 0; j < n; j++) {
-    const double P = exp(score[(size_t)j] - (double)L), dP = dot(g, V + j * d, d), dS = P * (dP - D);
+    const double P = exp(scores[(size_t)j] - (double)L), dP = dot(g, V + j * d, d), dS = P * (dP - D);
     for (int64_t k = 0; k < d; k++) t->dQ.values[(size_t)(row * d + k)] += p->scale() * dS * (double)K[j * d + k];
     const double square = dot(K + j * d, K + j * d, d) / (double)d;
     t->dQ.terms[(size_t)row] += P * (fabs(dP) + fabs(D)) * sqrt(square);
@@ -86,7 +53,7 @@ static void sweep_key(const Pass &p, int64_t at, Training *t) {
   const int64_t d = s.d, kv = at / s.N_k, j = at % s.N_k, group = s.heads / s.kv_heads;
   const float *key = &p.in.k[(size_t)(at * d)], *v = &p.in.v[(size_t)(at * d)];
   for (int64_t row = kv * group * s.N_q; row < (kv + 1) * group * s.N_q; row++) {
-    if (j >= p.seen(row % s.N_q)) continue;
+    if (j >= keys_seen(s, row % s.N_q)) continue;
     const float *q = &p.in.q[(size_t)(row * d)], *g = &p.dO[(size_t)(row * d)];
     const double P = exp(p.scale() * dot(q, key, d) - (double)t->L[(size_t)row]), dP = dot(g, v, d);
     const double D = p.D[(size_t)row], dS = P * (dP - D);
@@ -105,13 +72,10 @@ static void sweep_key(const Pass &p, int64_t at, Training *t) {
 void training_fill(const Shape &s, uint64_t seed, bool outliers, const Inputs &inputs, Training *t) {
   const size_t rows = (size_t)(s.batch * s.heads * s.N_q), keys = (size_t)(s.batch * s.kv_heads * s.N_k),
                d = (size_t)s.d;
-  Pass p = {s, inputs, std::vector<float>(rows * d), std::vector<float>(rows * d), std::vector<double>(rows)};
-  t->dO.assign(q_bytes(s), 0);
+  Pass p = {s, inputs, {}, std::vector<float>(rows * d), std::vector<double>(rows)};
+  fill(&t->dO, &p.dO, q_bytes(s), s.dtype, seed, STREAM_dO, outliers);
   t->O.assign(q_bytes(s), 0);
   t->L.assign(rows, 0);
-  for (size_t e = 0; e < rows * d; e++)
-    p.dO[e] =
-        store(s.dtype, &t->dO, e, outliers ? random_outlier(seed, STREAM_dO, e) : random_normal(seed, STREAM_dO, e));
   t->dQ = {std::vector<double>(rows * d), std::vector<double>(rows), std::vector<double>(rows)};
   t->dK = {std::vector<double>(keys * d), std::vector<double>(keys), std::vector<double>(keys)};
   t->dV = t->dK;
@@ -122,23 +86,11 @@ void training_fill(const Shape &s, uint64_t seed, bool outliers, const Inputs &i
 /* Adds one gradient's rows to the verdict, and the squares of its errors to *squares. */
 static void check(const Shape &s, const Gradient &wanted, const void *got, int64_t N, double limit, Verdict *v,
                   double *squares) {
-  for (int64_t row = 0; row < (int64_t)wanted.terms.size(); row++, v->rows_checked++) {
-    double error = 0, size = 0;
-    for (int64_t k = 0; k < s.d; k++) {
-      const double r = wanted.values[(size_t)(row * s.d + k)], x = element_value(s.dtype, got, (size_t)(row * s.d + k));
-      error += (x - r) * (x - r);
-      size += r * r;
-    }
-    *squares += error;
-    const double step = s.dtype == DTYPE_FP16 ? 0x1p-24 * (sqrt(wanted.squares[(size_t)row]) + sqrt((double)s.d)) : 0;
-    const double allowed = limit * (sqrt(size) + wanted.terms[(size_t)row] / 1024) + step;
-    double relative = allowed > 0 ? limit * sqrt(error) / allowed : error == 0 ? 0 : INFINITY;
-    if (!(relative < INFINITY)) relative = INFINITY; /* NaN too */
-    if (!(relative <= limit)) v->right = false;
-    if (relative <= v->worst_row) continue;
-    v->worst_row = relative;
-    v->head = row / N;
-    v->row = row % N;
+  for (size_t row = 0; row < wanted.terms.size(); row++) {
+    const size_t first = row * (size_t)s.d;
+    const double step = s.dtype == DTYPE_FP16 ? 0x1p-24 * (sqrt(wanted.squares[row]) + sqrt((double)s.d)) : 0;
+    *squares += judge_row(s.dtype, &wanted.values[first], got, first, s.d, limit,
+                          limit * wanted.terms[row] / 1024 + step, (int64_t)row / N, (int64_t)row % N, v);
   }
 }
 
