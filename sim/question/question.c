@@ -16,7 +16,6 @@ const char *const LAYER_KINDS[] = {"any", "full", "window", "chunk", NULL};
 static const char *const FORMS[] = {"auto", "absorbed", "expanded", NULL};
 static const char *const PACKS[] = {"auto", "on", "off", NULL};
 static const char *const RINGS[] = {"ring", "striped", "zigzag", NULL};
-static const char *const CLOCKS[] = {"bytes", "time", NULL};
 
 /* ---- The shape --------------------------------------------------------------------------------------------- */
 
@@ -414,9 +413,6 @@ const Option QUESTION_SCENE_OPTIONS[] = {
     OPTION_ROW("q-scale", "COUNT",
                "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.",
                OPTION_NUMBER(Question, q_scale, "what Q is multiplied by", 1, 1000)),
-    OPTION_ROW("clock", "CLOCK",
-               "How a run is played: bytes, a beat a step, or time, an event as long as the model says. Default bytes.",
-               OPTION_CHOICE(Question, by_time, "is no clock"), .names = CLOCKS),
     OPTION_ROW("lengths", "LIST",
                "Sequences in scene many, such as 1000,257. They decode at once, 2 to 16 of them; the walk is the "
                "longest one's.",

@@ -75,7 +75,6 @@ typedef struct {
   bool without_max;
   ServedPages pages; /* of the scene `many` */
   RingRanks ring;    /* of the scene `many` */
-  bool by_time;      /* of playing: the model's time; else a beat a step */
 } Question;
 
 extern const Option QUESTION_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */

@@ -28,7 +28,9 @@ TEST(test_impossible_choices) {
   assert_true(player_restore(p, "N=4096 d=128 block=1024 scene=tiles step=3"));
   assert_false(p->now.fits);
   assert_int_equal(p->now.step, 3);
-  assert_true(parameter_set(p, PARAMETER_BLOCK, "512"));
+  player_input(p, INPUT_ENTRY);
+  player_type(p, "block=512");
+  player_accept(p);
   assert_non_null(strstr(p->message, "the largest block that fits is"));
   player_input(p, INPUT_EVENT_NEXT); /* still usable */
   assert_false(player_restore(p, "colour=red"));
@@ -38,8 +40,8 @@ TEST(test_impossible_choices) {
 TEST(test_a_state_comes_back) {
   Player *p = open_player();
   char line[REQUEST_STATE_BYTES], again[REQUEST_STATE_BYTES];
-  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_ALGORITHM));
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_N));
+  player_input(p, INPUT_ALGORITHM_BACK);
+  player_input(p, INPUT_N_TWICE);
   player_input(p, INPUT_ENTRY);
   player_type(p, "d=8 block=16 dtype=bf16 without-max=1");
   player_accept(p);
@@ -50,8 +52,10 @@ TEST(test_a_state_comes_back) {
   assert_string_equal(p->request.algorithms[0]->name, "fa1");
   assert_int_equal(p->now.grid.N_q, 128);
   player_input(p, INPUT_START);
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
-  assert_true(parameter_set(p, PARAMETER_WITHOUT_MAX, "0"));
+  player_input(p, INPUT_CAUSAL);
+  player_input(p, INPUT_ENTRY);
+  player_type(p, "without-max=0");
+  player_accept(p);
   assert_false(p->now.row.without_max);
   assert_true(player_restore(p, line));
   assert_true(p->without_max && p->now.row.without_max);
@@ -70,16 +74,13 @@ TEST(test_parameters) {
     const char *typed, *shown, *in_state;
   } TYPED[] = {{PARAMETER_N, "1K", "1K", " N=1024 "},
                {PARAMETER_D, "32", "32", " d=32 "},
-               {PARAMETER_BLOCK, "16", "", " block=16 "},
-               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=16 "},
+               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=8 "},
                {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
                {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "},
                {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
                {PARAMETER_HEADS, "4", "4", " heads=4 "},
                {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "},
                {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
-               {PARAMETER_CAUSAL, "0", "off", " d=32 heads=4 "},
-               {PARAMETER_WITHOUT_MAX, "1", "on", " without-max=1"},
                {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
   EACH (k, TYPED) {
     if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
@@ -112,24 +113,24 @@ TEST(test_steps) {
   char before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
   assert_true(player_restore(p, "algorithm=fa2 N=64 seq-len-k=1 d=16 heads=2 block=8 gpu=h200"));
   player_state(p, before);
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_N));
+  player_input(p, INPUT_N_TWICE);
   assert_true(p->now.grid.N_q == 128 && p->now.grid.N_k == 2);
-  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_N));
+  player_input(p, INPUT_N_HALF);
   assert_string_equal(player_state(p, after), before);
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_input(p, INPUT_CAUSAL);
   assert_non_null(strstr(player_state(p, after), " causal=1 "));
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_input(p, INPUT_CAUSAL);
   assert_string_equal(player_state(p, after), before);
-  for (int k = 0; k < 6; k++) player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_N));
+  for (int k = 0; k < 6; k++) player_input(p, INPUT_N_HALF);
   assert_int_equal(p->now.grid.N_q, 1);
-  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_N));
+  player_input(p, INPUT_N_HALF);
   assert_int_equal(p->now.grid.N_q, 1);
   assert_non_null(strstr(p->message, "nothing smaller"));
   assert_true(player_restore(p, before));
   for (int direction = 0; direction < 2; direction++) {
     int n = 0;
     do {
-      player_input(p, (PlayerInput)((direction ? INPUT_LESS : INPUT_MORE) + PARAMETER_ALGORITHM));
+      player_input(p, direction ? INPUT_ALGORITHM_BACK : INPUT_ALGORITHM_NEXT);
       assert_true(++n < N_PROGRAMS && strncmp(p->request.algorithms[0]->name, "linear", 6) != 0);
     } while (strcmp(p->request.algorithms[0]->name, "fa2") != 0);
     assert_true(n > N_PROGRAMS / 2);

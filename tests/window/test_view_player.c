@@ -60,23 +60,6 @@ TEST(skips_take_one_beat) {
   close_player(p);
 }
 
-/* On the model's clock a load of 64 B is over sooner than one of 256 B, and what moves nothing soonest. */
-TEST(two_clocks) {
-  Player *p = open_player();
-  double beats[2] = {0};
-  player_input(p, INPUT_EVENT_NEXT);
-  assert_int_equal(p->now.event.kind, EVENT_LOAD);
-  assert_true(p->beats == 1);
-  player_input(p, INPUT_CLOCK);
-  beats[0] = p->beats;
-  player_input(p, INPUT_MAX_NEXT);
-  beats[1] = p->beats;
-  assert_true(beats[0] > 2 * beats[1]);
-  player_input(p, INPUT_CLOCK);
-  assert_true(p->beats == 1);
-  close_player(p);
-}
-
 /* To any tile: there it is at work, whether it is computed or skipped, and nothing of it has happened before. */
 TEST(goes_to_tiles) {
   Player *p = open_player();
@@ -139,7 +122,7 @@ TEST(jumps) {
     player_input(p, JUMPS[k].input);
     assert_int_equal(p->now.event.kind, JUMPS[k].kind);
   }
-  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_input(p, INPUT_CAUSAL);
   player_seek(p, 7);
   player_input(p, INPUT_SKIP_NEXT);
   assert_int_equal(p->now.step, 7);
@@ -208,16 +191,16 @@ TEST(keys) {
   for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
   EACH (k, SPECIAL) by_key[SPECIAL[k]] = true;
   for (int input = INPUT_PLAY; input < INPUT_COUNT; input++) {
-    const bool is_typed = input >= INPUT_MORE && input <= INPUT_EDIT_LAST;
-    if (!by_key[input] && !is_typed) fail_msg("input %d has no key", input);
+    const bool is_pressed = input == INPUT_ALGORITHM_EDIT || input == INPUT_N_EDIT;
+    if (!by_key[input] && !is_pressed) fail_msg("input %d has no key", input);
   }
   for (int k = 0; k < SCENE_COUNT; k++) assert_int_equal(player_key((char)('1' + k)), INPUT_SCENE + k);
   assert_int_equal(player_key(' '), INPUT_PLAY);
   assert_int_equal(player_key('J'), INPUT_STORY);
   assert_int_equal(player_key('e'), INPUT_EXPORT_PNG);
-  assert_int_equal(player_key('A'), INPUT_LESS + PARAMETER_ALGORITHM);
-  assert_int_equal(player_key('n'), INPUT_MORE + PARAMETER_N);
-  assert_int_equal(player_key('c'), INPUT_MORE + PARAMETER_CAUSAL);
+  assert_int_equal(player_key('A'), INPUT_ALGORITHM_BACK);
+  assert_int_equal(player_key('n'), INPUT_N_TWICE);
+  assert_int_equal(player_key('c'), INPUT_CAUSAL);
 }
 #else
 int main(void) { return 77; } /* a build without SDL2 has no player */

@@ -71,7 +71,7 @@ static void is_left_alone(const char *why) {
 TEST(test_damaged_files_are_left_alone) {
   static const struct {
     const char *text, *why;
-  } DAMAGED[] = {{"theme = purple\n", "light or dark"},
+  } DAMAGED[] = {{"theme = purple\n", "there are light, dark"},
                  {"speed = 5\nspeed = 6\n", "view.conf:2"},
                  {"size = 10x10\n", "size"},
                  {"speed = -1\n", "speed"},

@@ -135,7 +135,7 @@ echo 'speed = fast' >"$settings"
 start --size 1280x720
 keys q
 wait $viewer || fail "damaged settings end it"
-[ "$(grep -c 'view.conf:1: this is no speed' "$box/err")" = 1 ] && grep -q 'speed = fast' "$settings" || fail "damaged settings are not said, and left as they are"
+[ "$(grep -c 'view.conf:1: speed: .fast. is not a count' "$box/err")" = 1 ] && grep -q 'speed = fast' "$settings" || fail "damaged settings are not said, and left as they are"
 rm "$settings"
 viewer=''
 

@@ -43,7 +43,7 @@ static void warn(Io *io, Player *player, const Error *warning) {
 
 /* How the player and the window are now. */
 static Settings settings_of(const Player *p, const WindowOptions *how) {
-  return (Settings){p->dark,    p->presentation, p->reduced_motion, player_events_per_s(p),
+  return (Settings){p->dark,    p->presentation, p->reduced_motion, (int)player_events_per_s(p),
                     how->width, how->height,     how->knows_story};
 }
 
@@ -58,7 +58,7 @@ static void open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions
   p->dark = *o->picture.theme ? strcmp(o->picture.theme, "dark") == 0 : s.dark;
   p->presentation = o->presentation || s.presentation;
   p->reduced_motion = o->reduced_motion || s.reduced_motion;
-  if (!player_set_speed(p, s.events_per_s)) s.events_per_s = player_events_per_s(p);
+  if (!player_set_speed(p, s.events_per_s)) s.events_per_s = (int)player_events_per_s(p);
   if (!s.width) {
     s.width = WINDOW_DEFAULT_WIDTH;
     s.height = WINDOW_DEFAULT_HEIGHT;
@@ -199,7 +199,7 @@ const Command COMMAND_VIEW = {
         "colon (block=16 gpu=h200 sram=96K), or has a key:\n\n"
         "Space plays; J is the story. Left, Right, Page Up, Page Down, Up, Down, with Shift Up and Down, Home and "
         "End go by operation, tile, row of tiles, pass and run; m, s, w go to the next new maximum, skipped tile "
-        "and write-back (a capital: the one before); + and - are faster and slower; k plays by the model's time. 1 "
+        "and write-back (a capital: the one before); + and - are faster and slower. 1 "
         "to 6 choose the scene; a and n are the next algorithm and N (a capital: the one before); c is causal or "
         "not.\n\n"
         "e saves what is on the screen into the present folder (v: SVG, P: PDF); films of a run are made by "

@@ -25,20 +25,14 @@ void player_say(Player *p, bool is_warning, const char *format, ...) {
 
 /* ---- Problems -------------------------------------------------------------------------------------------- */
 
-/* A skip in a row of them takes its part of one beat; on the model's clock an event takes its time in the mean one's.
- */
+/* A skip in a row of them takes its part of one beat. */
 static double beats_of(const Player *p) {
   const Snapshot *now = &p->now;
   if (!now->has_event) return 1;
   if (now->event.kind == EVENT_SKIP)
     return 1.0 / (double)((uint64_t)now->n_skips +
                           (now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0));
-  if (!p->request.by_time) return 1;
-  const double hbm = gpu_hbm_bytes_per_s(&now->gpu), math = gpu_flops_per_s(&now->gpu, now->problem.shape.dtype, true);
-  if (!(hbm > 0 && math > 0) || p->stage.n_steps == 0) return 1;
-  const double mean = ((double)now->whole_bytes / hbm + (double)now->whole.flops / math) / (double)p->stage.n_steps;
-  const double taken = (double)now->event.bytes / hbm + (double)now->event.flops / math;
-  return mean > 0 ? fmin(8, fmax(0.1, taken / mean)) : 1;
+  return 1;
 }
 
 void player_show(Player *p, uint64_t step) {

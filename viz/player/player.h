@@ -38,16 +38,16 @@ typedef enum {
   INPUT_SLOWER,
   INPUT_SCENE, /* INPUT_SCENE + k: scene number k */
   INPUT_SCENE_LAST = INPUT_SCENE + SCENE_COUNT - 1,
-  INPUT_MORE, /* INPUT_MORE + k: parameter k one step on, or the switch over */
-  INPUT_MORE_LAST = INPUT_MORE + PARAMETER_COUNT - 1,
-  INPUT_LESS, /* the same back */
-  INPUT_LESS_LAST = INPUT_LESS + PARAMETER_COUNT - 1,
-  INPUT_EDIT, /* opens the line for typing with its key in it */
-  INPUT_EDIT_LAST = INPUT_EDIT + PARAMETER_COUNT - 1,
+  INPUT_ALGORITHM_NEXT,
+  INPUT_ALGORITHM_BACK,
+  INPUT_ALGORITHM_EDIT, /* opens the line for typing with its key in it */
+  INPUT_N_TWICE,
+  INPUT_N_HALF,
+  INPUT_N_EDIT,
+  INPUT_CAUSAL, /* or not */
   INPUT_THEME,
   INPUT_PRESENTATION,
   INPUT_MOTION,
-  INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
   INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
   INPUT_SENTENCE, /* the step in words, under the picture */
@@ -85,7 +85,7 @@ struct Player {
   SceneKind scene;
   bool dark, presentation, reduced_motion, without_max, is_playing;
   bool asks_quit; /* Escape was pressed, and quits when pressed again */
-  double beats;   /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
+  double beats;   /* of the present event: 1, or a part of one for skips in a row */
   PlayerOpen open;
   int speed;          /* index, see player_events_per_s */
   double owed_events; /* of the clock's time, not yet played */

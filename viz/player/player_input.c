@@ -67,10 +67,8 @@ static PlayerInput escape(Player *p) {
   return INPUT_NONE;
 }
 
-static void edit(Player *p, Parameter which) {
-  char begun[32];
+static void edit(Player *p, const char *begun) {
   p->message[0] = '\0';
-  snprintf(begun, sizeof begun, "%s=", PARAMETERS[which].state_key);
   player_open_entry(p, begun);
 }
 
@@ -78,15 +76,6 @@ static void say_step(Player *p) {
   Narration said;
   scene_narrate(p->scene, &p->now, NULL, &said);
   player_say(p, false, "%s %s", said.what, said.why);
-}
-
-/* Of playing. */
-static void set_clock(Player *p) {
-  p->request.by_time = !p->request.by_time;
-  const double moved_s = p->moved_s;
-  player_show(p, p->now.step);
-  p->moved_s = moved_s;
-  player_say(p, false, p->request.by_time ? "By the model's time: a load takes as long as its bytes" : "A step a beat");
 }
 
 PlayerInput player_input(Player *p, PlayerInput input) {
@@ -97,9 +86,6 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   if (input >= INPUT_COPY) return input;
   if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
   if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
-  if (input >= INPUT_MORE && input <= INPUT_MORE_LAST) parameter_step(p, (Parameter)(input - INPUT_MORE), 1);
-  if (input >= INPUT_LESS && input <= INPUT_LESS_LAST) parameter_step(p, (Parameter)(input - INPUT_LESS), -1);
-  if (input >= INPUT_EDIT && input <= INPUT_EDIT_LAST) edit(p, (Parameter)(input - INPUT_EDIT));
   switch (input) {
   case INPUT_PLAY: player_play(p); break;
   case INPUT_START: player_seek(p, 0); break;
@@ -112,7 +98,13 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
-  case INPUT_CLOCK: set_clock(p); break;
+  case INPUT_ALGORITHM_NEXT: parameter_next_algorithm(p, 1); break;
+  case INPUT_ALGORITHM_BACK: parameter_next_algorithm(p, -1); break;
+  case INPUT_ALGORITHM_EDIT: edit(p, "algorithm="); break;
+  case INPUT_N_TWICE: parameter_scale_N(p, 1); break;
+  case INPUT_N_HALF: parameter_scale_N(p, -1); break;
+  case INPUT_N_EDIT: edit(p, "N="); break;
+  case INPUT_CAUSAL: player_take_line(p, &p->request, p->request.shape.causal ? "causal=0" : "causal=1"); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
   case INPUT_SENTENCE: say_step(p); break;
@@ -126,37 +118,16 @@ PlayerInput player_key(char character) {
   static const struct {
     char key;
     PlayerInput input;
-  } KEYS[] = {{' ', INPUT_PLAY},
-              {'+', INPUT_FASTER},
-              {'=', INPUT_FASTER},
-              {'-', INPUT_SLOWER},
-              {'m', INPUT_MAX_NEXT},
-              {'M', INPUT_MAX_BACK},
-              {'s', INPUT_SKIP_NEXT},
-              {'S', INPUT_SKIP_BACK},
-              {'w', INPUT_STORE_NEXT},
-              {'W', INPUT_STORE_BACK},
-              {'a', INPUT_MORE + PARAMETER_ALGORITHM},
-              {'A', INPUT_LESS + PARAMETER_ALGORITHM},
-              {'n', INPUT_MORE + PARAMETER_N},
-              {'N', INPUT_LESS + PARAMETER_N},
-              {'c', INPUT_MORE + PARAMETER_CAUSAL},
-              {'t', INPUT_THEME},
-              {'p', INPUT_PRESENTATION},
-              {'r', INPUT_MOTION},
-              {'k', INPUT_CLOCK},
-              {'J', INPUT_STORY},
-              {'?', INPUT_HELP},
-              {'.', INPUT_SENTENCE},
-              {':', INPUT_ENTRY},
-              {'y', INPUT_COPY},
-              {'d', INPUT_DESCRIBE},
-              {'e', INPUT_EXPORT_PNG},
-              {'v', INPUT_EXPORT_SVG},
-              {'P', INPUT_EXPORT_PDF},
-              {'f', INPUT_FULLSCREEN},
-              {'K', INPUT_NOTES},
-              {'l', INPUT_SIDE},
+  } KEYS[] = {{' ', INPUT_PLAY},       {'+', INPUT_FASTER},         {'=', INPUT_FASTER},
+              {'-', INPUT_SLOWER},     {'m', INPUT_MAX_NEXT},       {'M', INPUT_MAX_BACK},
+              {'s', INPUT_SKIP_NEXT},  {'S', INPUT_SKIP_BACK},      {'w', INPUT_STORE_NEXT},
+              {'W', INPUT_STORE_BACK}, {'a', INPUT_ALGORITHM_NEXT}, {'A', INPUT_ALGORITHM_BACK},
+              {'n', INPUT_N_TWICE},    {'N', INPUT_N_HALF},         {'c', INPUT_CAUSAL},
+              {'t', INPUT_THEME},      {'p', INPUT_PRESENTATION},   {'r', INPUT_MOTION},
+              {'J', INPUT_STORY},      {'?', INPUT_HELP},           {'.', INPUT_SENTENCE},
+              {':', INPUT_ENTRY},      {'y', INPUT_COPY},           {'d', INPUT_DESCRIBE},
+              {'e', INPUT_EXPORT_PNG}, {'v', INPUT_EXPORT_SVG},     {'P', INPUT_EXPORT_PDF},
+              {'f', INPUT_FULLSCREEN}, {'K', INPUT_NOTES},          {'l', INPUT_SIDE},
               {'q', INPUT_QUIT}};
   if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + character - '1');
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)

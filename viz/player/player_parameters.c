@@ -11,19 +11,16 @@
 #include "viz/player/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", true, "", ""},
-    [PARAMETER_ALGORITHM] = {"", true, "algorithm", "one of the list, or a program of your own"},
-    [PARAMETER_N] = {"N", false, "N", "a whole number such as 4096 or 4K"},
-    [PARAMETER_D] = {"d", false, "d", "a whole number such as 64 or 128"},
-    [PARAMETER_BLOCK] = {"block", false, "block", "a whole number such as 128, or paper for Algorithm 1's"},
-    [PARAMETER_BLOCK_Q] = {"B_r", false, "block-q", "a whole number such as 128"},
-    [PARAMETER_BLOCK_K] = {"B_c", false, "block-k", "a whole number such as 64"},
-    [PARAMETER_SRAM] = {"SRAM", false, "sram", "a size such as 96K or 227KiB, or machine for the GPU's own"},
-    [PARAMETER_GPU] = {"", true, "gpu", "a name of 'tilewalk list gpus', or a file"},
-    [PARAMETER_HEADS] = {"heads", false, "heads", "a whole number such as 32, or 32/8 for GQA"},
-    [PARAMETER_DTYPE] = {"", true, "dtype", "fp32, fp16, bf16 or fp8"},
-    [PARAMETER_CAUSAL] = {"causal", false, "causal", ""},
-    [PARAMETER_WITHOUT_MAX] = {"no max", false, "without-max", ""},
+    [PARAMETER_PRESET] = {"", ""},
+    [PARAMETER_ALGORITHM] = {"algorithm", "one of the list, or a program of your own"},
+    [PARAMETER_N] = {"N", "a whole number such as 4096 or 4K"},
+    [PARAMETER_D] = {"d", "a whole number such as 64 or 128"},
+    [PARAMETER_BLOCK_Q] = {"block-q", "a whole number such as 128"},
+    [PARAMETER_BLOCK_K] = {"block-k", "a whole number such as 64"},
+    [PARAMETER_SRAM] = {"sram", "a size such as 96K or 227KiB, or machine for the GPU's own"},
+    [PARAMETER_GPU] = {"gpu", "a name of 'tilewalk list gpus', or a file"},
+    [PARAMETER_HEADS] = {"heads", "a whole number such as 32, or 32/8 for GQA"},
+    [PARAMETER_DTYPE] = {"dtype", "fp32, fp16, bf16 or fp8"},
 };
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */
@@ -98,7 +95,6 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
   case PARAMETER_ALGORITHM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", p->request.algorithms[0]->name); break;
   case PARAMETER_N: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_tokens(wide(g->N_q)).text); break;
   case PARAMETER_D: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_count(wide(g->d)).text); break;
-  case PARAMETER_BLOCK: break; /* B_r and B_c say it */
   case PARAMETER_BLOCK_Q: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_r); break;
   case PARAMETER_BLOCK_K: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_c); break;
   case PARAMETER_SRAM:
@@ -112,13 +108,9 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
       snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, heads);
     break;
   case PARAMETER_DTYPE: snprintf(text, PARAMETER_VALUE_BYTES, "%s", dtype_name(shape->dtype)); break;
-  default: snprintf(text, PARAMETER_VALUE_BYTES, "%s", parameter_is_on(p, which) ? "on" : "off"); break;
+  default: break;
   }
   return text;
-}
-
-bool parameter_is_on(const Player *p, Parameter which) {
-  return which == PARAMETER_CAUSAL ? p->request.shape.causal : which == PARAMETER_WITHOUT_MAX && p->without_max;
 }
 
 /* ---- Typing ---------------------------------------------------------------------------------------------- */
@@ -167,7 +159,7 @@ bool parameter_set(Player *p, Parameter which, const char *text) {
   if (which == PARAMETER_GPU) r.sram_bytes = 0; /* it brings its own */
   if (which == PARAMETER_HEADS) r.shape.kv_heads = 0;
   if (which == PARAMETER_ALGORITHM) drop_what_it_ignores(&r, schedule_find(value));
-  if (which == PARAMETER_BLOCK || which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) {
+  if (which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) {
     r.block = r.tiling.B_r = r.tiling.B_c = 0;
     r.algorithm1_blocks = false;
   }
@@ -176,8 +168,7 @@ bool parameter_set(Player *p, Parameter which, const char *text) {
 
 /* ---- Steps ----------------------------------------------------------------------------------------------- */
 
-/* Twice as many tokens, or half. */
-static void scale_N(Player *p, int direction) {
+void parameter_scale_N(Player *p, int direction) {
   Request r = p->request;
   int64_t *const N[] = {&r.shape.N_q, &r.shape.N_k};
   r.shape.N_q = p->now.grid.N_q;
@@ -192,18 +183,11 @@ static void scale_N(Player *p, int direction) {
   player_apply(p, &r, p->without_max);
 }
 
-/* The next that can be had. */
-static void step_algorithm(Player *p, int direction) {
+void parameter_next_algorithm(Player *p, int direction) {
   int at = 0;
   while (at < N_PROGRAMS && SCHEDULES[at] != p->request.algorithms[0]) at++;
   for (int k = 1; k < N_PROGRAMS; k++)
     if (parameter_set(p, PARAMETER_ALGORITHM, SCHEDULES[(at + N_PROGRAMS + direction * k) % N_PROGRAMS]->name)) return;
-}
-
-void parameter_step(Player *p, Parameter which, int direction) {
-  if (which == PARAMETER_N) scale_N(p, direction);
-  if (which == PARAMETER_ALGORITHM) step_algorithm(p, direction);
-  if (which == PARAMETER_CAUSAL) parameter_set(p, which, p->request.shape.causal ? "0" : "1");
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */

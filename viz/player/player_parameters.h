@@ -1,7 +1,6 @@
-/* The parameters of the problem as controls: what each shows, how it is stepped, typed or chosen from a list.
- *
- * A step is twice N or half, the next algorithm, causal or not. Typing takes whatever the command line takes. What is
- * not possible changes nothing and leaves its reason in the player's message. */
+/* The parameters of the problem as fields: what each shows, and how it is stepped, typed or chosen from a list. Typing
+ * takes whatever the command line takes. What is not possible changes nothing and leaves its reason in the player's
+ * message. */
 #ifndef TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 #define TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 
@@ -12,21 +11,16 @@ typedef enum {
   PARAMETER_ALGORITHM,
   PARAMETER_N,
   PARAMETER_D,
-  PARAMETER_BLOCK, /* B_r and B_c together */
   PARAMETER_BLOCK_Q,
   PARAMETER_BLOCK_K,
   PARAMETER_SRAM,
   PARAMETER_GPU,
   PARAMETER_HEADS,
   PARAMETER_DTYPE,
-  PARAMETER_CAUSAL,
-  PARAMETER_WITHOUT_MAX,
   PARAMETER_COUNT
 } Parameter;
 
 typedef struct {
-  const char *label;     /* before the value; "" none */
-  bool is_list;          /* of choices */
   const char *state_key; /* of the state line; "" what has no key of its own */
   const char *wants;     /* what can be typed */
 } ParameterRow;
@@ -45,14 +39,14 @@ typedef struct Player Player;
 /* What it is now, as it is shown. Returns text. */
 const char *parameter_value(const Player *player, Parameter which, char text[PARAMETER_VALUE_BYTES]);
 
-bool parameter_is_on(const Player *player, Parameter which); /* of a switch */
-
-void parameter_step(Player *player, Parameter which, int direction);
+/* Twice as many tokens or half, 1 or -1; the next algorithm that can be had, or the one before. */
+void parameter_scale_N(Player *player, int direction);
+void parameter_next_algorithm(Player *player, int direction);
 
 /* Takes a typed value, or the name of a choice. */
 bool parameter_set(Player *player, Parameter which, const char *text);
 
-/* What a list offers, at most CHOICES_MAX. Returns how many; *at is the present one, or 0. */
+/* What a list offers, at most CHOICES_MAX; no list has none. Returns how many; *at is the present one, or 0. */
 int parameter_choices(const Player *player, Parameter which, Choice choices[CHOICES_MAX], int *at);
 
 #endif

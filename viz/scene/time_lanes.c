@@ -105,7 +105,6 @@ static void choose_tiles(const Pipeline *p, int tiles, TimeLanes *l) {
 
 static void take_recorded(const Snapshot *now, int tiles, double happened, TimeLanes *l) {
   const Pipeline *p = now->pipeline;
-  l->is_recorded = true;
   l->n_groups = p->n_groups;
   snprintf(l->name, sizeof l->name, "%s", p->kernel->name);
   snprintf(l->note, sizeof l->note, "recorded on an H100, d = %d", p->d);

@@ -24,7 +24,6 @@ typedef struct {
 typedef enum { IDLE_NEVER = 0, IDLE_ALWAYS, IDLE_ALL_SOFTMAX, IDLE_ONE_SOFTMAX, IDLE_LOADS, IDLE_ELSE } TimeIdle;
 
 typedef struct {
-  bool is_recorded;
   char name[48], note[64]; /* of the kernel; where the lanes are from */
   int n_lanes, n_groups;   /* the last lane is the tensor cores'; groups have a lane of softmax each */
   char lanes[TIME_LANES][24];

@@ -66,9 +66,8 @@ EXPORT const char *web_menu(void) {
   json.n = 0;
   put("[");
   for (int which = 0; which < PARAMETER_COUNT; which++) {
-    const bool is_list = PARAMETERS[which].is_list;
-    int at = -1;
-    const int n = is_list ? parameter_choices(web_player(), (Parameter)which, choices, &at) : 0;
+    int at;
+    const int n = parameter_choices(web_player(), (Parameter)which, choices, &at);
     put("{'value':%s,'wants':%s,'choices':[", parameter_value(web_player(), (Parameter)which, value),
         PARAMETERS[which].wants);
     for (int k = 0; k < n; k++) put("{'name':%s,'remark':%s}", choices[k].name, choices[k].remark);

@@ -20,20 +20,16 @@ static Control *add(Controls *c, ControlKind kind, PlayerInput click, const char
   return item;
 }
 
-static void add_value(Controls *c, const Player *p, Parameter which) {
-  char value[PARAMETER_VALUE_BYTES], label[PARAMETER_VALUE_BYTES + 16];
-  const char *slash = strrchr(parameter_value(p, which, value), '/'); /* of a program of one's own, its file's name */
-  snprintf(label, sizeof label, "%s%s%s", PARAMETERS[which].label, *PARAMETERS[which].label ? " " : "",
-           slash ? slash + 1 : value);
-  Control *item = add(c, CONTROL_WORD, (PlayerInput)(INPUT_EDIT + which), label);
-  item->more = (PlayerInput)(INPUT_MORE + which);
-  item->less = (PlayerInput)(INPUT_LESS + which);
-}
-
 static void add_run(Controls *c, const Player *p) {
+  char value[PARAMETER_VALUE_BYTES], N[PARAMETER_VALUE_BYTES + 2];
   add(c, CONTROL_PLAY, INPUT_PLAY, "play")->is_on = p->is_playing;
-  add_value(c, p, PARAMETER_ALGORITHM);
-  add_value(c, p, PARAMETER_N);
+  parameter_value(p, PARAMETER_ALGORITHM, value);
+  const char *slash = strrchr(value, '/'); /* of a program of one's own, its file's name */
+  Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, slash ? slash + 1 : value);
+  item->more = INPUT_ALGORITHM_NEXT, item->less = INPUT_ALGORITHM_BACK;
+  snprintf(N, sizeof N, "N %s", parameter_value(p, PARAMETER_N, value));
+  item = add(c, CONTROL_WORD, INPUT_N_EDIT, N);
+  item->more = INPUT_N_TWICE, item->less = INPUT_N_HALF;
 }
 
 static void add_scenes(Controls *c, const Player *p) {

@@ -1,5 +1,6 @@
 #include "viz/window/settings.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,46 +8,27 @@
 #include "lessons/engine/record.h"
 #include "sim/base/keyfile.h"
 
-enum { FORMAT = 1 };
-
 /* ---- The form -------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  char format[KEYFILE_TEXT_BYTES], theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES],
-      speed[KEYFILE_TEXT_BYTES], reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES],
-      story[KEYFILE_TEXT_BYTES];
+  Settings s;
+  int64_t format, events_per_s;
+  char size[KEYFILE_TEXT_BYTES];
 } Written;
 
+static const char *const THEMES[] = {"light", "dark", NULL}, *const SWITCH[] = {"off", "on", NULL},
+                         *const STORY[] = {"unseen", "seen", NULL};
+
 static const KeyfileField FIELDS[] = {
-    {"format", KEYFILE_TEXT, offsetof(Written, format), false, 0, 0, "1", NULL},
-    {"theme", KEYFILE_TEXT, offsetof(Written, theme), false, 0, 0, "light or dark", NULL},
-    {"presentation", KEYFILE_TEXT, offsetof(Written, presentation), false, 0, 0, "on or off", NULL},
-    {"speed", KEYFILE_TEXT, offsetof(Written, speed), false, 0, 0, "events a second", NULL},
-    {"reduced-motion", KEYFILE_TEXT, offsetof(Written, reduced_motion), false, 0, 0, "on or off", NULL},
+    {"format", KEYFILE_COUNT, offsetof(Written, format), false, 1, 1, "1", NULL},
+    {"theme", KEYFILE_WORD, offsetof(Written, s.dark), false, 0, 0, "light or dark", THEMES},
+    {"presentation", KEYFILE_WORD, offsetof(Written, s.presentation), false, 0, 0, "on or off", SWITCH},
+    {"speed", KEYFILE_COUNT, offsetof(Written, events_per_s), false, 1, 1000000, "events a second", NULL},
+    {"reduced-motion", KEYFILE_WORD, offsetof(Written, s.reduced_motion), false, 0, 0, "on or off", SWITCH},
+    {"story", KEYFILE_WORD, offsetof(Written, s.knows_story), false, 0, 0, "seen or unseen", STORY},
     {"size", KEYFILE_TEXT, offsetof(Written, size), false, 0, 0, "width x height of the window", NULL},
-    {"story", KEYFILE_TEXT, offsetof(Written, story), false, 0, 0, "seen or unseen", NULL},
 };
-enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
-
-/* One of two words; "" leaves *out alone. */
-static bool take_word(const char *value, const char *no, const char *yes, bool *out) {
-  if (strcmp(value, yes) == 0)
-    *out = true;
-  else if (strcmp(value, no) == 0)
-    *out = false;
-  else
-    return !*value;
-  return true;
-}
-
-static bool take_speed(const char *value, double *out) {
-  char *end = NULL;
-  const long speed = strtol(value, &end, 10);
-  if (!*value) return true;
-  if (*end || speed < 1 || speed > 1000000) return false;
-  *out = (double)speed;
-  return true;
-}
+enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS, SIZE = N_FIELDS - 1 };
 
 static bool take_size(const char *value, int *width, int *height) {
   char *end = NULL;
@@ -64,34 +46,27 @@ static bool take_size(const char *value, int *width, int *height) {
 Status settings_parse(const char *buffer, size_t length, const char *name, Settings *settings, Error *error) {
   Written written = {0};
   KeyfileNote notes[N_FIELDS] = {0};
-  Settings s = {0};
   *settings = (Settings){0};
-  const Status status = keyfile_parse(buffer, length, name, FIELDS, N_FIELDS, &written, notes, error);
+  const Status status = keyfile_parse_unsourced(buffer, length, name, FIELDS, N_FIELDS, &written, notes, error);
   if (status) return status;
-  const bool is_good[N_FIELDS] = {!*written.format || strcmp(written.format, "1") == 0,
-                                  take_word(written.theme, "light", "dark", &s.dark),
-                                  take_word(written.presentation, "off", "on", &s.presentation),
-                                  take_speed(written.speed, &s.events_per_s),
-                                  take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
-                                  take_size(written.size, &s.width, &s.height),
-                                  take_word(written.story, "unseen", "seen", &s.knows_story)};
-  for (int k = 0; k < N_FIELDS; k++)
-    if (!is_good[k])
-      return keyfile_refuse(name, notes[k].line, error, "this is no %s; it must be %s", FIELDS[k].name, FIELDS[k].help);
-  *settings = s;
+  if (!take_size(written.size, &written.s.width, &written.s.height))
+    return keyfile_refuse(name, notes[SIZE].line, error, "this is no size; it must be %s", FIELDS[SIZE].help);
+  *settings = written.s;
+  settings->events_per_s = (int)written.events_per_s;
   return STATUS_OK;
 }
 
-const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
-  char size[64] = "";
-  if (s->width) snprintf(size, sizeof size, "size = %dx%d\n", s->width, s->height);
-  snprintf(
-      text, SETTINGS_TEXT_BYTES,
-      "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = %d\ntheme = %s\npresentation = "
-      "%s\nspeed = %.0f\nreduced-motion = %s\n%s%s",
-      FORMAT, s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5,
-      s->reduced_motion ? "on" : "off", size, s->knows_story ? "story = seen\n" : "");
-  return text;
+void settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
+  size_t n = (size_t)snprintf(text, SETTINGS_TEXT_BYTES,
+                              "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = 1\n"
+                              "speed = %d\n",
+                              s->events_per_s > 0 ? s->events_per_s : 5);
+  const Written written = {.s = *s};
+  for (int k = 0; k < N_FIELDS; k++)
+    if (FIELDS[k].kind == KEYFILE_WORD)
+      n += (size_t)snprintf(text + n, SETTINGS_TEXT_BYTES - n, "%s = %s\n", FIELDS[k].name,
+                            keyfile_text(&FIELDS[k], &written));
+  if (s->width) snprintf(text + n, SETTINGS_TEXT_BYTES - n, "size = %dx%d\n", s->width, s->height);
 }
 
 /* ---- The user's file ------------------------------------------------------------------------------------- */
@@ -130,22 +105,15 @@ Status settings_update(const Settings *began, const Settings *ended, Error *erro
 
 /* ---- What changed ---------------------------------------------------------------------------------------- */
 
-bool settings_equal(const Settings *a, const Settings *b) {
-  return a->dark == b->dark && a->presentation == b->presentation && a->reduced_motion == b->reduced_motion &&
-         a->events_per_s == b->events_per_s && a->width == b->width && a->height == b->height &&
-         a->knows_story == b->knows_story;
-}
+bool settings_equal(const Settings *a, const Settings *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended) {
-  Settings s = *loaded;
-  if (ended->dark != began->dark) s.dark = ended->dark;
-  if (ended->presentation != began->presentation) s.presentation = ended->presentation;
-  if (ended->reduced_motion != began->reduced_motion) s.reduced_motion = ended->reduced_motion;
-  if (ended->events_per_s != began->events_per_s) s.events_per_s = ended->events_per_s;
-  if (ended->knows_story != began->knows_story) s.knows_story = ended->knows_story;
-  if (ended->width != began->width || ended->height != began->height) {
-    s.width = ended->width;
-    s.height = ended->height;
-  }
-  return s;
+  enum { MEMBERS = sizeof(Settings) / sizeof(int) };
+  int now[MEMBERS], before[MEMBERS], after[MEMBERS];
+  Settings kept;
+  memcpy(now, loaded, sizeof now), memcpy(before, began, sizeof before), memcpy(after, ended, sizeof after);
+  for (int k = 0; k < MEMBERS; k++)
+    if (after[k] != before[k]) now[k] = after[k];
+  memcpy(&kept, now, sizeof kept);
+  return kept;
 }

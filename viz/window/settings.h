@@ -4,9 +4,9 @@
  *
  *     # The window of Tilewalk, as it was closed. May be edited or removed.
  *     format = 1
+ *     speed = 5
  *     theme = dark
  *     presentation = off
- *     speed = 5
  *     reduced-motion = off
  *     story = seen
  *     size = 1280x720
@@ -24,18 +24,18 @@
 enum { SETTINGS_TEXT_BYTES = 256, SETTINGS_LEAST_WIDTH = 320, SETTINGS_LEAST_HEIGHT = 180, SETTINGS_MOST_SIDE = 16384 };
 
 typedef struct {
-  bool dark, presentation, reduced_motion;
-  double events_per_s; /* one of the player's speeds; 0: its default */
-  int width, height;   /* of the window, in the display's points; 0: the default */
-  bool knows_story;    /* it was opened once by itself */
+  int dark, presentation, reduced_motion; /* 0 or 1 */
+  int events_per_s;                       /* one of the player's speeds; 0: its default */
+  int width, height;                      /* of the window, in the display's points; 0: the default */
+  int knows_story;                        /* it was opened once by itself */
 } Settings;
 
 /* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings
  * is all defaults. */
 Status settings_parse(const char *buffer, size_t length, const char *name, Settings *settings, Error *error);
 
-/* The text of a file. Returns text. */
-const char *settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTES]);
+/* The text of a file. */
+void settings_text(const Settings *settings, char text[SETTINGS_TEXT_BYTES]);
 
 /* From the user's file; defaults when there is none. An error is a warning: what is wrong with it; *settings is all
  * defaults then. */

@@ -6,7 +6,7 @@ import { commandOf } from './viewer.js'
 // A link to another room; a page in one file has no others.
 const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
 
-const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 5, BLOCK_K = 6, SRAM = 7, GPU = 8, HEADS = 9, DTYPE = 10, CAUSAL = 11
+const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 4, BLOCK_K = 5, SRAM = 6, GPU = 7, HEADS = 8, DTYPE = 9
 const LABELS = { [PRESET]: 'A whole problem', [ALGORITHM]: 'Algorithm', [N]: 'Tokens N', [D]: 'Head size d', [BLOCK_Q]: 'Rows of a tile, B_r', [BLOCK_K]: 'Columns of a tile, B_c',
   [SRAM]: 'SRAM of one CTA', [GPU]: 'GPU', [HEADS]: 'Heads', [DTYPE]: 'Data type' }
 
