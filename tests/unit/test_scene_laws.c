@@ -1,0 +1,189 @@
+/* A law of each scene, at every step of the shipped programs and of random ones (at night 400): what is drawn is what
+ * the events have moved, what lies on chip, what the row holds, what the lanes leave free, what is asked of a bank. */
+#include "tests/support/test.h"
+
+#include "sim/algorithms/language/read.h"
+#include "sim/machine/warp.h"
+#include "tests/support/made_program.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/scene_hits.h"
+#include "viz/scene/many.h"
+#include "viz/scene/score_table.h"
+#include "viz/scene/time_lanes.h"
+
+typedef struct {
+  char where[64];
+  Snapshot now;
+  Piles piles;
+  PileMoment pile; /* before this step */
+  Many many;       /* before it, too */
+  SceneBodies bodies;
+  cairo_t *cr;
+} Walked;
+
+static int n_bars;
+static cairo_t *walked_cr;
+
+static void fails(const Walked *w, const char *why) { fail_msg("%s, step %d: %s", w->where, (int)w->now.step, why); }
+
+static void draw(Walked *w, SceneKind scene) {
+  const SceneView view = {.bodies = &w->bodies};
+  w->bodies.n = 0;
+  scene_draw(scene, &w->now, &view, w->cr, 2560, 1440, &theme_light);
+}
+
+/* Squares x unit are the bytes of their class, which never fall; no cell is lit that nobody comes to. */
+static void piles_hold_what_moved(Walked *w) {
+  const Snapshot *now = &w->now;
+  const Pile *p = &w->piles.piles[snapshot_own_run(now) - now->runs];
+  PileMoment m;
+  ScoreTable table = {0};
+  Wide between = 0, squares[PILE_CLASSES] = {0};
+  pile_at_step(p, now->step, 0, &m);
+  for (int t = 0; t < now->schedule->n_tensors; t++)
+    if (now->schedule->tensors[t].role == TENSOR_BETWEEN) between += now->traffic.read[t] + now->traffic.write[t];
+  if (m.bytes[0] + m.bytes[1] + m.bytes[2] != (double)(now->total_bytes * wide(p->n))) fails(w, "bytes are lost");
+  if (!now->schedule->splits && m.bytes[PILE_BETWEEN] != (double)(between * wide(p->n))) fails(w, "what lies between");
+  for (int k = 0; k < p->n_squares; k++) squares[p->squares[k]]++;
+  for (int c = 0; c < PILE_CLASSES; c++) {
+    if (m.bytes[c] < w->pile.bytes[c]) fails(w, "a class falls");
+    if (m.bytes[c] > (double)(squares[c] * w->piles.unit)) fails(w, "there are too few squares");
+    if (now->step == now->n_steps && m.bytes[c] + (double)w->piles.unit <= (double)(squares[c] * w->piles.unit))
+      fails(w, "there are too many squares");
+  }
+  table_of_pile(&table, p, &m);
+  for (int i = 0; i < p->rows; i++)
+    for (int j = 0; j < p->columns; j++)
+      if ((m.burnt[i][j] > 0 || table.glow[i][j] > 0) && (table.is_never[i][j] || !p->is_visited[i][j]))
+        fails(w, "a hidden cell is lit");
+  w->pile = m;
+}
+
+/* Tiles that are drawn on chip are those that the slots hold. */
+static void walk_draws_the_slots(Walked *w) {
+  const Snapshot *now = &w->now;
+  uint64_t held = 0, drawn = 0;
+  draw(w, SCENE_WALK);
+  for (int k = 0; k < now->schedule->n_values; k++)
+    if (now->slots[k].is_filled && !now->schedule->tensors[k].is_stats) held |= UINT64_C(1) << now->slots[k].tensor;
+  for (int b = 0; b < w->bodies.n; b++)
+    if (w->bodies.bodies[b].kind == BODY_TILE) drawn |= UINT64_C(1) << w->bodies.bodies[b].tensor;
+  for (int k = 0; k < now->schedule->n_values; k++)
+    if ((held ^ drawn) >> k & 1) fails(w, now->schedule->tensors[k].title);
+}
+
+/* Bars are e^(s - m), of the scores in order. */
+static void bars_are_exponentials(Walked *w) {
+  const SnapshotRow *r = &w->now.row;
+  double top = 0;
+  if (!w->now.roles.is_softmax || r->row < 0 || r->phase < ROW_SCORES || r->phase == ROW_FINISHED ||
+      !isfinite(r->m_old))
+    return;
+  draw(w, SCENE_SOFTMAX);
+  for (int b = 0; b < w->bodies.n; b++) top = fmax(top, w->bodies.bodies[b].height);
+  for (int64_t k = 0, n = 0; k < w->now.line.n; k++) {
+    if (!isfinite(w->now.line.scores[k])) continue;
+    const double bar = w->bodies.bodies[n++].height / top,
+                 part = exp(w->now.line.scores[k] - (r->phase >= ROW_RESCALED ? r->m_new : r->m_old));
+    if (fabs(fmin(1, part) - bar) > 2 / top) fails(w, "a bar is no e^(s - m)");
+    n_bars++;
+  }
+}
+
+/* What is idle is what lies between the products drawn. */
+static void idle_is_the_gaps(Walked *w) {
+  TimeLanes l;
+  time_lanes(&w->now, 1 + (int)(w->now.step % 2), 1, &l);
+  double gaps = 0, free_at = l.from;
+  for (int b = 0; b < l.n_bars; b++) {
+    if (l.bars[b].lane != l.n_lanes - 1) continue;
+    if (l.bars[b].begin < free_at - 1e-9 * l.to) fails(w, "two products at once");
+    gaps += l.bars[b].begin - free_at;
+    free_at = l.bars[b].end;
+  }
+  gaps += l.to - free_at;
+  if (l.idle >= 0 && l.to > l.from && fabs(gaps / (l.to - l.from) - l.idle) > 1e-9) fails(w, "idle is not the gaps");
+}
+
+/* Passes are the longest column: as many as the banks of sim/machine/warp.h take. */
+static void passes_are_the_longest_column(Walked *w) {
+  Narration said;
+  unsigned long long row = 0;
+  unsigned passes = 0;
+  scene_narrate(SCENE_BANK, &w->now, NULL, &said);
+  if (sscanf(said.what, "32 lanes read a column of K, a row of %llu bytes each: %u pass", &row, &passes) != 2)
+    fails(w, "no passes are said");
+  const WarpAccess column = warp_column(&(WarpTile){.row_bytes = row}, 0, WARP_BANK_BYTES);
+  if (passes != warp_shared(&column).wavefronts) fails(w, "passes");
+}
+
+/* No counter falls, and at the end all has been read. */
+static void no_counter_falls(Walked *w) {
+  static Many many;
+  many_make(&many, &w->now, 0);
+  if (many.read_bytes < w->many.read_bytes || many.sent_bytes < w->many.sent_bytes) fails(w, "a counter falls");
+  for (int64_t k = 0; k < many.n_shown; k++) {
+    const ManyRow *r = &many.rows[k];
+    if (many.first_shown == w->many.first_shown && r->read < w->many.rows[k].read) fails(w, "a row falls");
+    if (r->read < 0 || r->read > r->keys - r->first || r->at > r->end || r->end > r->keys)
+      fails(w, "a row is too long");
+  }
+  if (w->now.step == w->now.n_steps && (many.read_bytes != many.whole_bytes || many.sent_bytes != many.all_bytes))
+    fails(w, "not all has been read");
+  w->many = many;
+}
+
+static void (*const LAWS[SCENE_COUNT])(Walked *) = {[SCENE_WALK] = walk_draws_the_slots,
+                                                    [SCENE_SOFTMAX] = bars_are_exponentials,
+                                                    [SCENE_TIME] = idle_is_the_gaps,
+                                                    [SCENE_PILES] = piles_hold_what_moved,
+                                                    [SCENE_BANK] = passes_are_the_longest_column,
+                                                    [SCENE_MANY] = no_counter_falls};
+
+static void walk_program(const Schedule *schedule, Rand *r, int number) {
+  static Walked w;
+  Stage stage = {0};
+  StageConfig config = {
+      .problem = {.shape = {.N_q = rand_in(r, 1, 16), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)},
+                  .tiling = {.B_r = rand_in(r, 3, 8), .B_c = rand_in(r, 3, 8)},
+                  .machine = machine_paper()},
+      .schedule = schedule,
+      .rivals = {schedule},
+      .n_rivals = 1,
+      .seed = (uint64_t)number};
+  config.problem.shape.N_k = rand_in(r, 0, 1) ? config.problem.shape.N_q : rand_in(r, 1, 16);
+  gpu_paper(&config.gpu);
+  if (number % 2) config.gpu = open_gpu("h200");
+  w = (Walked){.cr = walked_cr};
+  snprintf(w.where, sizeof w.where, "program %d, %s", number, schedule->name);
+  if (stage_make(&stage, &config, NULL) == STATUS_OK) {
+    stage_snapshot(&stage, 0, &w.now);
+    piles_make(&w.piles, &w.now, PILES_ALL);
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      stage_snapshot(&stage, step, &w.now);
+      for (int scene = 0; scene < SCENE_COUNT; scene++) LAWS[scene](&w);
+    }
+    piles_free(&w.piles);
+  }
+  stage_free(&stage);
+}
+
+TEST(laws_hold_at_every_step) {
+  const int n = test_depth() > 1 ? 400 : 8;
+  Rand r = {66};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  walked_cr = cairo_create(surface);
+  for (int k = 0; k < N_PROGRAMS; k++) walk_program(SCHEDULES[k], &r, k);
+  for (int k = 0; k < n; k++) {
+    static Program p;
+    static char text[TEXT];
+    Maker m;
+    made_program(&m, &r, k % 2, text);
+    if (program_read(&p, text, strlen(text), "random.walk", fresh_error()))
+      fail_msg("%s\n%s", test_error.message, text);
+    walk_program(&p, &r, N_PROGRAMS + k);
+  }
+  assert_true(n_bars > 1000);
+  cairo_destroy(walked_cr);
+  cairo_surface_destroy(surface);
+}
