@@ -10,8 +10,7 @@
 
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/harness.h"
-#include "kernels/lib/problem.h"
-#include "sim/base/splitmix.h"
+#include "kernels/lib/pass.h"
 
 extern const Rung EAGER_CUBLAS;
 bool eager_cublas_available();
@@ -32,54 +31,6 @@ static Gpu gpu_open() {
   if (gpu.sm < 75) refuse("%s has compute capability %d.%d; the kernels need 7.5 or later", p.name, p.major, p.minor);
   return gpu;
 }
-
-/* A problem in the GPU's memory. */
-struct OnGpu {
-  enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
-  Problem p;
-  GpuBuffer buffers[N_PIECES], unused[PIECE_O + 1];
-
-  /* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
-  OnGpu(const Rung &rung, const Shape &s, Block block, const Inputs *inputs = nullptr,
-        const Training *training = nullptr, uint64_t apart = 0)
-      : p(rung, s, block, inputs, training) {
-    for (int i = 0; i < N_PIECES; i++) {
-      const auto &piece = p.pieces[i];
-      if (apart && i <= PIECE_O)
-        unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
-      buffers[i].take(piece.bytes, piece.name);
-      *piece.pointer = buffers[i].data;
-      if (!piece.bytes) continue;
-      if (piece.given)
-        GPU(cudaMemcpy(buffers[i].data, piece.given, piece.bytes, cudaMemcpyHostToDevice));
-      else if (inputs)
-        GPU(cudaMemset(buffers[i].data, 0xff, piece.bytes)); /* NaN in every type */
-    }
-  }
-
-  void launch(const Rung &rung, Dtype dtype) const {
-    if (!rung.run(p.a, dtype)) refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
-  }
-
-  std::vector<unsigned char> fetched(ProblemPiece piece) const {
-    std::vector<unsigned char> data(p.pieces[piece].bytes);
-    if (!data.empty()) GPU(cudaMemcpy(data.data(), buffers[piece].data, data.size(), cudaMemcpyDeviceToHost));
-    return data;
-  }
-
-  void fill_inputs(const Shape &s) const {
-    static const ProblemPiece INPUTS[] = {PIECE_Q, PIECE_K, PIECE_V, PIECE_O, PIECE_dO};
-    const int size = dtype_bytes(s.dtype);
-    const bool trains = buffers[PIECE_dO].data;
-    for (unsigned i = 0; i < (trains ? 5 : 3); i++)
-      fill_normal(buffers[INPUTS[i]].data, p.pieces[INPUTS[i]].bytes / (size_t)size, size, s.dtype == DTYPE_BF16,
-                  i + 1);
-    if (!trains) return;
-    const std::vector<float> L((size_t)(s.batch * s.heads * s.N_q),
-                               logf((float)s.N_k) + 0.5f); /* the mean of normal scores */
-    GPU(cudaMemcpy(buffers[PIECE_SUMS].data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
-  }
-};
 
 static Block block_for(const Gpu &gpu, const Request &request, const Rung &rung, const Shape &s) {
   Block block = rung_block(rung, request.block, s.d, s.dtype);
@@ -137,13 +88,12 @@ static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   Training training;
   inputs_fill(s, seed, r->outliers, &inputs);
   if (rung.trains) training_fill(s, seed, r->outliers, inputs, &training);
-  const OnGpu gpu(rung, s, r->block, &inputs, rung.trains ? &training : nullptr);
-  gpu.launch(rung, s.dtype);
-  GPU(cudaDeviceSynchronize());
+  const Pass pass(rung, s, r->block, &inputs, rung.trains ? &training : nullptr);
+  pass.run();
   const int64_t rows = s.batch * s.heads * s.N_q, wanted = std::max<int64_t>(64, 100000000 / (s.N_k * s.d));
   const int64_t step = rows > wanted ? rows / wanted | 1 : 1; /* odd, so that all places in a tile come up */
-  const std::vector<unsigned char> results[] = {gpu.fetched(rung.trains ? PIECE_dQ : PIECE_O), gpu.fetched(PIECE_dK),
-                                                gpu.fetched(PIECE_dV)};
+  const std::vector<unsigned char> results[] = {pass.fetched(rung.trains ? PIECE_dQ : PIECE_O), pass.fetched(PIECE_dK),
+                                                pass.fetched(PIECE_dV)};
   const void *const left[] = {results[0].data(), results[1].data(), results[2].data()};
   r->tolerance = tolerance(rung, s.dtype);
   r->verdict = problem_verdict(rung, s, inputs, training, left, std::min(step, s.N_q));
@@ -151,10 +101,9 @@ static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
 }
 
 static void count(const Rung &counted_rung, const Shape &s, Result *r) {
-  const OnGpu gpu(counted_rung, s, r->block);
-  gpu.launch(counted_rung, s.dtype);
-  GPU(cudaDeviceSynchronize());
-  memcpy(&r->counts, gpu.fetched(PIECE_COUNTS).data(), sizeof r->counts);
+  const Pass pass(counted_rung, s, r->block);
+  pass.run();
+  memcpy(&r->counts, pass.fetched(PIECE_COUNTS).data(), sizeof r->counts);
   Tiling tiling = {};
   tiling.B_r = r->block.B_r;
   tiling.B_c = r->block.B_c;
@@ -174,26 +123,26 @@ static double median(std::vector<double> x) {
 
 static void time_rung(const Request &request, const Rung &rung, const Shape &s, Result *r) {
   const size_t flush_bytes = 256u << 20; /* several times any L2 */
-  const OnGpu gpu(rung, s, r->block);
+  const Pass pass(rung, s, r->block);
   GpuBuffer flush;
   flush.take(flush_bytes, "overwriting L2");
-  gpu.fill_inputs(s);
+  pass.fill_inputs();
   GpuTimer timer;
   timer.begin();
-  gpu.launch(rung, s.dtype);
+  pass.start();
   const double first_ms = timer.end_ms();
   const int repeats = request.repeats ? request.repeats : (int)std::min(30.0, std::max(5.0, 250 / first_ms));
   std::vector<double> warm, cold;
   for (int i = 0; i < repeats + 2; i++) {
     timer.begin();
-    gpu.launch(rung, s.dtype);
+    pass.start();
     const double ms = timer.end_ms();
     if (i >= 2) warm.push_back(ms);
   }
   for (int i = 0; i < std::min(repeats, 11); i++) {
     GPU(cudaMemset(flush.data, i, flush_bytes));
     timer.begin();
-    gpu.launch(rung, s.dtype);
+    pass.start();
     cold.push_back(timer.end_ms());
   }
   r->warm_us = median(warm) * 1e3;
@@ -205,10 +154,9 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
 }
 
 static void run_once(const Rung &rung, const Shape &s, const Result &r, uint64_t apart) {
-  const OnGpu gpu(rung, s, r.block, nullptr, nullptr, apart);
-  gpu.fill_inputs(s);
-  gpu.launch(rung, s.dtype);
-  GPU(cudaDeviceSynchronize());
+  const Pass pass(rung, s, r.block, nullptr, nullptr, apart);
+  pass.fill_inputs();
+  pass.run();
 }
 
 /* Shapes for --verify and --count without -N: ragged, causal with N_q < N_k and N_q > N_k, GQA, MQA, batches, tiny. */

@@ -1,56 +1,83 @@
-/* A pass in fp16 of one batch, with inputs of its own, for programs that measure a rung. */
+/* A rung's problem in the GPU's memory: of the harness, and of programs that measure a rung. */
 #ifndef TILEWALK_KERNELS_LIB_PASS_H
 #define TILEWALK_KERNELS_LIB_PASS_H
 
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/rung.h"
+#include "kernels/lib/problem.h"
+#include "sim/base/splitmix.h"
 
-#include <cuda_fp16.h>
 #include <math.h>
 #include <vector>
 
 class Pass {
+  const Rung &rung;
+  const Shape shape;
+  Problem problem;
+  GpuBuffer buffers[N_PIECES], unused[PIECE_O + 1], marks;
+
+  static Shape one_batch(int d, int N, int heads, bool causal) {
+    Shape s = {};
+    s.batch = 1, s.heads = s.kv_heads = heads;
+    s.N_q = s.N_k = N, s.d = d;
+    s.causal = causal;
+    return s;
+  }
+
 public:
-  Attention attention = {};
+  Attention &attention = problem.a;
 
-  Pass(const Rung *the_rung, int d, int N, int heads, bool causal) : rung(the_rung) {
-    const size_t elements = (size_t)heads * (size_t)N * (size_t)d;
-    const Block block = rung->default_block ? rung->default_block(d, 2) : rung->blocks[0];
-    Q.take(2 * elements, "Q");
-    K.take(2 * elements, "K");
-    V.take(2 * elements, "V");
-    O.take(2 * elements, "O");
-    fill_normal(Q.data, elements, 2, false, 1);
-    fill_normal(K.data, elements, 2, false, 2);
-    fill_normal(V.data, elements, 2, false, 3);
-    Attention &a = attention;
-    a.Q = Q.data, a.K = K.data, a.V = V.data, a.O = O.data;
-    a.batch = 1, a.heads = a.kv_heads = heads;
-    a.N_q = a.N_k = N, a.d = d;
-    a.causal = causal;
-    a.B_r = block.B_r, a.B_c = block.B_c;
-    a.scale = 1 / sqrtf((float)d);
-    if (rung->trains) take_gradients(elements);
+  /* apart: 0, or the seed of how many pages lie unused before each of Q, K, V and O. */
+  Pass(const Rung &the_rung, const Shape &the_shape, Block block, const Inputs *inputs = nullptr,
+       const Training *training = nullptr, uint64_t apart = 0)
+      : rung(the_rung), shape(the_shape), problem(rung, shape, block, inputs, training) {
+    enum : size_t { PAGE_BYTES = 2 << 20, PAGES_BETWEEN = 64 };
+    for (int i = 0; i < N_PIECES; i++) {
+      const auto &piece = problem.pieces[i];
+      if (apart && i <= PIECE_O)
+        unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
+      buffers[i].take(piece.bytes, piece.name);
+      *piece.pointer = buffers[i].data;
+      if (!piece.bytes) continue;
+      if (piece.given)
+        GPU(cudaMemcpy(buffers[i].data, piece.given, piece.bytes, cudaMemcpyHostToDevice));
+      else if (inputs)
+        GPU(cudaMemset(buffers[i].data, 0xff, piece.bytes)); /* NaN in every type */
+    }
   }
 
-  size_t n_ctas() const {
-    return (size_t)attention.heads * (size_t)((attention.N_q + attention.B_r - 1) / attention.B_r);
+  /* Of one batch in fp16, with inputs of its own. */
+  Pass(const Rung *the_rung, int d, int N, int heads, bool causal)
+      : Pass(*the_rung, one_batch(d, N, heads, causal), rung_block(*the_rung, {0, 0}, d, DTYPE_FP16)) {
+    fill_inputs();
   }
+
+  void fill_inputs() const {
+    static const ProblemPiece INPUTS[] = {PIECE_Q, PIECE_K, PIECE_V, PIECE_O, PIECE_dO};
+    const int size = dtype_bytes(shape.dtype);
+    for (unsigned i = 0; i < (rung.trains ? 5 : 3); i++)
+      fill_normal(buffers[INPUTS[i]].data, problem.pieces[INPUTS[i]].bytes / (size_t)size, size,
+                  shape.dtype == DTYPE_BF16, i + 1);
+    if (!rung.trains) return;
+    const std::vector<float> L(problem.pieces[PIECE_SUMS].bytes / sizeof(float),
+                               logf((float)shape.N_k) + 0.5f); /* the mean of normal scores */
+    GPU(cudaMemcpy(buffers[PIECE_SUMS].data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
+  }
+
+  size_t n_ctas() const { return (size_t)shape.heads * (size_t)ceil_div(shape.N_q, attention.B_r); }
 
   void start() const {
-    if (!rung->run(attention, DTYPE_FP16))
-      refuse("%s did not start: %s", rung->name, cudaGetErrorString(cudaGetLastError()));
+    if (!rung.run(attention, shape.dtype))
+      refuse("%s did not start: %s", rung.name, cudaGetErrorString(cudaGetLastError()));
   }
   void run() const {
     start();
     GPU(cudaDeviceSynchronize());
   }
 
-  /* O, or of a backward pass dK. */
-  std::vector<__half> result() const {
-    std::vector<__half> x((size_t)attention.heads * (size_t)attention.N_q * (size_t)attention.d);
-    GPU(cudaMemcpy(x.data(), rung->trains ? dK.data : O.data, x.size() * sizeof(__half), cudaMemcpyDeviceToHost));
-    return x;
+  std::vector<unsigned char> fetched(ProblemPiece piece) const {
+    std::vector<unsigned char> data(problem.pieces[piece].bytes);
+    if (!data.empty()) GPU(cudaMemcpy(data.data(), buffers[piece].data, data.size(), cudaMemcpyDeviceToHost));
+    return data;
   }
 
   /* Of a build that marks its CTAs: what they noted. */
@@ -61,31 +88,6 @@ public:
     run();
     GPU(cudaMemcpy(noted.data(), marks.data, noted.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
     return noted;
-  }
-
-private:
-  const Rung *rung;
-  GpuBuffer Q, K, V, O, marks, dO, L, dQ, dK, dV, stats, dQ_sums;
-  More more = {};
-
-  void take_gradients(size_t elements) {
-    const size_t heads = (size_t)attention.heads, rows = (size_t)attention.N_q, d = (size_t)attention.d,
-                 B_r = (size_t)attention.B_r, padded = (rows + B_r - 1) / B_r * B_r;
-    const std::vector<float> sums(heads * rows, logf((float)attention.N_k) + 0.5f); /* the mean of normal scores */
-    dO.take(2 * elements, "dO");
-    dQ.take(2 * elements, "dQ");
-    dK.take(2 * elements, "dK");
-    dV.take(2 * elements, "dV");
-    L.take(heads * rows * sizeof(float), "L");
-    stats.take(2 * heads * padded * sizeof(float), "L and D");
-    dQ_sums.take(heads * padded * d * sizeof(float), "the sums of dQ");
-    fill_normal(O.data, elements, 2, false, 4);
-    fill_normal(dO.data, elements, 2, false, 5);
-    GPU(cudaMemcpy(L.data, sums.data(), sums.size() * sizeof(float), cudaMemcpyHostToDevice));
-    more.dO = dO.data, more.L = (const float *)L.data;
-    more.dQ = dQ.data, more.dK = dK.data, more.dV = dV.data;
-    more.stats = (float *)stats.data, more.dQ_sums = (float *)dQ_sums.data;
-    attention.more = &more;
   }
 };
 

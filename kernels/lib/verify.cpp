@@ -23,7 +23,7 @@ double element_store(Dtype dtype, void *elements, size_t index, double number) {
   return precision_from_bits(precision_of(dtype), bits);
 }
 
-static double element_value(Dtype dtype, const void *elements, size_t index) {
+double element_value(Dtype dtype, const void *elements, size_t index) {
   const size_t size = (size_t)dtype_bytes(dtype);
   uint64_t bits = 0;
   memcpy(&bits, (const unsigned char *)elements + index * size, size);

@@ -26,6 +26,7 @@ void fill(std::vector<unsigned char> *to, std::vector<float> *values, size_t byt
 size_t q_bytes(const Shape &shape); /* of Q, and of O */
 size_t k_bytes(const Shape &shape); /* of K, and of V */
 
+double element_value(Dtype dtype, const void *elements, size_t index);
 /* Stores a number; returns what it then is. */
 double element_store(Dtype dtype, void *elements, size_t index, double number);
 
