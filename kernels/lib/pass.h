@@ -9,17 +9,24 @@
 #include <math.h>
 #include <vector>
 
+/* One batch in fp16, by the rung's default block. */
+struct Measured {
+  const Rung *rung;
+  int d, N, heads;
+  bool causal = false;
+};
+
 class Pass {
   const Rung &rung;
   const Shape shape;
   Problem problem;
   GpuBuffer buffers[N_PIECES], unused[PIECE_O + 1], marks;
 
-  static Shape one_batch(int d, int N, int heads, bool causal) {
+  static Shape shape_of(const Measured &m) {
     Shape s = {};
-    s.batch = 1, s.heads = s.kv_heads = heads;
-    s.N_q = s.N_k = N, s.d = d;
-    s.causal = causal;
+    s.batch = 1, s.heads = s.kv_heads = m.heads;
+    s.N_q = s.N_k = m.N, s.d = m.d;
+    s.causal = m.causal;
     return s;
   }
 
@@ -45,9 +52,8 @@ public:
     }
   }
 
-  /* Of one batch in fp16, with inputs of its own. */
-  Pass(const Rung *the_rung, int d, int N, int heads, bool causal)
-      : Pass(*the_rung, one_batch(d, N, heads, causal), rung_block(*the_rung, {0, 0}, d, DTYPE_FP16)) {
+  /* With inputs of its own. */
+  explicit Pass(const Measured &m) : Pass(*m.rung, shape_of(m), rung_block(*m.rung, {0, 0}, m.d, DTYPE_FP16)) {
     fill_inputs();
   }
 

@@ -23,8 +23,8 @@ namespace {
 
 enum { LAUNCHES = 2 };
 
-void run_launches(const Rung *rung, int d, int N, int heads) {
-  Pass pass(rung, d, N, heads, false);
+void run_launches(const Measured &launch) {
+  Pass pass(launch);
   for (int i = 0; i < LAUNCHES; i++) {
     const std::vector<Mark> marks = pass.run_marked();
     std::map<unsigned, unsigned long long> first; /* of each SM */
@@ -32,7 +32,7 @@ void run_launches(const Rung *rung, int d, int N, int heads) {
       const auto at = first.emplace(mark.sm, mark.end_cycles).first;
       at->second = std::min(at->second, mark.end_cycles);
     }
-    printf("ends,%s,%d,%d,%d,launch\n", rung->name, d, N, heads);
+    printf("ends,%s,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads);
     for (size_t c = 0; c < marks.size(); c++)
       printf("ends:,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].end_cycles - first[marks[c].sm]);
     fflush(stdout); /* a profiler writes between the lines */
@@ -46,7 +46,7 @@ void ends_run() {
   puts("ends,rung,d,N,heads,launch");
   puts("ends:,,,,cta,smid,end_cycles");
   for (const int d : {64, 128}) {
-    run_launches(&ended::FA2_TENSOR, d, 16384, 4);
-    run_launches(&ended::FA2_ASYNC, d, 16384, 4);
+    run_launches({&ended::FA2_TENSOR, d, 16384, 4});
+    run_launches({&ended::FA2_ASYNC, d, 16384, 4});
   }
 }

@@ -36,11 +36,6 @@ namespace {
 enum { LAUNCHES = 3 /* the last one counts */ };
 enum { IDLE_LAUNCHES = 100 /* likewise: clocks settle */, IDLE_NS = 1000000, WARP = 32 };
 
-struct Walk {
-  const Rung *rung;
-  int d, N, heads;
-};
-
 struct Place {
   int wave, slot;
   size_t before; /* the CTA before it in its slot; itself, in wave 0 */
@@ -64,8 +59,8 @@ Spread spread_of(const std::vector<double> &x) {
   return {mean, sqrt(squares / (double)x.size())};
 }
 
-std::vector<Mark> run_marked(const Walk &walk) {
-  Pass pass(walk.rung, walk.d, walk.N, walk.heads, false);
+std::vector<Mark> run_marked(const Measured &walk) {
+  Pass pass(walk);
   for (int i = 1; i < LAUNCHES; i++) pass.run_marked();
   return pass.run_marked();
 }
@@ -89,7 +84,7 @@ std::vector<Place> places_of(const std::vector<Mark> &marks) {
   return places;
 }
 
-void print_pace(const Walk &walk) {
+void print_pace(const Measured &walk) {
   const std::vector<Mark> marks = run_marked(walk);
   const std::vector<Place> places = places_of(marks);
   unsigned long long begin_ns = marks[0].start_ns;
@@ -172,42 +167,42 @@ void print_clocks(const char *rung, int d, int N, int heads, const std::vector<M
 } // namespace
 
 void clocks_print() {
-  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
-                        {&marked::FA2_ASYNC, 128, 65536, 4},
-                        {&marked::FA2_ASYNC, 128, 32768, 4},
-                        {&marked::FA2_TENSOR, 64, 65536, 4}};
+  const Measured walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
+                            {&marked::FA2_ASYNC, 128, 65536, 4},
+                            {&marked::FA2_ASYNC, 128, 32768, 4},
+                            {&marked::FA2_TENSOR, 64, 65536, 4}};
   const cudaDeviceProp gpu = ampere_or_later("--clocks");
   puts("rung,d,N,heads,smid,cycles_per_ns");
-  for (const Walk &walk : walks) print_clocks(walk.rung->name, walk.d, walk.N, walk.heads, run_marked(walk));
+  for (const Measured &walk : walks) print_clocks(walk.rung->name, walk.d, walk.N, walk.heads, run_marked(walk));
   print_clocks("idle", 0, 0, 0, run_idle(gpu));
 }
 
 void pace_print() {
-  const Walk walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
-                        {&marked::FA2_ASYNC, 64, 65536, 16},
-                        {&marked::FA2_ASYNC, 128, 16384, 4},
-                        {&marked::FA2_ASYNC, 128, 65536, 1},
-                        {&marked::FA2_TENSOR, 64, 65536, 4},
-                        {&marked::FA2_TENSOR, 128, 16384, 4},
-                        {&marked::FA2_ASYNC, 64, 16384, 32},
-                        {&marked::FA2_ASYNC, 128, 4096, 16},
-                        {&marked::FA2_ASYNC, 128, 8192, 16},
-                        /* launches of few waves, or of less than one */
-                        {&marked::FA2_ASYNC, 64, 4096, 1},
-                        {&marked::FA2_ASYNC, 64, 4096, 4},
-                        {&marked::FA2_ASYNC, 64, 8192, 4},
-                        {&marked::FA2_ASYNC, 64, 16384, 4},
-                        {&marked::FA2_ASYNC, 64, 32768, 1},
-                        {&marked::FA2_ASYNC, 128, 4096, 1},
-                        {&marked::FA2_ASYNC, 128, 4096, 4},
-                        {&marked::FA2_ASYNC, 128, 8192, 4},
-                        {&marked::FA2_ASYNC, 128, 32768, 1},
-                        {&marked::FA2_TENSOR, 64, 4096, 1},
-                        {&marked::FA2_TENSOR, 64, 16384, 1},
-                        {&marked::FA2_TENSOR, 128, 4096, 1},
-                        {&marked::FA2_TENSOR, 128, 16384, 1}};
+  const Measured walks[] = {{&marked::FA2_ASYNC, 64, 65536, 4},
+                            {&marked::FA2_ASYNC, 64, 65536, 16},
+                            {&marked::FA2_ASYNC, 128, 16384, 4},
+                            {&marked::FA2_ASYNC, 128, 65536, 1},
+                            {&marked::FA2_TENSOR, 64, 65536, 4},
+                            {&marked::FA2_TENSOR, 128, 16384, 4},
+                            {&marked::FA2_ASYNC, 64, 16384, 32},
+                            {&marked::FA2_ASYNC, 128, 4096, 16},
+                            {&marked::FA2_ASYNC, 128, 8192, 16},
+                            /* launches of few waves, or of less than one */
+                            {&marked::FA2_ASYNC, 64, 4096, 1},
+                            {&marked::FA2_ASYNC, 64, 4096, 4},
+                            {&marked::FA2_ASYNC, 64, 8192, 4},
+                            {&marked::FA2_ASYNC, 64, 16384, 4},
+                            {&marked::FA2_ASYNC, 64, 32768, 1},
+                            {&marked::FA2_ASYNC, 128, 4096, 1},
+                            {&marked::FA2_ASYNC, 128, 4096, 4},
+                            {&marked::FA2_ASYNC, 128, 8192, 4},
+                            {&marked::FA2_ASYNC, 128, 32768, 1},
+                            {&marked::FA2_TENSOR, 64, 4096, 1},
+                            {&marked::FA2_TENSOR, 64, 16384, 1},
+                            {&marked::FA2_TENSOR, 128, 4096, 1},
+                            {&marked::FA2_TENSOR, 128, 16384, 1}};
   ampere_or_later("--pace");
   puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,"
        "after_cycles_sd,behind_cycles_mean,behind_cycles_sd");
-  for (const Walk &walk : walks) print_pace(walk);
+  for (const Measured &walk : walks) print_pace(walk);
 }

@@ -27,12 +27,6 @@ namespace {
 
 enum { LAUNCHES = 41, TILES_PRINTED = 128 };
 
-struct StampedLaunch {
-  const Rung *rung, *plain;
-  int d, N, heads;
-  bool causal;
-};
-
 /* A CTA's stamps, and the place that its tiles take among those of its SM. */
 struct StampedCta {
   size_t index;
@@ -166,8 +160,8 @@ void print_stamps(const Recording &r, unsigned sm) {
   }
 }
 
-void run_launch(const StampedLaunch &l) {
-  Pass pass(l.rung, l.d, l.N, l.heads, l.causal), without(l.plain, l.d, l.N, l.heads, l.causal);
+void run_launch(const Measured &l, const Rung *plain) {
+  Pass pass(l), without({plain, l.d, l.N, l.heads, l.causal});
   const Attention &a = pass.attention;
   const bool stays = l.rung == &stamped::FA3_OVERLAP; /* its CTAs take row blocks until none is left */
   const size_t across = (size_t)(l.rung->trains ? (a.N_k + a.B_c - 1) / a.B_c : (a.N_q + a.B_r - 1) / a.B_r);
@@ -215,5 +209,5 @@ void stamps_print() {
                {&stamped::FA3_BACKWARD, &plain::FA3_BACKWARD}};
   for (const auto &rung : RUNGS)
     for (const int d : {128, 64})
-      for (const bool causal : {false, true}) run_launch({rung.rung, rung.plain, d, 4096, d == 64 ? 32 : 16, causal});
+      for (const bool causal : {false, true}) run_launch({rung.rung, d, 4096, d == 64 ? 32 : 16, causal}, rung.plain);
 }

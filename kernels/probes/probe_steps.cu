@@ -31,13 +31,8 @@ namespace {
 
 const int TILES[] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
 
-struct Launch {
-  const Rung *rung;
-  int d, N, heads;
-};
-
-std::vector<Timing> run_timed(const Launch &launch, bool causal) {
-  Pass pass(launch.rung, launch.d, launch.N, launch.heads, causal);
+std::vector<Timing> run_timed(const Measured &launch) {
+  Pass pass(launch);
   if (launch.N > TIMING_ASKS * pass.attention.B_c) refuse("--steps: N = %d has more tiles than are noted", launch.N);
   std::vector<Timing> timings(pass.n_ctas());
   GpuBuffer on_gpu;
@@ -72,8 +67,8 @@ struct Clock {
   }
 };
 
-void print_steps(const char *study, const Launch &launch, bool causal) {
-  const std::vector<Timing> timings = run_timed(launch, causal);
+void print_steps(const char *study, const Measured &launch) {
+  const std::vector<Timing> timings = run_timed(launch);
   const unsigned long long step = step_ns(timings);
   unsigned long long zero_ns = ~0ull;
   for (const Timing &cta : timings) zero_ns = std::min(zero_ns, cta.start_ns);
@@ -82,12 +77,12 @@ void print_steps(const char *study, const Launch &launch, bool causal) {
     const Clock clock(cta, zero_ns, step);
     ns += clock.ns, cycles += clock.cycles;
   }
-  printf("%s,%s,%d,%d,%d,%d,launch\n", study, launch.rung->name, launch.d, launch.N, launch.heads, causal);
+  printf("%s,%s,%d,%d,%d,%d,launch\n", study, launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
   for (size_t c = 0; c < timings.size(); c++) {
     const Timing &cta = timings[c];
     const Clock clock(cta, zero_ns, step);
-    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, causal, c, cta.sm,
-           cta.tiles);
+    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, launch.causal, c,
+           cta.sm, cta.tiles);
     for (const int j : TILES) {
       putchar(',');
       if ((unsigned)j >= cta.tiles) continue;
@@ -111,12 +106,13 @@ void print_headings(const char *study) {
 void steps_run() {
   ampere_or_later("--steps");
   print_headings("steps");
-  for (const int causal : {0, 1}) {
+  for (const bool causal : {false, true}) {
     for (const int d : {64, 128}) {
-      for (const Launch &launch : {Launch{&timed::FA2_ASYNC, d, 4096, 1}, Launch{&timed::FA2_ASYNC, d, 4096, 4},
-                                   Launch{&timed::FA2_ASYNC, d, 8192, 1}, Launch{&timed::FA2_ASYNC, d, 16384, 1},
-                                   Launch{&timed::FA2_TENSOR, d, 4096, 1}})
-        print_steps("steps", launch, causal);
+      for (const Measured &launch :
+           {Measured{&timed::FA2_ASYNC, d, 4096, 1, causal}, Measured{&timed::FA2_ASYNC, d, 4096, 4, causal},
+            Measured{&timed::FA2_ASYNC, d, 8192, 1, causal}, Measured{&timed::FA2_ASYNC, d, 16384, 1, causal},
+            Measured{&timed::FA2_TENSOR, d, 4096, 1, causal}})
+        print_steps("steps", launch);
     }
   }
 }
@@ -126,11 +122,11 @@ void steps_run() {
 void steps_shared_run() {
   ampere_or_later("--steps-shared");
   print_headings("steps-shared");
-  for (const int causal : {0, 1}) {
+  for (const bool causal : {false, true}) {
     for (const int d : {64, 128}) {
       for (int heads = 2; heads <= 6; heads++)
-        print_steps("steps-shared", {&timed::FA2_TENSOR, d, 4224, heads}, causal);
-      print_steps("steps-shared", {&timed::FA2_TENSOR, d, 5120, 3}, causal);
+        print_steps("steps-shared", {&timed::FA2_TENSOR, d, 4224, heads, causal});
+      print_steps("steps-shared", {&timed::FA2_TENSOR, d, 5120, 3, causal});
     }
   }
 }

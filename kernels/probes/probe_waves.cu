@@ -28,13 +28,7 @@ namespace {
 
 enum { LAUNCHES = 4, GPCS = 8, BEGINS = 2 * GPCS, SPIN_CYCLES = 400000 };
 
-struct Launch {
-  const Rung *rung;
-  int d, N, heads;
-  bool causal;
-};
-
-void print_launch(const Launch &launch, const std::vector<Mark> &marks) {
+void print_launch(const Measured &launch, const std::vector<Mark> &marks) {
   unsigned long long zero_ns = ~0ull;
   for (const Mark &mark : marks) zero_ns = std::min(zero_ns, mark.start_ns);
   printf("waves,%s,%d,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
@@ -43,8 +37,8 @@ void print_launch(const Launch &launch, const std::vector<Mark> &marks) {
   fflush(stdout); /* a profiler writes between the lines */
 }
 
-void run_launches(const Launch &launch) {
-  Pass pass(launch.rung, launch.d, launch.N, launch.heads, launch.causal);
+void run_launches(const Measured &launch) {
+  Pass pass(launch);
   for (int i = 0; i < LAUNCHES; i++) print_launch(launch, pass.run_marked());
 }
 
@@ -54,9 +48,9 @@ __global__ void leave_off_at(unsigned smid) {
   }
 }
 
-void run_begins(const Launch &launch, const cudaDeviceProp &gpu) {
+void run_begins(const Measured &launch, const cudaDeviceProp &gpu) {
   const int slots = 2 * gpu.multiProcessorCount;
-  Pass pass(launch.rung, launch.d, launch.N, launch.heads, launch.causal);
+  Pass pass(launch);
   for (int i = 0; i < BEGINS; i++) {
     leave_off_at<<<slots + 1, gpu.maxThreadsPerMultiProcessor / 2>>>(
         (unsigned)(2 * (i % GPCS))); /* that SM is of GPC i (sim/l2/placement.h) */
@@ -76,22 +70,22 @@ void waves_run() {
   ampere_or_later("--waves");
   puts("waves,rung,d,N,heads,causal,launch");
   puts("waves:,,,,,cta,smid,start_ns");
-  const Launch launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},
-                             {&marked::FA2_ASYNC, 128, 8192, 4, true},
-                             {&marked::FA2_ASYNC, 128, 16384, 4, true},
-                             {&marked::FA2_ASYNC, 128, 32768, 4, false},
-                             {&marked::FA2_TENSOR, 128, 16384, 4, false}};
-  for (const Launch &launch : launches) run_launches(launch);
+  const Measured launches[] = {{&marked::FA2_ASYNC, 64, 16384, 4, true},
+                               {&marked::FA2_ASYNC, 128, 8192, 4, true},
+                               {&marked::FA2_ASYNC, 128, 16384, 4, true},
+                               {&marked::FA2_ASYNC, 128, 32768, 4, false},
+                               {&marked::FA2_TENSOR, 128, 16384, 4, false}};
+  for (const Measured &launch : launches) run_launches(launch);
 }
 
 void begins_run() {
   const cudaDeviceProp gpu = ampere_or_later("--begins");
   puts("begins,rung,d,N,heads,causal,smids");
-  const Launch launches[] = {{&marked::FA2_ASYNC, 128, 10240, 3, true}, {&marked::FA2_ASYNC, 128, 5120, 6, true},
-                             {&marked::FA2_ASYNC, 128, 5120, 3, true},  {&marked::FA2_ASYNC, 64, 10240, 3, true},
-                             {&marked::FA2_ASYNC, 128, 8192, 4, true},  {&marked::FA2_ASYNC, 128, 10240, 3, false},
-                             {&marked::FA2_ASYNC, 128, 4096, 4, true},  {&marked::FA2_ASYNC, 128, 12288, 2, true},
-                             {&marked::FA2_TENSOR, 128, 5120, 3, true}, {&marked::FA2_TENSOR, 64, 5120, 3, true},
-                             {&marked::FA2_TENSOR, 128, 4096, 4, true}, {&marked::FA2_TENSOR, 128, 8192, 2, true}};
-  for (const Launch &launch : launches) run_begins(launch, gpu);
+  const Measured launches[] = {{&marked::FA2_ASYNC, 128, 10240, 3, true}, {&marked::FA2_ASYNC, 128, 5120, 6, true},
+                               {&marked::FA2_ASYNC, 128, 5120, 3, true},  {&marked::FA2_ASYNC, 64, 10240, 3, true},
+                               {&marked::FA2_ASYNC, 128, 8192, 4, true},  {&marked::FA2_ASYNC, 128, 10240, 3, false},
+                               {&marked::FA2_ASYNC, 128, 4096, 4, true},  {&marked::FA2_ASYNC, 128, 12288, 2, true},
+                               {&marked::FA2_TENSOR, 128, 5120, 3, true}, {&marked::FA2_TENSOR, 64, 5120, 3, true},
+                               {&marked::FA2_TENSOR, 128, 4096, 4, true}, {&marked::FA2_TENSOR, 128, 8192, 2, true}};
+  for (const Measured &launch : launches) run_begins(launch, gpu);
 }
