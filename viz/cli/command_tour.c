@@ -11,12 +11,12 @@
 #include "viz/cli/command.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/run_tables.h"
-#include "viz/cli/sweep/sweep.h"
-#include "viz/cli/sweep/sweep_chart.h"
 #include "viz/request/assets.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
+
+extern const Command COMMAND_SWEEP;
 
 typedef struct {
   OutputRequest output; /* a folder for the charts */
@@ -47,32 +47,6 @@ static const CounterRow *counted_run(const CounterTable *table, const char *kern
   return NULL;
 }
 
-/* Draws one sweep into folder/name; prints its path. */
-static Status draw(const char *folder, const char *name, const char *axis_name, bool with_unfused, Io *io,
-                   Error *error) {
-  Request request = {.block = strcmp(axis_name, "N") == 0 ? 128 : 0, .largest_block = strcmp(axis_name, "N") != 0};
-  Sweep sweep;
-  SweepValue values[32];
-  size_t n = 0;
-  const SweepAxis *axis = sweep_axis(axis_name);
-  for (int64_t v = axis->low; v <= axis->high; v *= 2) values[n++].value = v;
-  const SweepConfig config = {.axis = axis, .metric = sweep_metric("boundary"), .values = values, .n = n, .end = n};
-  const Schedule *compared[REQUEST_ALGORITHMS_MAX];
-  const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
-  for (int k = 0; k < n_compared; k++)
-    if (with_unfused || compared[k] != shipped_unfused()) request.algorithms[request.n_algorithms++] = compared[k];
-  if (sweep_run(&sweep, &request, &config, error)) return error->status;
-  char path[4200], state[REQUEST_STATE_BYTES];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  Chart chart = sweep_chart(&sweep, &request);
-  const Status status = io->drawing->chart(&chart, &(ChartRequest){0}, path, io->out, "Tilewalk: traffic",
-                                           question_state(&request, state), error);
-  chart_free(&chart);
-  sweep_free(&sweep);
-  if (!status) text_say(io->out, "  %s\n", path);
-  return status;
-}
-
 /* Makes a folder and the ones above it. */
 static Status make_folder(const char *path, Error *error) {
   char part[4096];
@@ -85,25 +59,27 @@ static Status make_folder(const char *path, Error *error) {
   return STATUS_OK;
 }
 
-/* One step of a walk, as the viewer draws it. */
-static Status draw_scene(const char *folder, Io *io, Error *error) {
-  char path[4200];
-  snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
-  char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=walk step=120", "-o", path};
-  if (command_run(io->drawing->render, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
-  text_say(io->out, "  %s\n", path);
-  return STATUS_OK;
-}
-
-/* With -o FOLDER: three charts and a scene. */
+/* With -o FOLDER: three charts and a step of a walk, by the commands that draw them. */
 static Status pictures(const TourOptions *o, Io *io, Error *error) {
+  static char *const PICTURES[][8] = {
+      {"traffic-against-N.png", "--over", "N", "--block", "128"},
+      {"traffic-against-block.png", "--over", "block"},
+      {"traffic-against-sram.svg", "--over", "sram", "--block", "largest", "--algorithm", "fa1,fa2"},
+      {"tile-by-tile.png", "--state", "N=64 d=16 block=8 causal=1 scene=walk step=120"}};
+  enum { N_PICTURES = sizeof PICTURES / sizeof *PICTURES };
   if (!*o->output.output) return STATUS_OK;
   fputs("\nPictures:\n", io->out);
-  if (make_folder(o->output.output, error) || draw(o->output.output, "traffic-against-N.png", "N", true, io, error) ||
-      draw(o->output.output, "traffic-against-block.png", "block", true, io, error) ||
-      draw(o->output.output, "traffic-against-sram.svg", "sram", false, io, error))
-    return error->status;
-  return draw_scene(o->output.output, io, error);
+  if (make_folder(o->output.output, error)) return error->status;
+  for (int k = 0; k < N_PICTURES; k++) {
+    char path[4200], *words[10] = {"-o", path};
+    int n = 2;
+    snprintf(path, sizeof path, "%s/%s", o->output.output, PICTURES[k][0]);
+    for (int w = 1; w < 8 && PICTURES[k][w]; w++) words[n++] = PICTURES[k][w];
+    const Command *command = k < N_PICTURES - 1 ? &COMMAND_SWEEP : io->drawing->render;
+    if (command_run(command, n, words, io, error) == EXIT_BAD_REQUEST) return error->status;
+    text_say(io->out, "  %s\n", path);
+  }
+  return STATUS_OK;
 }
 
 /* What the SMs of an H200 read is what the model says: a recorded run beside it. */
