@@ -219,39 +219,38 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
   return STATUS_OK;
 }
 
+/* Stores what an option is given: behind its name in the same word (`attached`; NULL: nothing is), or the next word.
+ * spelled: "--gpu", "-N". */
+static Status take_value(OptionParser *parser, const Found *found, const char *spelled, const char *attached, int *i,
+                         int argc, char *const *argv, Error *error) {
+  const Option *o = found->option;
+  const bool needs_value = option_needs_value(o);
+  if (attached && !needs_value && !o->argument)
+    return error_refuse(error, "%s takes no value, but '%s' was given", spelled, quote_text(attached).text);
+  if (attached || !needs_value) return store(parser, found, attached ? attached : "1", error);
+  if (*i + 1 >= argc)
+    return error_refuse(error, "%s needs a value: %s %s", spelled, spelled, o->argument ? o->argument : "VALUE");
+  return store(parser, found, argv[++*i], error);
+}
+
 static Status parse_long(OptionParser *parser, const char *text, int *i, int argc, char *const *argv, Error *error) {
   const char *const equals = strchr(text, '=');
   const size_t length = equals ? (size_t)(equals - text) : strlen(text);
+  char spelled[64];
   Found found;
   if (!find(parser, text, length, 0, false, &found)) return unknown(parser, "option", text, length, error);
-  const Option *o = found.option;
-  if (!option_needs_value(o)) {
-    if (equals && o->argument) return store(parser, &found, equals + 1, error);
-    if (equals)
-      return error_refuse(error, "--%s takes no value, but '%s' was given", o->name, quote_text(equals + 1).text);
-    return store(parser, &found, "1", error);
-  }
-  if (equals) return store(parser, &found, equals + 1, error);
-  if (*i + 1 >= argc)
-    return error_refuse(error, "--%s needs a value: --%s %s", o->name, o->name, o->argument ? o->argument : "VALUE");
-  return store(parser, &found, argv[++*i], error);
+  snprintf(spelled, sizeof spelled, "--%s", found.option->name);
+  return take_value(parser, &found, spelled, equals ? equals + 1 : NULL, i, argc, argv, error);
 }
 
 static Status parse_short(OptionParser *parser, const char *text, int *i, int argc, char *const *argv, Error *error) {
   Found found;
-  const char other = ascii_is_alnum(text[0]) ? (char)(text[0] ^ 0x20) : '\0';
-  if (!find(parser, NULL, 0, text[0], false, &found) && other && find(parser, NULL, 0, other, false, &found))
-    return error_refuse(error, "there is no option '-%c'; did you mean '-%c'?", text[0], other);
-  if (!find(parser, NULL, 0, text[0], false, &found))
-    return error_refuse(error, "there is no option '-%s'; --help lists them", quote_text(text).text);
-  if (!option_needs_value(found.option)) {
-    if (text[1])
-      return error_refuse(error, "-%c takes no value, but '%s' was given", text[0], quote_text(text + 1).text);
-    return store(parser, &found, "1", error);
-  }
-  if (text[1]) return store(parser, &found, text + 1, error);
-  if (*i + 1 >= argc) return error_refuse(error, "-%c needs a value: -%c %s", text[0], text[0], found.option->argument);
-  return store(parser, &found, argv[++*i], error);
+  const char spelled[] = {'-', text[0], '\0'}, other = ascii_is_alnum(text[0]) ? (char)(text[0] ^ 0x20) : '\0';
+  if (find(parser, NULL, 0, text[0], false, &found))
+    return take_value(parser, &found, spelled, text[1] ? text + 1 : NULL, i, argc, argv, error);
+  if (other && find(parser, NULL, 0, other, false, &found))
+    return error_refuse(error, "there is no option '%s'; did you mean '-%c'?", spelled, other);
+  return error_refuse(error, "there is no option '-%s'; --help lists them", quote_text(text).text);
 }
 
 /* Reads the value of --state, if there is one, ahead of everything else. */

@@ -55,6 +55,7 @@ typedef struct {
   bool recorded, all, cpu, live, markdown;
   long long draws; /* 0: the usual one */
   char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
+  Judge judge; /* what it works with */
 } CrosscheckOptions;
 
 /* --- counters from files --- */
@@ -183,9 +184,9 @@ static bool takes_sample(const CrosscheckOptions *o) {
 static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
   Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "files predicted", progress_clock_s());
-  Judge *judge;
+  Judge *const judge = &o->judge;
   size_t n_added = 0;
-  Status status = judge_open(&judge, &o->request, error);
+  Status status = judge_open(judge, &o->request, error);
   if (!status) judge->draws = (uint32_t)o->draws;
   if (!status && c->samples) judge->one_in = SAMPLE_OF;
   if (!status && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
@@ -241,11 +242,10 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   if (!r.shape.d) r.shape.d = 128;
   if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
   if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
-  Judge *judge = NULL;
-  Status status =
-      *r.gpu ? judge_open(&judge, &o->request, error) : STATUS_OK; /* a GPU that is not named is not predicted */
+  Judge *const judge = *r.gpu ? &o->judge : NULL; /* a GPU that is not named is not predicted */
+  Status status = judge ? judge_open(judge, &o->request, error) : STATUS_OK;
   if (!status) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
-  judge_close(judge);
+  judge_close(&o->judge);
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/pool.h"
 #include "viz/text/number.h"
 
 void crosscheck_free(Crosscheck *c) {
@@ -17,15 +18,9 @@ void crosscheck_free(Crosscheck *c) {
 }
 
 Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
-  if (c->n_items == c->capacity) {
-    const size_t more = c->capacity ? 2 * c->capacity : 64;
-    CrosscheckItem *items = realloc(c->items, more * sizeof *items);
-    if (items) c->items = items;
-    double *errors = realloc(c->errors, more * sizeof *errors);
-    if (errors) c->errors = errors;
-    if (!items || !errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
-    c->capacity = more;
-  }
+  if (!pool_grow_array((void **)&c->items, &c->capacity, c->n_items + 1, sizeof *c->items) ||
+      !pool_grow_array((void **)&c->errors, &c->errors_capacity, c->n_items + 1, sizeof *c->errors))
+    return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
   c->items[c->n_items++] = *item;
   if (item->must_hold && !item->holds) c->is_bad = true;
   return STATUS_OK;

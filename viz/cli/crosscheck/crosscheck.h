@@ -58,7 +58,7 @@ enum { CROSSCHECK_NOTES_MAX = 24, CROSSCHECK_WHY_MAX = 64 };
 
 typedef struct {
   CrosscheckItem *items;
-  size_t n_items, capacity;
+  size_t n_items, capacity, errors_capacity;
   double *errors;         /* room for those of all items */
   bool explains;          /* look for causes where something differs */
   ExplainContext context; /* of the row that comes next */

@@ -5,24 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/pool.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 
 #define WRITES_LITTLE_BYTES 1e7 /* twice what sim/l2/l2_run.c takes for little, as elements have two bytes or four */
 
-Status judge_open(Judge **judge, const Request *r, Error *error) {
-  Judge *j = calloc(1, sizeof *j);
-  *judge = j;
-  if (!j) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
-  j->request = r;
+Status judge_open(Judge *j, const Request *r, Error *error) {
+  *j = (Judge){.request = r};
   return description_gpu(*r->gpu ? r->gpu : JUDGE_DEFAULT_GPU, &j->gpu, error);
 }
 
-void judge_close(Judge *j) {
-  if (j) free(j->jobs);
-  free(j);
-}
+void judge_close(Judge *j) { free(j->jobs); }
 
 Status judge_find_profile(Judge *j, const char *name, Error *error) {
   if (!strcmp(j->profile.name, name)) return STATUS_OK;
@@ -64,63 +59,49 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
                         .draws = j->draws};
 }
 
-static JudgeJob *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
-  for (size_t i = 0; i < j->n_jobs; i++) {
-    JudgeJob *job = &j->jobs[i];
+/* A run and its repeats are one job. NULL: no memory. */
+static JudgeJob *job_of(Judge *j, const char *kernel, const PredictedRun *run) {
+  for (JudgeJob *job = j->jobs; job < j->jobs + j->n_jobs; job++)
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) &&
         job->run.tiling.B_r == run->tiling.B_r && job->run.tiling.B_c == run->tiling.B_c &&
         job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement &&
         job->run.once == run->once)
       return job;
-  }
-  return NULL;
+  if (!pool_grow_array((void **)&j->jobs, &j->capacity, j->n_jobs + 1, sizeof *j->jobs)) return NULL;
+  JudgeJob *job = &j->jobs[j->n_jobs++];
+  *job = (JudgeJob){.run = *run};
+  snprintf(job->kernel, JUDGE_NAME_BYTES, "%.*s", JUDGE_NAME_BYTES - 1, kernel);
+  return job;
 }
 
-static Status add_job(Judge *j, const char *kernel, const PredictedRun *run, JudgeJob **job, Error *error) {
-  if (j->n_jobs == j->capacity) {
-    const size_t more = j->capacity ? 2 * j->capacity : 64;
-    JudgeJob *jobs = realloc(j->jobs, more * sizeof *jobs);
-    if (!jobs) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
-    j->jobs = jobs;
-    j->capacity = more;
-  }
-  *job = &j->jobs[j->n_jobs++];
-  **job = (JudgeJob){.run = *run};
-  snprintf((*job)->kernel, JUDGE_NAME_BYTES, "%.*s", JUDGE_NAME_BYTES - 1, kernel);
-  return STATUS_OK;
-}
-
-/* Whether the job is one of the sample. */
-static bool is_predicted(const Judge *j, const JudgeJob *job) {
-  return j->one_in < 2 || (size_t)(job - j->jobs) % j->one_in == 0;
-}
-
-static void do_job(JudgeJob *job) {
+/* Of a sample one in so many. */
+static void do_job(const Judge *j, JudgeJob *job) {
+  if (job->done || (j->one_in > 1 && (size_t)(job - j->jobs) % j->one_in)) return;
   predict(&job->prediction, &job->run, &job->error);
   job->done = true;
-}
-
-/* The prediction of a run; while the judge only collects, none. */
-static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, Prediction *prediction, Error *error) {
-  JudgeJob *job = find_job(j, kernel, run);
-  *prediction = (Prediction){0};
-  if (!job) {
-    const Status status = add_job(j, kernel, run, &job, error);
-    if (status) return status;
-  }
-  if (j->only_collects || !is_predicted(j, job)) return STATUS_OK;
-  if (!job->done) do_job(job);
-  if (job->error.status) return error_set(error, job->error.status, "%s", job->error.message);
-  *prediction = job->prediction;
-  return STATUS_OK;
 }
 
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;
   if (only_collects) return;
 #pragma omp parallel for schedule(dynamic)
-  for (size_t i = 0; i < j->n_jobs; i++)
-    if (!j->jobs[i].done && is_predicted(j, &j->jobs[i])) do_job(&j->jobs[i]);
+  for (size_t i = 0; i < j->n_jobs; i++) do_job(j, &j->jobs[i]);
+}
+
+/* Predicts what a row counted, and adds it; while the judge only collects, nothing. */
+static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                            const PredictedRun *run, bool explains, Error *error) {
+  JudgeJob *job = job_of(j, row->kernel, run);
+  if (!job) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
+  if (j->only_collects) return STATUS_OK;
+  do_job(j, job);
+  if (job->error.status) return error_set(error, job->error.status, "%s", job->error.message);
+  Cause cause;
+  Status status = STATUS_OK;
+  if (explains && job->prediction.known[PREDICT_HBM_READ] &&
+      counter_explain_background(row, job->prediction.value[PREDICT_HBM_READ], &cause))
+    status = crosscheck_add_causes(c, row, shape, tiling, &cause, 1, error);
+  return status ? status : crosscheck_add_predictions(c, row, shape, tiling, &job->prediction, error);
 }
 
 /* Split keys are another kernel's. The tile is the row's. */
@@ -162,13 +143,7 @@ Status judge_add_described(Crosscheck *c, Judge *j, const CounterRow *row, const
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status || j->blind) return status;
   const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
-  Prediction prediction;
-  status = predicted(j, row->kernel, &run, &prediction, error);
-  Cause cause;
-  if (!status && c->explains && prediction.known[PREDICT_HBM_READ] &&
-      counter_explain_background(row, prediction.value[PREDICT_HBM_READ], &cause))
-    status = crosscheck_add_causes(c, row, shape, &tiles, &cause, 1, error);
-  return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
+  return add_predicted(c, j, row, shape, &tiles, &run, c->explains, error);
 }
 
 /* Numbers of a description that nobody measured. */
@@ -239,9 +214,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   if (!status) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
   const PredictedRun run = run_of(j, j->profile.schedule, &shape, &row->tiling, &launch);
-  Prediction prediction;
-  status = predicted(j, row->kernel, &run, &prediction, error);
-  return status ? status : crosscheck_add_predictions(c, row, &row->shape, &row->tiling, &prediction, error);
+  return add_predicted(c, j, row, &row->shape, &row->tiling, &run, false, error);
 }
 
 Status judge_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {

@@ -39,8 +39,8 @@ typedef struct {
 
 /* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
  * outlive the judge. */
-Status judge_open(Judge **judge, const Request *request, Error *error);
-void judge_close(Judge *judge); /* NULL is fine */
+Status judge_open(Judge *judge, const Request *request, Error *error);
+void judge_close(Judge *judge);
 
 /* Adds what the models say of a row with a shape. Errors: nothing describes the kernel, a shape is not possible. */
 Status judge_recorded(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
