@@ -6,8 +6,6 @@
 
 enum { CELL_BYTES = 512 };
 
-static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
-
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
 /* Numbers with all their digits, in the claim's unit. */
@@ -29,7 +27,7 @@ static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
   Table *t = put_table(d, DOCUMENT_CSV, NULL, ";id|;kind|;article|;claimed|;computed|;unit|;verdict|;says|;why");
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k)) continue;
+    if (!chosen[k]) continue;
     const ClaimPart *part = claims_part(claims, e, 0);
     char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
     exact_text(part, text);
@@ -139,7 +137,7 @@ void check_fill(Document *d, const Claims *claims, const bool *chosen) {
     put_values(d, questions ? "questions[" : "claims[");
     for (size_t k = 0; k < claims->n_entries; k++) {
       const ClaimEntry *e = &claims->entries[k];
-      if (!is_chosen(chosen, k) || e->is_question != (questions == 1)) continue;
+      if (!chosen[k] || e->is_question != (questions == 1)) continue;
       if (e->is_question)
         put_question(d, claims, e);
       else

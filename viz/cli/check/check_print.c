@@ -6,7 +6,7 @@
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { LABEL_COLUMNS = 11, CELL_BYTES = 512 };
+enum { LABEL_COLUMNS = 11, CELL_BYTES = 512 }; /* of a label, behind two blanks */
 
 static const struct {
   TextRole role;
@@ -17,8 +17,6 @@ static const struct {
     [VERDICT_LIMIT] = {ROLE_WARN, "hold in a limit"},
     [VERDICT_WRONG] = {ROLE_BAD, "wrong"},
 };
-
-static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
 
 static void computed_text(const ClaimPart *part, char text[CELL_BYTES]) {
   verdict_computed_text(&part->claimed, &part->value, text, CELL_BYTES);
@@ -35,15 +33,15 @@ static void with_unit(const ClaimPart *part, const char *number, char text[CELL_
 /* ---- Paragraphs -------------------------------------------------------------------------------------------------- */
 
 /* A label and a text beside it, wrapped in its own column. */
-static void print_labelled(Io *io, const char *label, int label_columns, TextRole role, const char *text) {
-  int columns = io->style.width - label_columns - 2;
+static void print_labelled(Io *io, const char *label, TextRole role, const char *text) {
+  int columns = io->style.width - LABEL_COLUMNS - 2;
   if (columns < 20) columns = 20;
   const char *rest = text;
   bool first = true;
   while (*rest || first) {
     const char *line = rest;
     const size_t bytes = *rest ? text_wrap(&io->style, &rest, columns) : 0;
-    text_print(io->out, &io->style, ROLE_DIM, "  %-*s", label_columns, first ? label : "");
+    text_print(io->out, &io->style, ROLE_DIM, "  %-*s", LABEL_COLUMNS, first ? label : "");
     text_print(io->out, &io->style, role, "%.*s", (int)bytes, line);
     fputc('\n', io->out);
     first = false;
@@ -57,7 +55,7 @@ static void count(const Claims *claims, const bool *chosen, bool questions, int 
   *total = 0;
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k) || !e->is_computed || e->is_question != questions) continue;
+    if (!chosen[k] || !e->is_computed || e->is_question != questions) continue;
     n[e->verdict]++;
     ++*total;
   }
@@ -91,7 +89,7 @@ static void add_articles(Document *d, const Claims *claims, const bool *chosen) 
     int n[VERDICT_COUNT] = {0}, any = 0;
     for (next = k; next < claims->n_entries && strcmp(section, claims_section(claims, &claims->entries[next])) == 0;
          next++)
-      if (is_chosen(chosen, next)) n[claims->entries[next].verdict]++, any++;
+      if (chosen[next]) n[claims->entries[next].verdict]++, any++;
     if (!any) continue;
     table_text(t, ROLE_PLAIN, section);
     for (size_t v = 0; v < sizeof ORDER / sizeof *ORDER; v++)
@@ -104,7 +102,7 @@ static void add_claims(Document *d, const Claims *claims, const bool *chosen, co
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "claim|printed!|computed!|unit!|verdict");
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k)) continue;
+    if (!chosen[k]) continue;
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
     computed_text(part, computed);
@@ -131,19 +129,28 @@ static void print_part(const ClaimPart *part, const char *name, const char *labe
     snprintf(line, sizeof line, "%s %s: %s, %s", mark, name, printed, outcome);
   else
     snprintf(line, sizeof line, "%s %s: %s said, %s computed: %s", mark, name, printed, both, outcome);
-  print_labelled(io, label, LABEL_COLUMNS, LOOK[verdict].role, line);
+  print_labelled(io, label, LOOK[verdict].role, line);
 }
 
-static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
+static void print_heading(const Claims *claims, const ClaimEntry *e, Io *io) {
   const TextRole role = LOOK[e->verdict].role;
   fputc('\n', io->out);
   text_print(io->out, &io->style, role, "%s ", text_role_mark(&io->style, role));
   text_print(io->out, &io->style, ROLE_HEADING, "%s", claims_id(claims, e));
   text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
-  print_labelled(io, "asks", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_ASKS));
-  print_labelled(io, "answer", LABEL_COLUMNS, ROLE_ACCENT, claims_filled(claims, e, CLAIM_ANSWER));
-  print_labelled(io, "evidence", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_EVIDENCE));
-  print_labelled(io, "article", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
+}
+
+static void print_text(const Claims *claims, const ClaimEntry *e, const char *label, TextRole role, ClaimText which,
+                       Io *io) {
+  print_labelled(io, label, role, claims_filled(claims, e, which));
+}
+
+static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
+  print_heading(claims, e, io);
+  print_text(claims, e, "asks", ROLE_PLAIN, CLAIM_ASKS, io);
+  print_text(claims, e, "answer", ROLE_ACCENT, CLAIM_ANSWER, io);
+  print_text(claims, e, "evidence", ROLE_PLAIN, CLAIM_EVIDENCE, io);
+  print_text(claims, e, "article", ROLE_PLAIN, CLAIM_ARTICLE_SAYS, io);
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
     const char *name = part->name ? pool_text(&claims->pool, part->name) : claims_id(claims, e);
@@ -167,29 +174,25 @@ static void print_code(const Claims *claims, const ClaimPart *part, Io *io) {
 }
 
 static void print_claim_in_full(const Claims *claims, const ClaimEntry *e, Io *io) {
-  const TextRole role = LOOK[e->verdict].role;
   const ClaimPart *part = claims_part(claims, e, 0);
   char computed[CELL_BYTES], text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
-  fputc('\n', io->out);
-  text_print(io->out, &io->style, role, "%s ", text_role_mark(&io->style, role));
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", claims_id(claims, e));
-  text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
-  print_labelled(io, "article", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_ARTICLE));
-  print_labelled(io, "says", LABEL_COLUMNS, ROLE_PLAIN, claims_filled(claims, e, CLAIM_SAYS));
+  print_heading(claims, e, io);
+  print_text(claims, e, "article", ROLE_PLAIN, CLAIM_ARTICLE, io);
+  print_text(claims, e, "says", ROLE_PLAIN, CLAIM_SAYS, io);
   with_unit(part, part->claimed.text, text);
-  print_labelled(io, "printed", LABEL_COLUMNS, ROLE_PLAIN, text);
+  print_labelled(io, "printed", ROLE_PLAIN, text);
   computed_text(part, computed);
   with_unit(part, computed, text);
-  print_labelled(io, "computed", LABEL_COLUMNS, ROLE_ACCENT, text);
+  print_labelled(io, "computed", ROLE_ACCENT, text);
   claims_why(claims, e, why, sizeof why);
-  if (*why) print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", LABEL_COLUMNS, ROLE_PLAIN, why);
+  if (*why) print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", ROLE_PLAIN, why);
   print_code(claims, part, io);
 }
 
 static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k)) continue;
+    if (!chosen[k]) continue;
     if (!e->is_question) {
       print_claim_in_full(claims, e, io);
       continue;
