@@ -90,24 +90,25 @@ static int row_of(const char *type) {
   return -1;
 }
 
-static int row_of_model(Config *c) { return row_of(config_text(&c->keys, "model_type")); }
+static int row_of_model(Config *c) { return row_of(config_text(c, "model_type")); }
 
 static const char *root_type(const Config *c) {
-  const char *type = json_string_value(json_object_get(c->keys.root, "model_type"));
+  const char *type = json_string_value(json_object_get(c->root, "model_type"));
   return type ? type : "";
 }
 
 static void check_family(Config *c) {
-  const char *type = config_text(&c->keys, "model_type");
+  const char *type = config_text(c, "model_type");
   if (*type && row_of(type) < 0 && row_of(root_type(c)) < 0)
-    REFUSE(c,
-           "'%s' is a family of models that is not known, and its cache is not guessed; write its layers and heads "
-           "into a description, as in assets/models, or give --layers, --kv-heads and --head-dim",
-           quote_text(type).text);
+    config_refuse(
+        c,
+        "'%s' is a family of models that is not known, and its cache is not guessed; write its layers and heads "
+        "into a description, as in assets/models, or give --layers, --kv-heads and --head-dim",
+        quote_text(type).text);
 }
 
 int64_t config_class_default(Config *c, const char *key) {
-  const char *type = config_text(&c->keys, "model_type");
+  const char *type = config_text(c, "model_type");
   const int row = row_of(type);
   const size_t n = strlen(key);
   char one[CONFIG_NAME_BYTES];
@@ -117,9 +118,7 @@ int64_t config_class_default(Config *c, const char *key) {
   return 0;
 }
 
-bool config_is_type(Config *c, const char *parts) {
-  return config_has_part(config_text(&c->keys, "model_type"), parts);
-}
+bool config_is_type(Config *c, const char *parts) { return config_has_part(config_text(c, "model_type"), parts); }
 
 static bool ends_in(const char *text, const char *ends) {
   char end[CONFIG_NAME_BYTES];
@@ -131,106 +130,103 @@ static bool ends_in(const char *text, const char *ends) {
 }
 
 static bool is_encoder(Config *c) {
-  ConfigKeys *k = &c->keys;
   const int row = row_of_model(c), root = row_of(root_type(c));
-  const char *architecture = json_string_value(json_array_get(json_object_get(k->root, "architectures"), 0));
-  if (config_true(k, "is_decoder")) return false;
+  const char *architecture = json_string_value(json_array_get(json_object_get(c->root, "architectures"), 0));
+  if (config_true(c, "is_decoder")) return false;
   return (row >= 0 && FAMILIES[row].family == ENCODES) || (root >= 0 && FAMILIES[root].family == ENCODES) ||
-         json_object_get(k->root, "_class_name") || /* diffusers */
-         config_true(k, "use_bidirectional_attention") || config_false(k, "is_causal") ||
+         json_object_get(c->root, "_class_name") || /* diffusers */
+         config_true(c, "use_bidirectional_attention") || config_false(c, "is_causal") ||
          (architecture && ends_in(architecture, "ForMaskedLM EncoderModel VisionModel ForImageClassification")) ||
-         (k->text == k->root && config_find(k, "patch_size") && !config_find(k, "vocab_size") &&
-          config_find(k, "image_size img_size"));
+         (c->text == c->root && config_find(c, "patch_size") && !config_find(c, "vocab_size") &&
+          config_find(c, "image_size img_size"));
 }
 
 /* States alone: the type says so, or a state is described and no head of attention. */
 static bool is_recurrent(Config *c) {
-  ConfigKeys *k = &c->keys;
   const int row = row_of_model(c);
-  if (k->inner && json_object_size(k->inner) && config_find(k, "layers num_heads")) return false;
-  if (json_array_size(config_find(k, "attn_layer_idx attn_layer_indices layers_block_type layer_types"))) return false;
+  if (c->inner && json_object_size(c->inner) && config_find(c, "layers num_heads")) return false;
+  if (json_array_size(config_find(c, "attn_layer_idx attn_layer_indices layers_block_type layer_types"))) return false;
   return (row >= 0 && FAMILIES[row].family == RECURS) ||
-         (config_find(k, "state_size ssm_cfg ssm_state_size mamba_d_state") &&
-          !config_find(k, "num_attention_heads n_head n_heads num_query_heads"));
+         (config_find(c, "state_size ssm_cfg ssm_state_size mamba_d_state") &&
+          !config_find(c, "num_attention_heads n_head n_heads num_query_heads"));
 }
 
 /* --- sizes --- */
 
 /* A size that the file gives, or its class; 0: neither. */
 static int64_t size_or_default(Config *c, const char *key, const char *names, int64_t most) {
-  int64_t size = config_count(&c->keys, names, most);
-  if (size || c->keys.status) return size;
+  int64_t size = config_count(c, names, most);
+  if (size || c->status) return size;
   size = config_class_default(c, key);
-  if (size && (c->keys.text == c->keys.root || !strcmp(key, "num_hidden_layers")))
+  if (size && (c->text == c->root || !strcmp(key, "num_hidden_layers")))
     config_remark(c, "'%s' is not given: %" PRId64 ", as in the class of the model", key, size);
   return size;
 }
 
 static void read_sizes(Config *c) {
-  ConfigKeys *k = &c->keys;
-  c->layers = config_count(k, "decoder_layers num_decoder_layers", MODEL_CONFIG_LAYERS_MAX);
+  c->layers = config_count(c, "decoder_layers num_decoder_layers", MODEL_CONFIG_LAYERS_MAX);
   if (c->layers) /* the others are the encoder's: Whisper, BART */
-    config_use(k, "num_hidden_layers"), config_use(k, "num_layers"), config_use(k, "num_attention_heads");
+    config_use(c, "num_hidden_layers"), config_use(c, "num_layers"), config_use(c, "num_attention_heads");
   else
     c->layers =
         size_or_default(c, "num_hidden_layers", "num_hidden_layers n_layer num_layers n_layers num_transformer_layers",
                         MODEL_CONFIG_LAYERS_MAX);
   if (config_is_type(c, "longcat_flash")) c->layers *= 2; /* self_attn.0 and self_attn.1 in each layer */
   if (!c->layers)
-    REFUSE(c, "no number of layers; 'num_hidden_layers' (or n_layer, num_layers) belongs there, at the top or in "
-              "'text_config'");
-  if (c->layers > MODEL_CONFIG_LAYERS_MAX) REFUSE(c, "more than %d layers", MODEL_CONFIG_LAYERS_MAX);
+    config_refuse(c,
+                  "no number of layers; 'num_hidden_layers' (or n_layer, num_layers) belongs there, at the top or in "
+                  "'text_config'");
+  if (c->layers > MODEL_CONFIG_LAYERS_MAX) config_refuse(c, "more than %d layers", MODEL_CONFIG_LAYERS_MAX);
   c->hidden = size_or_default(c, "hidden_size", "hidden_size n_embd n_embed d_model dim model_dim", KVCACHE_MAX_D * 64);
-  if (c->model->no_cache[0]) return;
-  const json_t *heads = config_find(k, "num_query_heads");
+  if (c->model.no_cache[0]) return;
+  const json_t *heads = config_find(c, "num_query_heads");
   if (json_is_array(heads)) /* OpenELM's */
-    c->heads = config_number(k, "num_query_heads", json_array_get(heads, 0), KVCACHE_MAX_HEADS);
-  if (!c->heads) c->heads = config_count(k, "decoder_attention_heads num_decoder_attention_heads", KVCACHE_MAX_HEADS);
+    c->heads = config_number(c, "num_query_heads", json_array_get(heads, 0), KVCACHE_MAX_HEADS);
+  if (!c->heads) c->heads = config_count(c, "decoder_attention_heads num_decoder_attention_heads", KVCACHE_MAX_HEADS);
   if (!c->heads)
     c->heads = size_or_default(c, "num_attention_heads", "num_attention_heads n_head n_heads num_heads num_query_heads",
                                KVCACHE_MAX_HEADS);
-  if (!c->heads && (c->heads = config_count(k, "num_key_value_heads", KVCACHE_MAX_HEADS)) > 0) /* JetMoE */
+  if (!c->heads && (c->heads = config_count(c, "num_key_value_heads", KVCACHE_MAX_HEADS)) > 0) /* JetMoE */
     config_remark(c, "no number of query heads is given: taken to be those of K and V, %" PRId64, c->heads);
-  if (!c->heads) REFUSE(c, "no number of heads; 'num_attention_heads' belongs there");
+  if (!c->heads) config_refuse(c, "no number of heads; 'num_attention_heads' belongs there");
 }
 
 /* With MLA d is the part without position (KvModel), whatever 'head_dim' says: in some files it is the rotary part. */
 static int64_t read_head_size(Config *c, int64_t rope) {
-  ConfigKeys *k = &c->keys;
-  const int64_t nope = config_count(k, "qk_nope_head_dim", KVCACHE_MAX_D);
+  const int64_t nope = config_count(c, "qk_nope_head_dim", KVCACHE_MAX_D);
   if (nope && c->latent) return nope;
-  const int64_t d = config_count(k, "head_dim kv_channels attention_head_dim d_kv d_head head_size attention_head_size",
+  const int64_t d = config_count(c, "head_dim kv_channels attention_head_dim d_kv d_head head_size attention_head_size",
                                  KVCACHE_MAX_D);
   if (d || nope) return d ? d : nope + rope;
-  int64_t width = config_count(k, "attention_hidden_size", KVCACHE_MAX_D * 64);
+  int64_t width = config_count(c, "attention_hidden_size", KVCACHE_MAX_D * 64);
   if (!width && config_is_type(c, "zamba")) width = 2 * c->hidden;
   if (config_class_default(c, "head_dim")) return config_class_default(c, "head_dim");
   if (!width) width = c->hidden;
   if (!width || !c->heads || width % c->heads) {
-    REFUSE(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide", c->heads);
+    config_refuse(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide",
+                  c->heads);
     return 0;
   }
   return width / c->heads;
 }
 
 static int64_t read_kv_heads(Config *c) {
-  ConfigKeys *k = &c->keys;
-  if (config_true(k, "multi_query_attention")) { /* ChatGLM */
-    const int64_t groups = config_count(k, "multi_query_group_num", KVCACHE_MAX_HEADS);
+  if (config_true(c, "multi_query_attention")) { /* ChatGLM */
+    const int64_t groups = config_count(c, "multi_query_group_num", KVCACHE_MAX_HEADS);
     return groups ? groups : 1;
   }
   /* Falcon: heads of K and V are written, but mean something only for the new decoder. */
-  const json_t *decoder = config_find(k, "new_decoder_architecture"), *one = config_find(k, "multi_query");
+  const json_t *decoder = config_find(c, "new_decoder_architecture"), *one = config_find(c, "multi_query");
   const bool said_by_flags = !json_is_true(decoder) && (json_is_true(one) || (decoder && json_is_false(one)));
   const json_t *value =
-      config_find(k, "num_key_value_heads num_kv_heads n_kv_heads n_head_kv kv_n_heads num_heads_kv n_kv_head "
+      config_find(c, "num_key_value_heads num_kv_heads n_kv_heads n_head_kv kv_n_heads num_heads_kv n_kv_head "
                      "num_attention_groups num_query_groups n_query_groups num_key_value_heads_per_layer");
-  if (said_by_flags || !strcmp(config_text(k, "attn_type"), "multiquery_attention"))
+  if (said_by_flags || !strcmp(config_text(c, "attn_type"), "multiquery_attention"))
     return json_is_false(one) ? c->heads : 1;
   if (json_is_array(value)) value = json_array_get(value, 0); /* by layer: read_lists */
-  if (value) return config_number(k, k->name, value, KVCACHE_MAX_HEADS);
+  if (value) return config_number(c, c->name, value, KVCACHE_MAX_HEADS);
   const int64_t usual = config_class_default(c, "num_key_value_heads");
-  if (usual && k->text == k->root)
+  if (usual && c->text == c->root)
     config_remark(c, "'num_key_value_heads' is not given: %" PRId64 ", as in the class of the model", usual);
   return usual ? usual : c->heads;
 }
@@ -244,10 +240,10 @@ static void read_lists(Config *c) {
   const char *names = "num_key_value_heads num_kv_heads num_attention_groups num_key_value_heads_per_layer head_dim";
   char key[CONFIG_NAME_BYTES];
   while (config_next(&names, key)) {
-    const json_t *list = config_list(&c->keys, key);
+    const json_t *list = config_list(c, key);
     const bool is_d = !strcmp(key, "head_dim");
     if (list && (int64_t)json_array_size(list) != c->layers) {
-      REFUSE(c, "'%s' has %zu entries for %" PRId64 " layers", key, json_array_size(list), c->layers);
+      config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, json_array_size(list), c->layers);
       return;
     }
     for (int64_t i = 0; list && i < c->layers; i++) {
@@ -256,7 +252,7 @@ static void read_lists(Config *c) {
         c->layer[i].kind = LAYER_NONE;
       else
         *member_of(&c->layer[i], is_d ? offsetof(Layer, d) : offsetof(Layer, kv_heads)) =
-            config_number(&c->keys, key, entry, is_d ? KVCACHE_MAX_D : KVCACHE_MAX_HEADS);
+            config_number(c, key, entry, is_d ? KVCACHE_MAX_D : KVCACHE_MAX_HEADS);
     }
   }
 }
@@ -274,15 +270,15 @@ static void read_by_kind(Config *c) {
                {"swa_num_key_value_heads", LAYER_WINDOW, offsetof(Layer, kv_heads)},
                {"num_attention_groups", LAYER_NONE, offsetof(Layer, kv_heads)},
                {"head_dim", LAYER_NONE, offsetof(Layer, d)}};
-  const json_t *other = config_find(&c->keys, "attention_other_setting");
+  const json_t *other = config_find(c, "attention_other_setting");
   const char *type = json_string_value(json_object_get(other, "attention_type"));
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
     LayerKind kind = SIZES[s].kind;
     int64_t size = 0;
     if (kind != LAYER_NONE) {
-      size = config_count(&c->keys, SIZES[s].key, KVCACHE_MAX_HEADS);
+      size = config_count(c, SIZES[s].key, KVCACHE_MAX_HEADS);
     } else if (type && json_object_get(other, SIZES[s].key)) {
-      size = config_number(&c->keys, SIZES[s].key, json_object_get(other, SIZES[s].key), KVCACHE_MAX_HEADS);
+      size = config_number(c, SIZES[s].key, json_object_get(other, SIZES[s].key), KVCACHE_MAX_HEADS);
       kind = strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL;
     }
     for (int64_t i = 0; i < c->layers && size; i++)
@@ -292,12 +288,11 @@ static void read_by_kind(Config *c) {
 
 /* Models whose layers were searched for one by one (DeciLM, Nemotron). */
 static void read_block_configs(Config *c) {
-  ConfigKeys *k = &c->keys;
-  const json_t *blocks = config_find(k, "block_configs");
+  const json_t *blocks = config_find(c, "block_configs");
   if (!json_is_array(blocks)) return;
   if ((int64_t)json_array_size(blocks) != c->layers)
-    REFUSE(c, "'block_configs' has %zu entries for %" PRId64 " layers", json_array_size(blocks), c->layers);
-  for (int64_t i = 0; i < c->layers && !k->status; i++) {
+    config_refuse(c, "'block_configs' has %zu entries for %" PRId64 " layers", json_array_size(blocks), c->layers);
+  for (int64_t i = 0; i < c->layers && !c->status; i++) {
     Layer *l = &c->layer[i];
     const json_t *attention = json_object_get(json_array_get(blocks, (size_t)i), "attention");
     const json_t *group = json_object_get(attention, "n_heads_in_group"),
@@ -308,31 +303,30 @@ static void read_block_configs(Config *c) {
       continue;
     }
     if (group && !json_is_null(group)) {
-      const int64_t heads = config_number(k, "n_heads_in_group", group, c->heads);
+      const int64_t heads = config_number(c, "n_heads_in_group", group, c->heads);
       l->kv_heads = heads ? c->heads / heads : 0;
     }
     if (json_integer_value(window) > 0) {
       l->kind = LAYER_WINDOW;
-      l->window = config_number(k, "window_length", window, KVCACHE_MAX_TOKENS);
+      l->window = config_number(c, "window_length", window, KVCACHE_MAX_TOKENS);
     }
   }
 }
 
 /* Layers that use the K and V of another keep none: the last ones (Gemma 3n), or all but one of a group. */
 static void share(Config *c) {
-  ConfigKeys *k = &c->keys;
   int64_t last = 0, factor = 0, n = 0;
-  if (json_integer_value(config_find(k, "num_kv_shared_layers")) > 0)
-    last = config_count(k, "num_kv_shared_layers", c->layers);
-  if (config_true(k, "use_cla")) factor = config_count(k, "cla_share_factor", c->layers); /* Hunyuan */
+  if (json_integer_value(config_find(c, "num_kv_shared_layers")) > 0)
+    last = config_count(c, "num_kv_shared_layers", c->layers);
+  if (config_true(c, "use_cla")) factor = config_count(c, "cla_share_factor", c->layers); /* Hunyuan */
   for (int64_t i = 0; i < c->layers; i++)
     if (i >= c->layers - last || (factor > 1 && i % factor)) c->layer[i].kind = LAYER_NONE, n++;
-  const json_t *groups = config_find(k, "kv_reuse_group"); /* Hymba: [[1, 2], [3, 4]] */
+  const json_t *groups = config_find(c, "kv_reuse_group"); /* Hymba: [[1, 2], [3, 4]] */
   for (size_t g = 0; g < json_array_size(groups); g++)
     for (size_t m = 1; m < json_array_size(json_array_get(groups, g)); m++) {
       const int64_t i = json_integer_value(json_array_get(json_array_get(groups, g), m));
       if (i < 0 || i >= c->layers) {
-        REFUSE(c, "'kv_reuse_group' names layer %" PRId64, i);
+        config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
         return;
       }
       c->layer[i].kind = LAYER_NONE, n++;
@@ -344,30 +338,29 @@ static void share(Config *c) {
 }
 
 static void read_layers(Config *c) {
-  ConfigKeys *k = &c->keys;
-  const int64_t rope = config_count(k, "qk_rope_head_dim", KVCACHE_MAX_D / 2);
-  c->latent = config_count(k, "kv_lora_rank", KVCACHE_MAX_D / 2);
-  if (config_false(k, "use_mla")) c->latent = 0; /* DeepSeek-VL2: written, not used */
-  if (c->latent) c->model->mla_rope = rope, c->latent += rope;
+  const int64_t rope = config_count(c, "qk_rope_head_dim", KVCACHE_MAX_D / 2);
+  c->latent = config_count(c, "kv_lora_rank", KVCACHE_MAX_D / 2);
+  if (config_false(c, "use_mla")) c->latent = 0; /* DeepSeek-VL2: written, not used */
+  if (c->latent) c->model.mla_rope = rope, c->latent += rope;
   Layer each = {.kv_heads = read_kv_heads(c)};
-  if (!json_is_array(config_find(k, "head_dim"))) {
+  if (!json_is_array(config_find(c, "head_dim"))) {
     each.d = read_head_size(c, rope);
-    each.d_v = config_count(k, "v_head_dim", KVCACHE_MAX_D);
+    each.d_v = config_count(c, "v_head_dim", KVCACHE_MAX_D);
   }
   for (int64_t i = 0; i < c->layers; i++) c->layer[i] = each;
-  if (!k->status) config_read_kinds(c);
+  if (!c->status) config_read_kinds(c);
   if (config_is_type(c, "falcon_h1 hymba"))
     for (int64_t i = 0; i < c->layers; i++) c->layer[i].state_too = true;
-  if (!k->status) read_by_kind(c);
-  if (!k->status) read_lists(c);
-  if (!k->status) read_block_configs(c);
-  if (!k->status) share(c);
+  if (!c->status) read_by_kind(c);
+  if (!c->status) read_lists(c);
+  if (!c->status) read_block_configs(c);
+  if (!c->status) share(c);
 }
 
 /* --- into a model --- */
 
 void config_remark(Config *c, const char *format, ...) {
-  KvModel *m = c->model;
+  KvModel *m = &c->model;
   if (m->n_remarks == KVMODEL_REMARKS_MAX) return;
   va_list arguments;
   va_start(arguments, format);
@@ -413,7 +406,7 @@ static void group(Config *c, KvModel *m) {
   for (g = 0; g < n; g++) {
     if (g == first || g == twin) continue;
     if (m->n_more == KVCACHE_MORE_MAX) {
-      REFUSE(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
+      config_refuse(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
       return;
     }
     m->more[m->n_more++] = all[g];
@@ -425,12 +418,11 @@ static void read_dtype(Config *c, KvModel *m) {
   static const char *const NAMES[][2] = {{"bf16", "bfloat16 bf16 auto"}, {"fp16", "float16 half fp16"},
                                          {"fp32", "float32 float fp32"}, {"int8", "int8 INT8"},
                                          {"int4", "int4 INT4"},          {"fp8", ""}};
-  ConfigKeys *k = &c->keys;
-  const json_t *scheme = json_object_get(config_find(k, "quantization_config"), "kv_cache_scheme");
+  const json_t *scheme = json_object_get(config_find(c, "quantization_config"), "kv_cache_scheme");
   const int64_t bits = json_integer_value(json_object_get(scheme, "num_bits"));
-  const char *name = config_text(k, "torch_dtype"), *own = config_text(k, "kv_cache_dtype");
-  if (!*name) name = config_text(k, "dtype");
-  if (!*own) own = config_text(k, "kv_cache_quant_algo");
+  const char *name = config_text(c, "torch_dtype"), *own = config_text(c, "kv_cache_dtype");
+  if (!*name) name = config_text(c, "dtype");
+  if (!*own) own = config_text(c, "kv_cache_quant_algo");
   if (!*name) {
     config_remark(c, "no data type is given: bf16 is assumed");
     name = "bf16";
@@ -450,19 +442,18 @@ static void read_dtype(Config *c, KvModel *m) {
       set_text(m->dtype, sizeof m->dtype, NAMES[i][0]);
       return;
     }
-  REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8", quote_text(name).text);
+  config_refuse(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8", quote_text(name).text);
 }
 
 static void read_extras(Config *c) {
-  ConfigKeys *k = &c->keys;
-  const int64_t indexer = config_count(k, "index_head_dim", KVCACHE_MAX_D);
+  const int64_t indexer = config_count(c, "index_head_dim", KVCACHE_MAX_D);
   if (indexer)
     config_remark(c, "the keys of the indexer are left out: %" PRId64 " elements a token and layer", indexer);
-  const json_t *mtp = config_find(k, "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers");
-  const int64_t further = json_integer_value(mtp) > 0 ? config_number(k, k->name, mtp, MODEL_CONFIG_LAYERS_MAX) : 0;
+  const json_t *mtp = config_find(c, "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers");
+  const int64_t further = json_integer_value(mtp) > 0 ? config_number(c, c->name, mtp, MODEL_CONFIG_LAYERS_MAX) : 0;
   if (further)
     config_remark(c, "%" PRId64 " further layer%s (%s), which predict%s more than one token, %s left out", further,
-                  further == 1 ? "" : "s", k->name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
+                  further == 1 ? "" : "s", c->name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
 }
 
 /* The last part of a path without its ".json"; what no option could take becomes '-'. */
@@ -477,14 +468,14 @@ static void name_after(const char *file, char *name) {
 
 static void read_cache(Config *c, KvModel *m) {
   read_layers(c);
-  if (!c->keys.status) group(c, m);
+  if (!c->status) group(c, m);
   m->heads = c->heads;
   m->mla_latent = c->latent - m->mla_rope;
-  if (c->latent && m->n_more) REFUSE(c, "layers with MLA and others together are not modelled");
+  if (c->latent && m->n_more) config_refuse(c, "layers with MLA and others together are not modelled");
   if (!c->latent && m->kv_heads > c->heads)
-    REFUSE(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
+    config_refuse(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
   if (m->kv_heads && !c->latent && c->heads % m->kv_heads)
-    REFUSE(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
+    config_refuse(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
 }
 
 /* Understood wherever they stand, though a rule may not have asked for them. */
@@ -494,38 +485,37 @@ static const char UNDERSTOOD[] =
     "layers_block_type global_attn_every_n_layers num_global_key_value_heads global_head_dim kv_lora_rank "
     "order_of_interleaved_layers cla_share_factor";
 
-static void make(Config *c, KvModel *m) {
-  ConfigKeys *k = &c->keys;
-  c->model = m;
-  config_find_text(k);
+static void make(Config *c) {
+  KvModel *m = &c->model;
+  config_find_text(c);
   const char *why = is_encoder(c)     ? "an encoder keeps no cache: every token sees all others at once"
                     : is_recurrent(c) ? "no attention: no cache; the state that is kept does not grow"
                                       : NULL;
   if (why) set_text(m->no_cache, sizeof m->no_cache, why);
   if (!why) check_family(c);
-  if (!k->status) read_sizes(c);
-  if (!k->status) read_dtype(c, m);
-  if (!k->status && !why) read_cache(c, m);
-  for (int64_t i = 0; why && i < c->layers && !k->status; i++)
+  if (!c->status) read_sizes(c);
+  if (!c->status) read_dtype(c, m);
+  if (!c->status && !why) read_cache(c, m);
+  for (int64_t i = 0; why && i < c->layers && !c->status; i++)
     c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
-  if (!k->status) config_read_fixed(c);
+  if (!c->status) config_read_fixed(c);
   read_extras(c);
-  m->max_tokens = config_count(k,
+  m->max_tokens = config_count(c,
                                "max_target_positions max_position_embeddings n_positions max_seq_len seq_length n_ctx "
                                "max_sequence_length model_max_length max_context_length context_length",
                                KVCACHE_MAX_TOKENS);
-  if (k->status) return;
+  if (c->status) return;
   if (!why) config_read_weights(c);
   if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
   m->max_tokens_assumed = !m->max_tokens;
   if (!m->max_tokens) m->max_tokens = 4096;
   char name[CONFIG_NAME_BYTES];
-  name_after(k->file, name);
+  name_after(c->file, name);
   set_text(m->name, sizeof m->name, name);
-  const char *type = config_text(k, "model_type");
+  const char *type = config_text(c, "model_type");
   set_text(m->product, sizeof m->product, *type ? quote_text(type).text : name);
-  for (const char *names = UNDERSTOOD; config_next(&names, name);) config_use(k, name);
-  if (!why) config_unused(k, m->unused, sizeof m->unused);
+  for (const char *names = UNDERSTOOD; config_next(&names, name);) config_use(c, name);
+  if (!why) config_unused(c, m->unused, sizeof m->unused);
 }
 
 static bool has_mark(const char *text, size_t length) { return length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3); }
@@ -538,22 +528,22 @@ bool model_config_is_json(const char *text, size_t length) {
 
 Status model_config_parse(const char *text, size_t length, const char *display_name, KvModel *model, Error *error) {
   const size_t mark = has_mark(text, length) ? 3 : 0;
-  Config c = {.keys = {.file = display_name, .error = error}};
-  c.keys.root = config_load(text + mark, length - mark, display_name, error);
-  if (!c.keys.root) return error && error->status ? error->status : STATUS_BAD_FILE;
-  KvModel *read = calloc(1, sizeof *read);
-  c.layer = calloc(MODEL_CONFIG_LAYERS_MAX, sizeof *c.layer);
-  c.keys.used = json_object();
-  if (!read || !c.layer || !c.keys.used)
-    c.keys.status = error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
-  else if (!json_is_object(c.keys.root))
-    REFUSE(&c, "line 1: a list, where config.json is an object: {...}");
+  Config *c = calloc(1, sizeof *c);
+  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
+  c->file = display_name;
+  c->error = error;
+  c->used = json_object();
+  c->root = config_load(text + mark, length - mark, display_name, error);
+  if (!c->root)
+    c->status = error && error->status ? error->status : STATUS_BAD_FILE;
+  else if (!json_is_object(c->root))
+    config_refuse(c, "line 1: a list, where config.json is an object: {...}");
   else
-    make(&c, read);
-  if (!c.keys.status) *model = *read;
-  json_decref(c.keys.root);
-  json_decref(c.keys.used);
-  free(c.layer);
-  free(read);
-  return c.keys.status;
+    make(c);
+  const Status status = c->status;
+  if (!status) *model = c->model;
+  json_decref(c->root);
+  json_decref(c->used);
+  free(c);
+  return status;
 }

@@ -1,4 +1,4 @@
-#include "viz/request/model_config_keys.h"
+#include "viz/request/model_config_parts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -8,14 +8,14 @@
 
 #include "sim/base/quote.h"
 
-void config_refuse(ConfigKeys *k, const char *format, ...) {
+void config_refuse(Config *c, const char *format, ...) {
   char what[ERROR_MESSAGE_BYTES];
   va_list arguments;
-  if (k->status) return;
+  if (c->status) return;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  k->status = error_set(k->error, STATUS_BAD_FILE, "%.80s: %.300s", k->file, what);
+  c->status = error_set(c->error, STATUS_BAD_FILE, "%.80s: %.300s", c->file, what);
 }
 
 bool config_next(const char **names, char name[CONFIG_NAME_BYTES]) {
@@ -42,38 +42,28 @@ bool config_has_part(const char *name, const char *parts) {
 
 /* --- JSON as Python writes it --- */
 
-static size_t bare_word(const char *p, size_t left) {
+static size_t bare_word(const char *p) {
   static const char *const WORDS[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
-    const size_t n = strlen(WORDS[i]);
-    if (left >= n && !memcmp(p, WORDS[i], n)) return n;
-  }
+  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+    if (!strncmp(p, WORDS[i], strlen(WORDS[i]))) return strlen(WORDS[i]);
   return 0;
 }
 
+/* A bare word becomes a text of as many bytes. */
 json_t *config_load(const char *text, size_t length, const char *file, Error *error) {
-  char *copy = malloc(2 * length + 1); /* "NaN" grows by its quotes */
-  size_t n = 0;
+  char *copy = malloc(length + 1);
   bool in_text = false;
-  if (!copy) {
-    error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
-    return NULL;
-  }
-  for (size_t i = 0; i < length;) {
-    const size_t word = in_text ? 0 : bare_word(text + i, length - i);
-    if (word) {
-      copy[n++] = '"';
-      memcpy(copy + n, text + i, word);
-      n += word, i += word;
-      copy[n++] = '"';
-      continue;
-    }
-    if (text[i] == '"') in_text = !in_text;
-    if (in_text && text[i] == '\\' && i + 1 < length) copy[n++] = text[i++];
-    copy[n++] = text[i++];
+  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory to read the model"), NULL;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  for (char *p = copy; p < copy + length; p++) {
+    const size_t word = in_text ? 0 : bare_word(p);
+    if (*p == '"') in_text = !in_text;
+    if (in_text && *p == '\\') p++;
+    if (word) *p = p[word - 1] = '"', p += word - 1;
   }
   json_error_t why;
-  json_t *root = json_loadb(copy, n, 0, &why);
+  json_t *root = json_loadb(copy, length, 0, &why);
   free(copy);
   if (!root)
     error_set(error, STATUS_BAD_FILE, "%.80s: line %d: no JSON: %.120s", file, why.line, quote_text(why.text).text);
@@ -91,12 +81,12 @@ static bool has_layers(const json_t *object) {
 }
 
 /* The first of some names under which an object lies. */
-static json_t *find_object(const ConfigKeys *k, const json_t *in, const char *names) {
+static json_t *find_object(const Config *c, const json_t *in, const char *names) {
   char name[CONFIG_NAME_BYTES];
   while (config_next(&names, name)) {
     json_t *value = json_object_get(in, name);
     if (json_is_object(value)) {
-      config_use(k, name);
+      config_use(c, name);
       return value;
     }
   }
@@ -104,86 +94,86 @@ static json_t *find_object(const ConfigKeys *k, const json_t *in, const char *na
 }
 
 /* The one object of the root that describes layers of text, where none has a name that is known. */
-static void find_other(ConfigKeys *k) {
+static void find_other(Config *c) {
   const char *key, *first = NULL;
   json_t *value;
-  json_object_foreach(k->root, key, value) {
+  json_object_foreach(c->root, key, value) {
     if (!json_is_object(value) || !has_layers(value) ||
         config_has_part(key, "vis vit image audio speech video encod talker codec rope draft action mm_ tower"))
       continue;
     if (first)
-      config_refuse(k, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
+      config_refuse(c, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
                     quote_text(first).text, quote_text(key).text);
     first = key;
-    k->text = value;
-    config_use(k, key);
+    c->text = value;
+    config_use(c, key);
   }
 }
 
-void config_find_text(ConfigKeys *k) {
-  json_t *found = find_object(k, k->root, "thinker_config");
-  k->text = found ? found : k->root;
-  found = find_object(k, k->text,
+void config_find_text(Config *c) {
+  json_t *found = find_object(c, c->root, "thinker_config");
+  c->text = found ? found : c->root;
+  found = find_object(c, c->text,
                       "text_config llm_config language_config language_model_config decoder text_model_config "
                       "lm_config");
-  if (found) k->text = found;
-  if (k->text == k->root && !has_layers(k->root)) find_other(k);
-  k->inner = find_object(k, k->text, "attn_config attn_cfg attn attention attention_config");
+  if (found) c->text = found;
+  if (c->text == c->root && !has_layers(c->root)) find_other(c);
+  c->inner = find_object(c, c->text, "attn_config attn_cfg attn attention attention_config");
 }
 
 /* --- values --- */
 
-void config_use(const ConfigKeys *k, const char *name) { json_object_set_new(k->used, name, json_true()); }
+void config_use(const Config *c, const char *name) { json_object_set_new(c->used, name, json_true()); }
 
 /* What the root says of the text model too, where that is an object of its own; a window there is an encoder's. */
 static const char OF_ALL[] = "torch_dtype dtype model_type quantization_config kv_cache_dtype kv_cache_quant_algo "
                              "is_encoder_decoder max_source_positions max_position_embeddings model_max_length "
                              "max_seq_len max_sequence_length";
 
-json_t *config_find(ConfigKeys *k, const char *names) {
-  const json_t *const in[] = {k->inner, k->text, k->root};
+json_t *config_find(Config *c, const char *names) {
+  const json_t *const in[] = {c->inner, c->text, c->root};
   json_t *found = NULL;
   for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++) {
     const char *at = names;
     char name[CONFIG_NAME_BYTES];
     while (in[i] && config_next(&at, name)) {
-      if (in[i] == k->root && k->text != k->root && !config_is_in(name, OF_ALL)) continue;
+      if (in[i] == c->root && c->text != c->root && !config_is_in(name, OF_ALL)) continue;
       json_t *value = json_object_get(in[i], name);
       if (!value || json_is_null(value)) continue;
-      if (!found) memcpy(k->name, name, sizeof name);
+      if (!found) memcpy(c->name, name, sizeof name);
       if (!found) found = value;
-      if (json_equal(found, value)) config_use(k, name);
+      if (json_equal(found, value)) config_use(c, name);
     }
   }
   return found;
 }
 
-json_t *config_list(ConfigKeys *k, const char *name) {
-  json_t *value = json_object_get(k->inner, name);
-  if (!json_is_array(value)) value = json_object_get(k->text, name);
+json_t *config_list(Config *c, const char *name) {
+  json_t *value = json_object_get(c->inner, name);
+  if (!json_is_array(value)) value = json_object_get(c->text, name);
   if (!json_is_array(value)) return NULL;
-  config_use(k, name);
+  config_use(c, name);
   return value;
 }
 
-const char *config_text(ConfigKeys *k, const char *names) {
-  const char *text = json_string_value(config_find(k, names));
+const char *config_text(Config *c, const char *names) {
+  const char *text = json_string_value(config_find(c, names));
   return text ? text : "";
 }
 
-bool config_true(ConfigKeys *k, const char *name) { return json_is_true(config_find(k, name)); }
-bool config_false(ConfigKeys *k, const char *name) { return json_is_false(config_find(k, name)); }
+bool config_true(Config *c, const char *name) { return json_is_true(config_find(c, name)); }
+bool config_false(Config *c, const char *name) { return json_is_false(config_find(c, name)); }
 
-int64_t config_number(ConfigKeys *k, const char *name, const json_t *value, int64_t most) {
+int64_t config_number(Config *c, const char *name, const json_t *value, int64_t most) {
   const double number = json_is_number(value) ? json_number_value(value) : 0;
-  if (!k->status && number >= 1 && number <= (double)most && number == (double)(int64_t)number) return (int64_t)number;
-  config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
+  if (!c->status && number >= 1 && number <= (double)most && number == (double)(int64_t)number) return (int64_t)number;
+  config_refuse(c, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
   return 0;
 }
 
-int64_t config_count(ConfigKeys *k, const char *names, int64_t most) {
-  const json_t *value = k->status ? NULL : config_find(k, names);
-  return value ? config_number(k, k->name, value, most) : 0;
+int64_t config_count(Config *c, const char *names, int64_t most) {
+  const json_t *value = c->status ? NULL : config_find(c, names);
+  return value ? config_number(c, c->name, value, most) : 0;
 }
 
 /* --- what was not read --- */
@@ -223,21 +213,21 @@ static bool says_nothing(const char *name, const json_t *value) {
   }
 }
 
-void config_unused(const ConfigKeys *k, char *to, size_t size) {
-  json_t *const in[] = {k->text, k->inner, k->text == k->root ? NULL : k->root};
+void config_unused(const Config *c, char *to, size_t size) {
+  json_t *const in[] = {c->text, c->inner, c->text == c->root ? NULL : c->root};
   *to = '\0';
   for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
     const char *key;
     json_t *value;
     json_object_foreach(in[i], key, value) {
-      if (json_object_get(k->used, key) || says_nothing(key, value) || !matters(key)) continue;
+      if (json_object_get(c->used, key) || says_nothing(key, value) || !matters(key)) continue;
       const size_t at = strlen(to);
       const Quote q = quote_text(key);
       if (at + strlen(q.text) + 8 < size)
         snprintf(to + at, size - at, "%s%s", at ? ", " : "", q.text);
       else if (at + 6 < size && (at < 3 || strcmp(to + at - 3, "...")))
         snprintf(to + at, size - at, ", ...");
-      config_use(k, key);
+      config_use(c, key);
     }
   }
 }

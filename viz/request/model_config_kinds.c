@@ -83,19 +83,19 @@ static bool kind_of_word(const char *word, const Windows *w, Layer *layer) {
 /* Layers of prediction further on (MTP) may follow. */
 static void read_words(Config *c, const Windows *w, const char *key, const json_t *list, bool repeats) {
   const int64_t n = (int64_t)json_array_size(list);
-  const int64_t further = config_count(&c->keys, "num_nextn_predict_layers", MODEL_CONFIG_LAYERS_MAX);
+  const int64_t further = config_count(c, "num_nextn_predict_layers", MODEL_CONFIG_LAYERS_MAX);
   if (n == 0 || (!repeats && n != c->layers && n != c->layers + further)) {
-    REFUSE(c, "'%s' has %" PRId64 " entries for %" PRId64 " layers", key, n, c->layers);
+    config_refuse(c, "'%s' has %" PRId64 " entries for %" PRId64 " layers", key, n, c->layers);
     return;
   }
   for (int64_t i = 0; i < c->layers; i++) {
     const char *word = json_string_value(json_array_get(list, (size_t)(i % n)));
     if (!word || !kind_of_word(word, w, &c->layer[i]))
-      REFUSE(c,
-             "'%s'[%" PRId64
-             "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
-             "linear attention, mamba, conv and recurrent",
-             key, i % n, word ? quote_text(word).text : "no word");
+      config_refuse(c,
+                    "'%s'[%" PRId64
+                    "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
+                    "linear attention, mamba, conv and recurrent",
+                    key, i % n, word ? quote_text(word).text : "no word");
   }
 }
 
@@ -111,7 +111,7 @@ static void read_runs(Config *c, const char *key, const json_t *list) {
       c->layer[i].kind = word && !strcmp(word, "local") ? LAYER_WINDOW : LAYER_FULL;
     }
   }
-  if (i != c->layers) REFUSE(c, "'%s' says something of %" PRId64 " of %" PRId64 " layers", key, i, c->layers);
+  if (i != c->layers) config_refuse(c, "'%s' says something of %" PRId64 " of %" PRId64 " layers", key, i, c->layers);
 }
 
 static void read_letters(Config *c, const Windows *w, const char *key, const char *letters) {
@@ -125,8 +125,8 @@ static void read_letters(Config *c, const Windows *w, const char *key, const cha
     size_t k = 0;
     while (k < N_KINDS && !strchr(KINDS[k].letters, letter)) k++;
     if (k == N_KINDS) {
-      REFUSE(c, "'%s' has the letter '%s', a kind of layer that is not known; there are * A F G, L S W, M and -", key,
-             quote(&letter, 1).text);
+      config_refuse(c, "'%s' has the letter '%s', a kind of layer that is not known; there are * A F G, L S W, M and -",
+                    key, quote(&letter, 1).text);
       return;
     }
     c->layer[i].kind = k == 0 && w->off ? LAYER_FULL : KINDS[k].kind;
@@ -146,15 +146,16 @@ static void read_numbers(Config *c, const char *key, const json_t *list, int64_t
                          LayerKind others) {
   const size_t n = json_array_size(list);
   const bool flags = all_flags(list) && ((int64_t)n == c->layers || n > 2);
-  if (flags && (int64_t)n != c->layers) REFUSE(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
+  if (flags && (int64_t)n != c->layers)
+    config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
   for (int64_t i = 0; listed != LAYER_CROSS && i < c->layers; i++) c->layer[i].kind = others;
-  for (size_t k = 0; k < n && !c->keys.status; k++) {
+  for (size_t k = 0; k < n && !c->status; k++) {
     const json_t *v = json_array_get(list, k);
     const int64_t i = flags ? (int64_t)k : json_integer_value(v) - base;
     if (!flags && !json_is_integer(v))
-      REFUSE(c, "'%s'[%zu] is no layer", key, k);
+      config_refuse(c, "'%s'[%zu] is no layer", key, k);
     else if (i < 0 || i >= c->layers)
-      REFUSE(c, "'%s' names layer %" PRId64 ", but there are %" PRId64 " layers", key, i + base, c->layers);
+      config_refuse(c, "'%s' names layer %" PRId64 ", but there are %" PRId64 " layers", key, i + base, c->layers);
     else if (!flags || json_is_true(v) || json_integer_value(v)) {
       c->layer[i].kind = listed;
       c->layer[i].state_too = others == LAYER_STATE && strstr(key, "hybrid");
@@ -169,7 +170,7 @@ static void every(Config *c, int64_t period, int64_t offset, LayerKind listed, L
 static bool read_period(Config *c, const Windows *w, const char *key, int64_t period, LayerKind listed,
                         LayerKind others) {
   const int64_t offset =
-      strstr(key, "attn_layer") ? json_integer_value(config_find(&c->keys, "attn_layer_offset")) : period - 1;
+      strstr(key, "attn_layer") ? json_integer_value(config_find(c, "attn_layer_offset")) : period - 1;
   if (period < 1 || (period < 2 && !strstr(key, "attn_layer") && others != LAYER_CHUNK)) return false;
   every(c, period, offset < 0 ? 0 : offset, resolve(listed, w), resolve(others, w));
   return true;
@@ -180,7 +181,7 @@ static bool read_period(Config *c, const Windows *w, const char *key, int64_t pe
 /* Windows: a list by layer in which null or -1 is none. */
 static void read_window_list(Config *c, const char *key, const json_t *list) {
   const int64_t n = (int64_t)json_array_size(list);
-  if (n == 0) REFUSE(c, "'%s' is an empty list", key);
+  if (n == 0) config_refuse(c, "'%s' is an empty list", key);
   if (n < c->layers)
     config_remark(c, "'%s' has %" PRId64 " entries for %" PRId64 " layers, and is taken to repeat", key, n, c->layers);
   for (int64_t i = 0; n && i < c->layers; i++) {
@@ -188,7 +189,7 @@ static void read_window_list(Config *c, const char *key, const json_t *list) {
     c->layer[i].kind = tokens > 0 ? LAYER_WINDOW : LAYER_FULL;
     c->layer[i].window = tokens > 0 ? tokens : 0;
     if (tokens > KVCACHE_MAX_TOKENS)
-      REFUSE(c, "'%s'[%" PRId64 "] is more than %" PRId64 " tokens", key, i, KVCACHE_MAX_TOKENS);
+      config_refuse(c, "'%s'[%" PRId64 "] is more than %" PRId64 " tokens", key, i, KVCACHE_MAX_TOKENS);
   }
 }
 
@@ -198,20 +199,19 @@ static const char WINDOWS[] =
 
 /* One window for all, or a list of them. Words for each layer are stronger than use_sliding_window. */
 static Windows find_windows(Config *c, json_t **list, char *list_key) {
-  ConfigKeys *k = &c->keys;
-  Windows w = {.chunk = config_count(k, "attention_chunk_size attn_chunk_size", KVCACHE_MAX_TOKENS)};
-  const json_t *use = config_find(k, "use_sliding_window");
+  Windows w = {.chunk = config_count(c, "attention_chunk_size attn_chunk_size", KVCACHE_MAX_TOKENS)};
+  const json_t *use = config_find(c, "use_sliding_window");
   w.off = json_is_false(use) || (!use && config_class_default(c, "no_sliding_window"));
-  const bool has_words = json_is_array(config_find(k, "layer_types"));
-  json_t *window = config_find(k, w.off && has_words ? "sliding_window" : WINDOWS);
+  const bool has_words = json_is_array(config_find(c, "layer_types"));
+  json_t *window = config_find(c, w.off && has_words ? "sliding_window" : WINDOWS);
   const bool counts = !w.off || (has_words && json_is_integer(window));
   *list = !w.off && json_is_array(window) ? window : NULL;
-  memcpy(list_key, k->name, sizeof k->name);
+  memcpy(list_key, c->name, sizeof c->name);
   if (!window && !w.off)
     w.tokens = config_class_default(c, "sliding_window");
   else if (window && counts && !*list && !json_is_false(window) &&
            !(json_is_integer(window) && json_integer_value(window) <= 0))
-    w.tokens = config_number(k, k->name, window, KVCACHE_MAX_TOKENS);
+    w.tokens = config_number(c, c->name, window, KVCACHE_MAX_TOKENS);
   if (has_words) w.off = false;
   return w;
 }
@@ -221,10 +221,10 @@ static void set_windows(Config *c, const Windows *w) {
     Layer *l = &c->layer[i];
     l->window = l->kind == LAYER_WINDOW ? w->tokens : l->kind == LAYER_CHUNK ? w->chunk : 0;
     if (l->kind == LAYER_WINDOW && !w->tokens)
-      REFUSE(c, "layer %" PRId64 " has a sliding window, but 'sliding_window' does not say how many tokens it keeps",
-             i);
+      config_refuse(
+          c, "layer %" PRId64 " has a sliding window, but 'sliding_window' does not say how many tokens it keeps", i);
     if (l->kind == LAYER_CHUNK && !w->chunk)
-      REFUSE(c, "layer %" PRId64 " has chunks, but 'attention_chunk_size' does not say how long they are", i);
+      config_refuse(c, "layer %" PRId64 " has chunks, but 'attention_chunk_size' does not say how long they are", i);
   }
 }
 
@@ -232,17 +232,16 @@ static void set_windows(Config *c, const Windows *w) {
 
 /* Whether the rule's key is there and says something of the layers. */
 static bool apply(Config *c, const Windows *w, size_t r) {
-  ConfigKeys *k = &c->keys;
   const Form form = RULES[r].form;
   const bool of_chunks = RULES[r].listed == LAYER_CHUNK || RULES[r].others == LAYER_CHUNK;
   if (of_chunks && !w->chunk) return false;
   const char *in = RULES[r].in;
-  json_t *value = !in                   ? config_find(k, RULES[r].keys)
-                  : !strcmp(in, "attn") ? json_object_get(k->inner, RULES[r].keys)
-                                        : json_object_get(config_find(k, in), RULES[r].keys);
+  json_t *value = !in                   ? config_find(c, RULES[r].keys)
+                  : !strcmp(in, "attn") ? json_object_get(c->inner, RULES[r].keys)
+                                        : json_object_get(config_find(c, in), RULES[r].keys);
   char key[CONFIG_NAME_BYTES];
-  snprintf(key, sizeof key, "%s", in ? RULES[r].keys : value ? k->name : "");
-  if (in && value) config_use(k, key);
+  snprintf(key, sizeof key, "%s", in ? RULES[r].keys : value ? c->name : "");
+  if (in && value) config_use(c, key);
   const bool is_list = json_is_array(value);
   const char *letters = json_string_value(value);
   if (form >= SAID_BY_PERIOD && letters && *letters && w->tokens) {
@@ -268,7 +267,7 @@ static bool apply(Config *c, const Windows *w, size_t r) {
     return true;
   default: break;
   }
-  int64_t period = value && !letters ? config_number(k, key, value, MODEL_CONFIG_LAYERS_MAX) : 0;
+  int64_t period = value && !letters ? config_number(c, key, value, MODEL_CONFIG_LAYERS_MAX) : 0;
   if (RULES[r].others == LAYER_CHUNK && !period) period = config_class_default(c, "no_rope_layer_interval");
   if (RULES[r].others == LAYER_WINDOW && !period) period = config_class_default(c, "sliding_window_pattern");
   if (RULES[r].others == LAYER_WINDOW && !w->tokens) return false;
@@ -279,20 +278,19 @@ static bool apply(Config *c, const Windows *w, size_t r) {
 }
 
 void config_read_kinds(Config *c) {
-  ConfigKeys *k = &c->keys;
   json_t *list;
   char list_key[CONFIG_NAME_BYTES];
   const Windows w = find_windows(c, &list, list_key);
   bool found = list != NULL;
   if (list) read_window_list(c, list_key, list);
-  for (size_t r = 0; r < sizeof RULES / sizeof *RULES && !found && !k->status; r++) found = apply(c, &w, r);
+  for (size_t r = 0; r < sizeof RULES / sizeof *RULES && !found && !c->status; r++) found = apply(c, &w, r);
   /* Qwen: the layers before max_window_layers see all. It says so only together with use_sliding_window. */
   const int64_t first =
-      config_true(k, "use_sliding_window") ? json_integer_value(config_find(k, "max_window_layers")) : 0;
+      config_true(c, "use_sliding_window") ? json_integer_value(config_find(c, "max_window_layers")) : 0;
   for (int64_t i = 0; i < c->layers && !found && w.chunk; i++) c->layer[i].kind = LAYER_CHUNK;
   for (int64_t i = first < 0 ? 0 : first; i < c->layers && !found && w.tokens && !w.chunk; i++)
     c->layer[i].kind = LAYER_WINDOW;
   if (!list) set_windows(c, &w);
-  list = config_find(k, "cross_attention_layers"); /* Llama 3.2 Vision, whatever the others are */
-  if (json_array_size(list)) read_numbers(c, k->name, list, 0, LAYER_CROSS, LAYER_FULL);
+  list = config_find(c, "cross_attention_layers"); /* Llama 3.2 Vision, whatever the others are */
+  if (json_array_size(list)) read_numbers(c, c->name, list, 0, LAYER_CROSS, LAYER_FULL);
 }

@@ -20,7 +20,7 @@ enum { STATE_MAX = 1 << 17 }; /* of any size: keeps products within 64 bits */
 
 /* A size under one of some names, or `otherwise`. */
 static int64_t size_of(Config *c, const char *names, int64_t otherwise) {
-  const int64_t value = config_count(&c->keys, names, STATE_MAX);
+  const int64_t value = config_count(c, names, STATE_MAX);
   return value ? value : otherwise;
 }
 
@@ -54,7 +54,7 @@ static int64_t delta_elements(Config *c) {
 }
 
 static int64_t kimi_elements(Config *c) {
-  const json_t *linear = config_find(&c->keys, "linear_attn_config");
+  const json_t *linear = config_find(c, "linear_attn_config");
   const int64_t heads = json_integer_value(json_object_get(linear, "num_heads")),
                 d = json_integer_value(json_object_get(linear, "head_dim")),
                 conv = json_integer_value(json_object_get(linear, "short_conv_kernel_size"));
@@ -63,7 +63,7 @@ static int64_t kimi_elements(Config *c) {
 }
 
 static int64_t state_elements(Config *c, const char **what) {
-  const bool alone = c->model->no_cache[0] != '\0';
+  const bool alone = c->model.no_cache[0] != '\0';
   int64_t elements;
   *what = "a Mamba state";
   if ((elements = mamba_elements(c, alone)) > 0) return elements;
@@ -81,7 +81,7 @@ static int64_t state_elements(Config *c, const char **what) {
 }
 
 static void add_fixed(Config *c, const char *what, int64_t layers, int64_t bytes) {
-  KvModel *m = c->model;
+  KvModel *m = &c->model;
   if (m->n_fixed == KVMODEL_FIXED_MAX) return;
   KvFixed *to = &m->fixed[m->n_fixed++];
   snprintf(to->what, sizeof to->what, "%s", what);
@@ -91,7 +91,7 @@ static void add_fixed(Config *c, const char *what, int64_t layers, int64_t bytes
 
 static int64_t element_bytes(const Config *c) {
   KvDtype dtype = KV_BF16;
-  kvcache_dtype_from_name(c->model->dtype, &dtype);
+  kvcache_dtype_from_name(c->model.dtype, &dtype);
   const int bits = kvcache_dtype_bits(dtype);
   return bits > 16 ? 4 : 2; /* states are not quantised with the cache */
 }
@@ -106,7 +106,7 @@ static void read_states(Config *c) {
     add_fixed(c, what, layers, elements * element_bytes(c));
   else if (layers)
     config_remark(c, "%" PRId64 " layers without attention keep a state of fixed size, which is left out", layers);
-  else if (elements > 0 && c->model->no_cache[0] == '\0')
+  else if (elements > 0 && c->model.no_cache[0] == '\0')
     config_remark(c,
                   "sizes of a state are given, but not which layers keep one: all %" PRId64
                   " are taken to have attention alone",
@@ -118,7 +118,7 @@ static void read_cross(Config *c) {
   int64_t layers = 0, tokens = 0, row = 0;
   for (int64_t i = 0; i < c->layers; i++)
     if (c->layer[i].kind == LAYER_CROSS) layers++, row = c->layer[i].kv_heads * (2 * c->layer[i].d);
-  const json_t *vision = json_object_get(c->keys.root, "vision_config");
+  const json_t *vision = json_object_get(c->root, "vision_config");
   const int64_t image = json_integer_value(json_object_get(vision, "image_size")),
                 patch = json_integer_value(json_object_get(vision, "patch_size")),
                 tiles = json_integer_value(json_object_get(vision, "max_num_tiles"));
@@ -133,8 +133,8 @@ static void read_cross(Config *c) {
                   " B for each token of an image or encoder, not those of the text",
                   layers, row * element_bytes(c));
   }
-  if (!config_true(&c->keys, "is_encoder_decoder") && !config_true(&c->keys, "add_cross_attention")) return;
-  tokens = config_count(&c->keys, "max_source_positions", STATE_MAX);
+  if (!config_true(c, "is_encoder_decoder") && !config_true(c, "add_cross_attention")) return;
+  tokens = config_count(c, "max_source_positions", STATE_MAX);
   row = c->layer[0].kv_heads * 2 * c->layer[0].d * element_bytes(c);
   if (tokens)
     add_fixed(c, "K and V of the encoder", c->layers, tokens * row);
@@ -147,5 +147,5 @@ static void read_cross(Config *c) {
 
 void config_read_fixed(Config *c) {
   read_states(c);
-  if (!c->model->no_cache[0]) read_cross(c);
+  if (!c->model.no_cache[0]) read_cross(c);
 }

@@ -9,14 +9,14 @@
 
 /* A whole number of at least 1 under one of the names; 0: none. */
 static int64_t size_of(Config *c, const char *names) {
-  const json_t *value = config_find(&c->keys, names);
+  const json_t *value = config_find(c, names);
   const int64_t size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
   return size > 0 && size < (int64_t)1 << 32 ? size : 0;
 }
 
 /* Two matrices where an activation stands alone, three where a gate is beside it. */
 static int matrices_of_mlp(Config *c) {
-  const char *type = config_text(&c->keys, "model_type");
+  const char *type = config_text(c, "model_type");
   return !strncmp(type, "gpt2", 4) || !strncmp(type, "gpt_neo", 7) ||
                  config_is_in(type, "gptj opt bloom falcon phi mpt starcoder2 bert")
              ? 2
@@ -60,7 +60,7 @@ static Mlps mlps_of(Config *c, KvModel *m) {
 
 /* Of which the file says that they are quantized: floats of 8 bits, or whole numbers (GPTQ, AWQ). */
 static const char *dtype_of(Config *c) {
-  const json_t *q = config_find(&c->keys, "quantization_config"),
+  const json_t *q = config_find(c, "quantization_config"),
                *weights = json_object_get(json_object_get(json_object_get(q, "config_groups"), "group_0"), "weights"),
                *bits = json_object_get(weights ? weights : q, weights ? "num_bits" : "bits");
   const char *method = json_string_value(json_object_get(q, "quant_method")),
@@ -73,7 +73,7 @@ static const char *dtype_of(Config *c) {
 }
 
 void config_read_weights(Config *c) {
-  KvModel *m = c->model;
+  KvModel *m = &c->model;
   const int64_t vocab = size_of(c, "vocab_size padded_vocab_size n_vocab");
   double attention = 0;
   int64_t others = 0;
@@ -95,8 +95,7 @@ void config_read_weights(Config *c) {
                         : "'num_attention_heads'");
   if (*m->no_weights) return;
   const bool is_gemma = config_is_type(c, "gemma") || config_is_type(c, "gpt2"); /* tied by their class */
-  const bool tied =
-      config_true(&c->keys, "tie_word_embeddings") || (is_gemma && !config_false(&c->keys, "tie_word_embeddings"));
+  const bool tied = config_true(c, "tie_word_embeddings") || (is_gemma && !config_false(c, "tie_word_embeddings"));
   const Mlps mlps = mlps_of(c, m);
   const double tables = (double)c->hidden * (double)vocab * (tied ? 1 : 2);
   if (tables + attention + mlps.all > 1e15) return;
