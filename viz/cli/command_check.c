@@ -7,7 +7,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
-#include "viz/cli/check/articles.h"
+#include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"

@@ -13,7 +13,7 @@
 
 #include "sim/algorithms/schedule.h"
 #include "sim/base/word_list.h"
-#include "viz/cli/check/articles.h"
+#include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_workshop.h"

@@ -6,7 +6,7 @@
 
 #include "sim/base/quote.h"
 #include "lessons/engine/quantity.h"
-#include "viz/cli/check/articles.h"
+#include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"

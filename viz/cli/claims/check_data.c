@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "viz/cli/check/articles.h"
+#include "viz/cli/claims/articles.h"
 
 enum { CELL_BYTES = 512 };
 

@@ -1,6 +1,6 @@
 /* The claims and questions of the articles, for the commands that show them. */
-#ifndef TILEWALK_VIZ_CLI_CHECK_ARTICLES_H
-#define TILEWALK_VIZ_CLI_CHECK_ARTICLES_H
+#ifndef TILEWALK_VIZ_CLI_CLAIMS_ARTICLES_H
+#define TILEWALK_VIZ_CLI_CLAIMS_ARTICLES_H
 
 #include "lessons/engine/claims.h"
 #include "viz/cli/io.h"

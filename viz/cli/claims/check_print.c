@@ -1,7 +1,7 @@
 /* The report of `tilewalk lesson claims`: for people, as CSV and as JSON. */
 #include <string.h>
 
-#include "viz/cli/check/articles.h"
+#include "viz/cli/claims/articles.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/print.h"
 #include "viz/text/table.h"
