@@ -61,13 +61,20 @@ static Status make_folder(const char *path, Error *error) {
 
 /* With -o FOLDER: three charts and a step of a walk, by the commands that draw them. */
 static Status pictures(const TourOptions *o, Io *io, Error *error) {
+  static char tiled[64]; /* those that are compared and keep S on chip */
   static char *const PICTURES[][8] = {
       {"traffic-against-N.png", "--over", "N", "--block", "128"},
       {"traffic-against-block.png", "--over", "block"},
-      {"traffic-against-sram.svg", "--over", "sram", "--block", "largest", "--algorithm", "fa1,fa2"},
+      {"traffic-against-sram.svg", "--over", "sram", "--block", "largest", "--algorithm", tiled},
       {"tile-by-tile.png", "--state", "N=64 d=16 block=8 causal=1 scene=walk step=120"}};
   enum { N_PICTURES = sizeof PICTURES / sizeof *PICTURES };
+  const Schedule *compared[REQUEST_ALGORITHMS_MAX];
+  const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   if (!*o->output.output) return STATUS_OK;
+  *tiled = '\0';
+  for (int k = 0; k < n_compared; k++)
+    if (compared[k] != shipped_unfused())
+      snprintf(tiled + strlen(tiled), sizeof tiled - strlen(tiled), "%s%s", *tiled ? "," : "", compared[k]->name);
   fputs("\nPictures:\n", io->out);
   if (make_folder(o->output.output, error)) return error->status;
   for (int k = 0; k < N_PICTURES; k++) {
