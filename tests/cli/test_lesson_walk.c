@@ -3,7 +3,6 @@
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include "tests/support/test.h"
 
-#include <math.h>
 #include <time.h>
 
 #ifdef TILEWALK_WINDOW

@@ -1,4 +1,4 @@
-/* The two-sided L2 against a slow list that is searched for every access, and against the laws of counting. */
+/* The two-sided L2 against a slow list that is searched for every access. */
 #include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
@@ -166,46 +166,6 @@ TEST(random_accesses_count_like_the_slow_lists) {
     free(h);
   }
   free(slow);
-}
-
-/* --- laws --- */
-
-TEST(counts_obey_their_laws) {
-  Rand r = {6};
-  for (int round = 0; round < 20; round++) {
-    const HierarchyConfig c = {.kinds = {{3000, 4096}}, .side_capacity_bytes = 2 << 20};
-    Hierarchy *h = make(&c);
-    static bool seen[3000];
-    memset(seen, 0, sizeof seen);
-    double compulsory = 0;
-    for (int i = 0; i < 20000; i++) {
-      const uint64_t granule = (uint64_t)(rand_in(&r, 0, 54) * rand_in(&r, 0, 54));
-      compulsory += seen[granule] ? 0 : 4096;
-      seen[granule] = true;
-      hierarchy_read(h, (uint32_t)rand_in(&r, 0, 1), granule);
-    }
-    const HierarchyCounts *k = &h->counts;
-    assert_true(k->hbm_read_bytes >= compulsory);
-    assert_true(k->hbm_read_bytes <= k->miss_bytes && k->miss_bytes <= k->read_bytes);
-    assert_true(k->fabric_bytes <= k->read_bytes / 2);
-    assert_true(k->hbm_write_bytes == 0);
-    free(h);
-  }
-}
-
-/* More ways of the same sets. */
-TEST(more_room_never_reads_more) {
-  double last = 1e30;
-  for (int kib = 256; kib <= 8192; kib *= 2) {
-    const HierarchyConfig c = {.kinds = {{2000, 2048}}, .side_capacity_bytes = kib * 1024.0, .side_ways = kib / 16.0};
-    Hierarchy *h = make(&c);
-    assert_int_equal(h->n_sets, 16);
-    Rand r = {12};
-    for (int i = 0; i < 30000; i++) hierarchy_read(h, 0, (uint64_t)(rand_in(&r, 0, 44) * rand_in(&r, 0, 44)));
-    assert_true(h->counts.hbm_read_bytes <= last);
-    last = h->counts.hbm_read_bytes;
-    free(h);
-  }
 }
 
 TEST(a_copy_goes_on_as_the_original_does) {

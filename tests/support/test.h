@@ -50,6 +50,11 @@ Error *fresh_error(void);
 void test_must(int failed, const char *call, const char *file, int line);
 void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line);
 
+/* A row of a table: what is given, and a part of what must be said of it. */
+typedef struct {
+  const char *text, *says;
+} TextSays;
+
 /* Prints what was measured and its bound: today's value and a margin, which stands beside it. */
 #define assert_below(measured, bound) test_below(measured, bound, #measured, __FILE__, __LINE__)
 void test_below(double measured, double bound, const char *what, const char *file, int line);

@@ -119,9 +119,7 @@ TEST(spellings_are_read) {
   }
 }
 
-static const struct {
-  const char *text, *reason;
-} REFUSED[] = {
+static const TextSays REFUSED[] = {
     {"", "write a number"},
     {"   ", "write a number"},
     {"sixty-four", "in digits"},
@@ -170,7 +168,7 @@ TEST(what_cannot_be_read_is_refused_with_a_reason) {
     Answer a;
     if (answer_parse(REFUSED[k].text, strlen(REFUSED[k].text), &a, fresh_error()) != STATUS_BAD_REQUEST)
       fail_msg("'%s' was read as %.17g %s", REFUSED[k].text, a.number, a.unit.name);
-    if (!strstr(test_error.message, REFUSED[k].reason)) fail_msg("'%s': %s", REFUSED[k].text, test_error.message);
+    if (!strstr(test_error.message, REFUSED[k].says)) fail_msg("'%s': %s", REFUSED[k].text, test_error.message);
   }
 }
 
@@ -356,12 +354,10 @@ TEST(orders_go_by_letters_and_keys) {
     if (answer_order(&CHOICES, RIGHT[k], order, NULL)) fail_msg("'%s' was refused", RIGHT[k]);
     assert_true(order[0] == 1 && order[1] == 0 && order[2] == 2);
   }
-  static const struct {
-    const char *text, *reason;
-  } BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"},
-             {"aab", "twice"},   {"a b c a", "only 3"}, {"a b x", "none of the items"}};
+  static const TextSays BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"},
+                                 {"aab", "twice"},   {"a b c a", "only 3"}, {"a b x", "none of the items"}};
   EACH (k, BAD) {
     int order[ANSWER_CHOICES_MAX];
-    must_refuse(answer_order(&CHOICES, BAD[k].text, order, fresh_error()), STATUS_BAD_REQUEST, BAD[k].reason);
+    must_refuse(answer_order(&CHOICES, BAD[k].text, order, fresh_error()), STATUS_BAD_REQUEST, BAD[k].says);
   }
 }

@@ -6,8 +6,6 @@
 #include "sim/base/ascii.h"
 #include "viz/lesson/lesson_library.h"
 
-#include <math.h>
-
 enum { SEEDS = 12, TEXT_BYTES = 128 };
 
 typedef struct {

@@ -8,9 +8,7 @@
 static Backend b;
 
 TEST(refused_with_the_line) {
-  static const struct {
-    const char *text, *says;
-  } BAD[] = {
+  static const TextSays BAD[] = {
       {"", "t:0: library, version and source are not all given"},
       {HEAD, "t:3: no order says which kernel is tried first"},
       {"libary x\n", "t:1: 'libary' is no statement"},

@@ -21,9 +21,7 @@ TEST(lengths_are_read) {
   assert_true(l->shortest == 5 && l->longest == 3001);
   assert_true(lengths_sum(l) == 5 + 777 + 2 * 1024 + 3001);
   free(l);
-  static const struct {
-    const char *text, *says;
-  } BAD[] = {
+  static const TextSays BAD[] = {
       {"", "t: no lengths"},
       {" \n,", "t: no lengths"},
       {"5,x", "t:1: 'x' is no length"},

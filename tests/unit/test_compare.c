@@ -2,7 +2,6 @@
 #include "tests/support/test.h"
 #include "kernels/counters/compare.h"
 #include "tests/support/open_counter_table.h"
-#include "tests/support/open_counter_table.h"
 
 static const Comparison *find(const Comparison *c, int n, Counter counter) {
   for (int i = 0; i < n; i++)

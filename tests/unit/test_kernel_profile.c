@@ -317,9 +317,7 @@ TEST(a_kernel_that_waits_is_launched_as_one) {
 }
 
 TEST(wrong_files_say_where_and_why) {
-  static const struct {
-    const char *text, *message;
-  } CASES[] = {
+  static const TextSays CASES[] = {
       {"name = a b\nalgorithm = fa2\norder = query-head-batch\n", "f:1: name is taken on the command line"},
       {"name = a\nalgorithm = fa9\norder = query-head-batch\n", "f:2: there is no algorithm 'fa9'; did you mean 'fa"},
       {"name = a\nalgorithm = fa2\norder = sideways\n",
@@ -368,7 +366,7 @@ TEST(wrong_files_say_where_and_why) {
     Profile p;
     memset(&p, 0x5A, sizeof p);
     must_refuse(profile_parse(CASES[i].text, strlen(CASES[i].text), "f", &p, fresh_error()), STATUS_BAD_FILE,
-                CASES[i].message);
+                CASES[i].says);
     assert_int_equal(p.pull_bytes, 0x5A5A5A5A5A5A5A5A); /* unchanged */
   }
 }

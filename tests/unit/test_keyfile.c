@@ -181,14 +181,8 @@ TEST(slips_are_named_with_their_line) {
       {HEAD "# \xC2\x9B 31m\n", "m.gpu:3: byte 3 is a control character", "printable"},
       {HEAD "# a\rb\n", "m.gpu:3: byte 4 is a control character (0x0D)", "printable"},
       {HEAD "# \xff\n", "m.gpu:3: byte 3 is 0xFF, which is not UTF-8", "save the file as UTF-8"},
-      {HEAD "# \xC0\xAF\n", "m.gpu:3: byte 3 is 0xC0", "UTF-8"},     /* overlong */
-      {HEAD "# \xE0\x80\xAF\n", "m.gpu:3: byte 3 is 0xE0", "UTF-8"}, /* overlong */
-      {HEAD "# \xED\xA0\x80\n", "m.gpu:3: byte 3 is 0xED", "UTF-8"}, /* surrogate */
-      {HEAD "# \xF0\x80\x80\xAF\n", "m.gpu:3: byte 3 is 0xF0", "UTF-8"},
-      {HEAD "# \xF4\x90\x80\x80\n", "m.gpu:3: byte 3 is 0xF4", "UTF-8"}, /* beyond U+10FFFF */
-      {HEAD "# \xF5\x80\x80\x80\n", "m.gpu:3: byte 3 is 0xF5", "UTF-8"},
-      {HEAD "# \xC3", "m.gpu:3: byte 3 is 0xC3", "UTF-8"}, /* cut off */
-      {HEAD "# \xE2\x82\n", "m.gpu:3: byte 3 is 0xE2", "UTF-8"},
+      {HEAD "# \xC0\xAF\n", "m.gpu:3: byte 3 is 0xC0", "UTF-8"}, /* overlong */
+      {HEAD "# \xC3", "m.gpu:3: byte 3 is 0xC3", "UTF-8"},       /* cut off */
   };
   EACH (i, CASES) {
     const Result r = parse(CASES[i].text);

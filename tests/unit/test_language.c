@@ -9,9 +9,7 @@
 
 #define HEAD "algorithm mine\nkernel forward\n"
 
-static const struct {
-  const char *text, *says;
-} REOWN_FUSED[] = {
+static const TextSays REOWN_FUSED[] = {
     {"", "mine.walk:1: the text holds no program"},
     {"kernel forward\n", "mine.walk:1: the program begins with 'algorithm NAME'"},
     {HEAD, "mine.walk:3: kernel 'forward' has no lines"},

@@ -194,9 +194,7 @@ TEST(a_broken_row_hurts_no_other) {
 }
 
 TEST(files_of_which_nothing_can_be_read_are_refused) {
-  static const struct {
-    const char *text, *reason;
-  } BROKEN[] = {
+  static const TextSays BROKEN[] = {
       {"", "class.csv:1: the file is empty"},
       {" \r\n\t", "class.csv:1: the file is empty"},
       {"Ada,3\n", "class.csv:1: the first line must name the columns"},
@@ -210,7 +208,7 @@ TEST(files_of_which_nothing_can_be_read_are_refused) {
   };
   EACH (k, BROKEN) {
     assert_int_equal(grade_bytes(BROKEN[k].text, strlen(BROKEN[k].text), (ClassRules){0}), STATUS_BAD_FILE);
-    if (!strstr(error.message, BROKEN[k].reason)) fail_msg("%s", error.message);
+    if (!strstr(error.message, BROKEN[k].says)) fail_msg("%s", error.message);
   }
 }
 
@@ -238,9 +236,7 @@ TEST(entries_of_json_are_rows) {
 /* ---- Ways to write a file */
 
 TEST(other_spellings_of_csv_are_read) {
-  static const struct {
-    const char *text, *student;
-  } ROWS_OF[] = {
+  static const TextSays ROWS_OF[] = {
       {"student,lesson,id,answer\nAda,two,bytes,64\n", "Ada"},
       {"\xEF\xBB\xBFStudent;Lesson;ID;Answer\r\nAda;two;bytes;64,0\r\n", "Ada"},
       {"student\tlesson\tid\tanswer\rAda\ttwo\tbytes\t64", "Ada"},
@@ -257,7 +253,7 @@ TEST(other_spellings_of_csv_are_read) {
   EACH (k, ROWS_OF) {
     grade(ROWS_OF[k].text, (ClassRules){0});
     assert_int_equal(n_rows, 1);
-    assert_string_equal(rows[0].student, ROWS_OF[k].student);
+    assert_string_equal(rows[0].student, ROWS_OF[k].says);
     is(0, "right", "");
   }
   grade("student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\nBob,two,bytes,64\n", (ClassRules){0});

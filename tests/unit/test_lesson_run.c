@@ -35,9 +35,7 @@ static LessonVerdict type(LessonRun *run, const char *typed) {
 /* ---- Texts */
 
 TEST(texts_are_filled_but_code_is_not) {
-  static const struct {
-    const char *text, *filled;
-  } ROWS[] = {
+  static const TextSays ROWS[] = {
       {"two is {1 + 1}", "two is 2"},
       {"{{1}", "{1}"},
       {"`sim{N=1}` and {2 * 3}", "`sim{N=1}` and 6"},
@@ -55,7 +53,7 @@ TEST(texts_are_filled_but_code_is_not) {
     LessonRun run = run_of(&l, 3);
     if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, fresh_error()))
       fail_msg("%s: %s", ROWS[k].text, test_error.message);
-    assert_string_equal(filled, ROWS[k].filled);
+    assert_string_equal(filled, ROWS[k].says);
     lesson_run_end(&run);
     lesson_free(&l);
   }

@@ -259,9 +259,7 @@ TEST(files_of_blocks) {
   assert_true(mask_allows(&m, 1, 1) && !mask_allows(&m, 1, 2) && mask_allows(&m, 4, 0) && mask_allows(&m, 2, 3));
   assert_true(mask_pairs(&m) == 4 + 4 + 4); /* two blocks of 2 x 2, and the last row's four keys */
   free(p);
-  static const struct {
-    const char *text, *says;
-  } BAD[] = {
+  static const TextSays BAD[] = {
       {"block x\n", "m.txt:1: after 'block' comes one whole number"},
       {"block 2\n#.\n", "m.txt:3: the file ends after 1 of 3 lines"},
       {"block 2\n#.#\n", "m.txt:2: N_q = 5 and N_k = 4 need 3 lines of 2 blocks of 2"},

@@ -222,18 +222,17 @@ TEST(test_period_of_a_tile) {
 }
 
 TEST(test_what_is_no_record) {
-  static const struct {
-    const char *text, *says;
-  } BAD[] = {{"", "x.csv:1: no line says"},
-             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n0,0,0,0\n", "x.csv:1: no line says"},
-             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n", "lacks a stamp"},
-             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n1,0,4,4\n", "its time goes back"},
-             {"# a\n1,0,1\n", "x.csv:2: a stamp is four whole numbers"},
-             {"1,0,1,5 6\n", "x.csv:1: a stamp is four whole numbers"},
-             {"4,0,1,5\n", "x.csv:1: roles are 0 to 3"},
-             {"1,256,1,5\n", "roles are 0 to 3"},
-             {"1,0,1,-5\n", "from 0 on"},
-             {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
+  static const TextSays BAD[] = {
+      {"", "x.csv:1: no line says"},
+      {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n0,0,0,0\n", "x.csv:1: no line says"},
+      {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n", "lacks a stamp"},
+      {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n1,0,4,4\n", "its time goes back"},
+      {"# a\n1,0,1\n", "x.csv:2: a stamp is four whole numbers"},
+      {"1,0,1,5 6\n", "x.csv:1: a stamp is four whole numbers"},
+      {"4,0,1,5\n", "x.csv:1: roles are 0 to 3"},
+      {"1,256,1,5\n", "roles are 0 to 3"},
+      {"1,0,1,-5\n", "from 0 on"},
+      {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
   EACH (k, BAD) {
     assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", fresh_error()));
     if (!strstr(test_error.message, BAD[k].says)) fail_msg("'%s': %s", BAD[k].text, test_error.message);

@@ -85,13 +85,18 @@ static void right(const Launch *l, Memory *m) {
   if (run(l, m)) fail_msg("%s", m->n_faults ? m->faults[0].message : m->error.message);
 }
 
-static void wrong(const Launch *l, const char *message) { /* the error, or one of the faults */
+static void is_told(const Launch *l, const char *message) { /* the error, or one of the faults */
   Memory *m = memory();
   if (!run(l, m)) fail_msg("passes, without '%s'", message);
   bool found = strstr(m->error.message, message);
   for (int32_t f = 0; f < m->n_faults; f++) found |= strstr(m->faults[f].message, message) != NULL;
   if (!found) fail_msg("'%s' has no '%s'", m->n_faults ? m->faults[0].message : m->error.message, message);
   free(m);
+}
+
+/* By one thread. */
+static void wrong(const char *text, const char *message) {
+  is_told(&(Launch){.text = text, .blocks = 1, .threads = 1}, message);
 }
 
 /* Warp 1 writes, arrives; warp 0 waits, reads. Twice: the second phase has the other parity. */
@@ -115,16 +120,11 @@ TEST(test_mbarrier) {
   for (uint32_t i = 0; i < 32; i++) assert_int_equal(m->out[i], 1032 + i);
   for (uint32_t i = 0; i < 32; i++) assert_int_equal(m->out[32 + i], 2032 + i);
   free(m);
-  wrong(&(Launch){.text = BODY(INIT("2") "mbarrier.arrive.shared::cta.b64 _, [%r1], 1;" WAIT("0")),
-                  .blocks = 1,
-                  .threads = 1},
+  wrong(BODY(INIT("2") "mbarrier.arrive.shared::cta.b64 _, [%r1], 1;" WAIT("0")),
         "waits for a phase of an mbarrier that never ends");
-  wrong(&(Launch){.text = BODY("mbarrier.arrive.shared::cta.b64 _, [%r1];"), .blocks = 1, .threads = 1},
-        "nobody initialised it");
-  wrong(&(Launch){.text = BODY(INIT("1") "mbarrier.arrive.shared::cta.b64 _, [%r1], 2;"), .blocks = 1, .threads = 1},
-        "wants no more arrivals");
-  wrong(&(Launch){.text = BODY("mbarrier.init.shared::cta.b64 [%r1+4], 1;"), .blocks = 1, .threads = 1},
-        "no multiple of 8");
+  wrong(BODY("mbarrier.arrive.shared::cta.b64 _, [%r1];"), "nobody initialised it");
+  wrong(BODY(INIT("1") "mbarrier.arrive.shared::cta.b64 _, [%r1], 2;"), "wants no more arrivals");
+  wrong(BODY("mbarrier.init.shared::cta.b64 [%r1+4], 1;"), "no multiple of 8");
 }
 
 /* A wait may give up: a warp that looks at a barrier which its own later arrival completes. */
@@ -167,16 +167,11 @@ TEST(test_bulk) {
   assert_int_equal(m->totals.bulk_read_bytes, 256);
   assert_int_equal(m->totals.bulk_write_bytes, 512);
   free(m);
-  wrong(&(Launch){.text =
-                      BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], "
-                                     "40, [%r1];"),
-                  .blocks = 1,
-                  .threads = 1},
+  wrong(BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], "
+                       "40, [%r1];"),
         "no multiple of 16");
-  wrong(&(Launch){.text = BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], "
-                                         "[%d1+65520], 32, [%r1];"),
-                  .blocks = 1,
-                  .threads = 1},
+  wrong(BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], "
+                       "[%d1+65520], 32, [%r1];"),
         "in no argument");
 }
 
@@ -216,10 +211,8 @@ TEST(test_tensor) {
   assert_int_equal(ptx_tensor_map(&bad, bytes, fresh_error()), STATUS_BAD_REQUEST);
   bad = map, bad.strides_bytes[1] = 100;
   assert_int_equal(ptx_tensor_map(&bad, bytes, fresh_error()), STATUS_BAD_REQUEST);
-  wrong(&(Launch){.text = BODY(INIT("1") "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                                         "[%r2], [%d1, {0, 0}], [%r1];"),
-                  .blocks = 1,
-                  .threads = 1},
+  wrong(BODY(INIT("1") "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                       "[%r2], [%d1, {0, 0}], [%r1];"),
         "names a tensor map that is none");
 }
 
@@ -413,9 +406,7 @@ TEST(test_faults) {
            "wgmma.fence.sync.aligned;" MULTIPLY MULTIPLY
            "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; st.global.f32 [%d4], %f0;"),
   };
-  static const struct {
-    const char *text, *message;
-  } broken[] = {
+  static const TextSays broken[] = {
       {BODY(INIT("1") LOAD ADDRESS "bar.sync 0;" READ),
        "before the copy of line 12 has arrived (a wait at its mbarrier)"},
       {BODY(INIT("1") LOAD ADDRESS "setp.ge.u32 %p3, %r0, 32; @%p3 bra past;" WAIT("0") "past:" READ),
@@ -458,17 +449,15 @@ TEST(test_faults) {
     free(m);
   }
   EACH (k, broken)
-    wrong(&(Launch){.text = broken[k].text, .blocks = 1, .threads = 128, .faults = true}, broken[k].message);
+    is_told(&(Launch){.text = broken[k].text, .blocks = 1, .threads = 128, .faults = true}, broken[k].says);
 }
 
 /* What is not modelled is refused with its line and word. */
 TEST(test_refusals) {
-  wrong(&(Launch){.text = BODY("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r3, %r4, %r5, %r6}, %d1, %d2, 1;"),
-                  .blocks = 1},
+  wrong(BODY("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r3, %r4, %r5, %r6}, %d1, %d2, 1;"),
         "t.ptx:10: 'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8' is not modelled: its shape and types");
-  wrong(&(Launch){.text = BODY("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-                               "[%r2], [%d2, {%r3, %r4, %r5}], [%r1], {%h1};"),
-                  .blocks = 1},
+  wrong(BODY("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+             "[%r2], [%d2, {%r3, %r4, %r5}], [%r1], {%h1};"),
         "is not modelled");
-  wrong(&(Launch){.text = BODY("mbarrier.pending_count.b64 %r3, %d1;"), .blocks = 1}, "is not modelled");
+  wrong(BODY("mbarrier.pending_count.b64 %r3, %d1;"), "is not modelled");
 }

@@ -2,7 +2,6 @@
 #include "tests/support/test.h"
 #include "tests/support/colour_vision.h"
 #include "viz/chart/theme.h"
-#include "viz/chart/theme.h"
 
 static const Theme *const themes[] = {&theme_light, &theme_dark};
 

@@ -116,27 +116,25 @@ TEST(what_cannot_be_compared_is_an_error) {
 }
 
 TEST(claimed_values_that_cannot_be_read_say_why) {
-  static const struct {
-    const char *text, *says;
-  } rows[] = {{"", "no claimed value"},
-              {"   ", "no claimed value"},
-              {"67 Mb", "would be bits"},
-              {"67 big loads", "is no unit"},
-              {"8-4", "the range goes down"},
-              {"4-", "a range is written"},
-              {"2/3", "with 1 above"},
-              {"1/0", "with 1 above"},
-              {"1/x", "with 1 above"},
-              {"1, ", "no number"},
-              {"1, x", "no number"},
-              {".", "can be read"},
-              {"1.2.3", "can be read"},
-              {"67 averyveryverylongunit", "is no unit"},
-              {"99999999999999999999999999999999999999", "can be read"},
-              {"1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8", "more than 16 numbers"},
-              {"true or false or something that is much too long to be a word that an article "
-               "could print anywhere",
-               "bytes long"}};
+  static const TextSays rows[] = {{"", "no claimed value"},
+                                  {"   ", "no claimed value"},
+                                  {"67 Mb", "would be bits"},
+                                  {"67 big loads", "is no unit"},
+                                  {"8-4", "the range goes down"},
+                                  {"4-", "a range is written"},
+                                  {"2/3", "with 1 above"},
+                                  {"1/0", "with 1 above"},
+                                  {"1/x", "with 1 above"},
+                                  {"1, ", "no number"},
+                                  {"1, x", "no number"},
+                                  {".", "can be read"},
+                                  {"1.2.3", "can be read"},
+                                  {"67 averyveryverylongunit", "is no unit"},
+                                  {"99999999999999999999999999999999999999", "can be read"},
+                                  {"1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8", "more than 16 numbers"},
+                                  {"true or false or something that is much too long to be a word that an article "
+                                   "could print anywhere",
+                                   "bytes long"}};
   EACH (k, rows) {
     Claimed claimed = {.n = 77};
     must_refuse(claimed_parse(rows[k].text, &claimed, fresh_error()), STATUS_BAD_REQUEST, rows[k].says);

@@ -6,7 +6,6 @@
 #include "viz/scene/scene.h"
 #include "viz/window/viewer.h"
 
-#include <math.h>
 #include <pango/pangocairo.h>
 
 /* fontconfig keeps what it has read until the process ends. */

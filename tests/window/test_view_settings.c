@@ -69,21 +69,19 @@ static void is_left_alone(const char *why) {
 
 /* One line that names file, line and reason; the file stays, and the defaults hold. */
 TEST(test_damaged_files_are_left_alone) {
-  static const struct {
-    const char *text, *why;
-  } DAMAGED[] = {{"theme = purple\n", "there are light, dark"},
-                 {"speed = 5\nspeed = 6\n", "view.conf:2"},
-                 {"size = 10x10\n", "size"},
-                 {"speed = -1\n", "speed"},
-                 {"colour = red\n", "colour"},
-                 {"presentation = on\n\x01\n", "view.conf:2"},
-                 {"size = 99999999999999999999x720\n", "size"},
-                 {"speed = 5 apples\n", "speed"},
-                 {"# By another.\nformat = 2\ncolours = many\n", "view.conf"}};
+  static const TextSays DAMAGED[] = {{"theme = purple\n", "there are light, dark"},
+                                     {"speed = 5\nspeed = 6\n", "view.conf:2"},
+                                     {"size = 10x10\n", "size"},
+                                     {"speed = -1\n", "speed"},
+                                     {"colour = red\n", "colour"},
+                                     {"presentation = on\n\x01\n", "view.conf:2"},
+                                     {"size = 99999999999999999999x720\n", "size"},
+                                     {"speed = 5 apples\n", "speed"},
+                                     {"# By another.\nformat = 2\ncolours = many\n", "view.conf"}};
   settings_update(&(Settings){0}, &(Settings){.dark = true}, fresh_error());
   EACH (k, DAMAGED) {
     write_file(DAMAGED[k].text, strlen(DAMAGED[k].text));
-    is_left_alone(DAMAGED[k].why);
+    is_left_alone(DAMAGED[k].says);
   }
 }
 
