@@ -111,14 +111,13 @@ Status child_run(const char *const *argv, const ChildLimits *limits, ChildResult
     result->out_cut = result->n_out > limits->out_bytes;
   }
   if (out) fclose(out);
-  if (!err) return error_set(error, STATUS_BAD_REQUEST, "cannot make a temporary file: %s", strerror(reason));
+  if (!err) return error_refuse(error, "cannot make a temporary file: %s", strerror(reason));
   fclose(err);
-  if (pid < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot start '%.100s': %s", argv[0], strerror(reason));
+  if (pid < 0) return error_refuse(error, "cannot start '%.100s': %s", argv[0], strerror(reason));
   if (!result->out || !result->err)
     return error_set(error, STATUS_NO_MEMORY, "no memory for what '%.100s' prints", argv[0]);
   result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (result->exit_status == EXIT_NOT_STARTED)
-    return error_set(error, STATUS_BAD_REQUEST, "'%.100s' cannot be started", argv[0]);
+  if (result->exit_status == EXIT_NOT_STARTED) return error_refuse(error, "'%.100s' cannot be started", argv[0]);
   return STATUS_OK;
 }
 

@@ -60,8 +60,7 @@ static Status folder_new(Folder *folder, Error *error) {
   if (mkdtemp(folder->path)) return STATUS_OK;
   const int reason = errno;
   folder->path[0] = '\0';
-  return error_set(error, STATUS_BAD_REQUEST, "cannot make a folder to compile in, in '%.200s': %s", tmp,
-                   strerror(reason));
+  return error_refuse(error, "cannot make a folder to compile in, in '%.200s': %s", tmp, strerror(reason));
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
@@ -80,8 +79,7 @@ static Status folder_write(const Folder *folder, const char *name, const char *t
                            Error *error) {
   char path[2 * PATH_BYTES];
   const int length = snprintf(path, sizeof path, "%s/%s", folder->path, name);
-  if (length < 0 || (size_t)length >= sizeof path)
-    return error_set(error, STATUS_BAD_REQUEST, "a header's name is too long");
+  if (length < 0 || (size_t)length >= sizeof path) return error_refuse(error, "a header's name is too long");
   for (char *slash = path + strlen(folder->path) + 1; (slash = strchr(slash, '/')); slash++) {
     *slash = '\0';
     mkdir(path, 0700);
@@ -90,7 +88,7 @@ static Status folder_write(const Folder *folder, const char *name, const char *t
   FILE *f = fopen(path, "wb");
   bool good = f && fwrite(text, 1, n, f) == n && fputs(end, f) >= 0;
   if (f) good = fclose(f) == 0 && good;
-  return good ? STATUS_OK : error_set(error, STATUS_BAD_REQUEST, "cannot write '%.200s': %s", path, strerror(errno));
+  return good ? STATUS_OK : error_refuse(error, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
 static const char *base_name(const char *path) {
@@ -452,10 +450,9 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
   char where[16] = "", real[PATH_MAX];
   if (realpath(path, real)) path = real;
   if (line) snprintf(where, sizeof where, ":%d", line);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%.120s%s: it includes %.130s, which does not lie below %s; --include DIR allows a folder",
-                   source->path, where, quote(path, strlen(path)).text,
-                   source->alone ? "a folder of headers" : "its folder");
+  return error_refuse(error, "%.120s%s: it includes %.130s, which does not lie below %s; --include DIR allows a folder",
+                      source->path, where, quote(path, strlen(path)).text,
+                      source->alone ? "a folder of headers" : "its folder");
 }
 
 /* Judges one list of what clang reads, a rule of make. A header that is not here is left empty, with a note. */
@@ -490,8 +487,8 @@ static Status judge_reads(const CudaSource *source, const Folder *folder, const 
     if (!status) status = judge_list(source, folder, searched->err, searched->out, &n_missing, result, error);
     if (status || n_missing == 0) return status;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "%.200s: each header that is left empty asks for another, %d times",
-                   source->path, ROUNDS_MAX);
+  return error_refuse(error, "%.200s: each header that is left empty asks for another, %d times", source->path,
+                      ROUNDS_MAX);
 }
 
 /* What the compile did read, by its own list: the same as was judged, or nothing of it is kept. */
@@ -503,7 +500,7 @@ static Status judge_compiled(const CudaSource *source, const Folder *folder, con
   snprintf(beside, sizeof beside, "%s/", folder->path);
   Status status = file_read_beside(beside, READS, CUDA_PTX_MAX, &rule, &length, error);
   if (!status) status = judge_list(source, folder, searched, rule, &n_missing, result, error);
-  if (!status && n_missing) status = error_set(error, STATUS_BAD_REQUEST, "%.200s: its headers changed", source->path);
+  if (!status && n_missing) status = error_refuse(error, "%.200s: its headers changed", source->path);
   free(rule);
   return status;
 }

@@ -41,10 +41,11 @@ bool animation_is_named(const char *path) {
 Status animation_or_picture(const char *path, Error *error) {
   SurfaceFormat format;
   if (animation_is_named(path) || !surface_format(path, &format, NULL)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "cannot tell what to write to %.160s: the name must end in .png, .svg or .pdf for one picture, in "
-                   ".webp, .gif or .mp4 for all of them, or be like frame-%%04d.png",
-                   path);
+  return error_refuse(
+      error,
+      "cannot tell what to write to %.160s: the name must end in .png, .svg or .pdf for one picture, in "
+      ".webp, .gif or .mp4 for all of them, or be like frame-%%04d.png",
+      path);
 }
 
 static Status frame_path(const char *path, uint64_t frame, char *out, size_t size, Error *error) {
@@ -54,9 +55,8 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
   const int n =
       at ? snprintf(out, size, "%.*s%0*" PRIu64 "%s", (int)(at - path), path, digits, frame, at + length) : -1;
   if (n > 0 && (size_t)n < size) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png",
-                   path);
+  return error_refuse(
+      error, "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png", path);
 }
 
 /* ---- A frame --------------------------------------------------------------------------------------------- */
@@ -119,8 +119,7 @@ static Status save_sequence(const char *path, const Animation *a, Error *error) 
 Status animation_write_webp(FILE *out, const Animation *animation, Error *error) {
   (void)out;
   (void)animation;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "this build has no animated WebP: libwebp-dev was missing; frame-%%04d.png always works");
+  return error_refuse(error, "this build has no animated WebP: libwebp-dev was missing; frame-%%04d.png always works");
 }
 #endif
 
@@ -128,20 +127,20 @@ Status animation_write_webp(FILE *out, const Animation *animation, Error *error)
 Status animation_write_gif(FILE *out, const Animation *animation, Error *error) {
   (void)out;
   (void)animation;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "this build has no GIF: libgif-dev was missing; frame-%%04d.png always works");
+  return error_refuse(error, "this build has no GIF: libgif-dev was missing; frame-%%04d.png always works");
 }
 #endif
 
 static Status check(const char *path, const Animation *a, Error *error) {
   if (!animation_is_named(path))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cannot tell what animation to write to %.160s: the name must end in .webp, .gif or .mp4, or be "
-                     "like frame-%%04d.png",
-                     path);
+    return error_refuse(
+        error,
+        "cannot tell what animation to write to %.160s: the name must end in .webp, .gif or .mp4, or be "
+        "like frame-%%04d.png",
+        path);
   if (a->width < 16 || a->height < 16 || a->width > 16383 || a->height > 16383)
-    return error_set(error, STATUS_BAD_REQUEST, "frames of %d x %d cannot be made: each side must be from 16 to 16383",
-                     a->width, a->height);
+    return error_refuse(error, "frames of %d x %d cannot be made: each side must be from 16 to 16383", a->width,
+                        a->height);
   if (a->n_frames < 1 || a->n_frames > ANIMATION_FRAMES_MAX)
     return error_set(error, STATUS_TOO_LARGE,
                      "%" PRIu64

@@ -150,7 +150,7 @@ static Status put_frames(GifFileType *gif, Palette *p, cairo_surface_t *surface,
     }
     const Dirty dirty = frame == 0 ? (Dirty){0, 0, a->width, a->height} : find_dirty(before, now, a);
     if (!put_frame(gif, frame ? before : NULL, now, pixels + 2 * n, dirty, a))
-      status = error_set(error, STATUS_BAD_REQUEST, "frame %d of the GIF could not be written", (int)frame);
+      status = error_refuse(error, "frame %d of the GIF could not be written", (int)frame);
     uint8_t *swap = before;
     before = now;
     now = swap;
@@ -170,7 +170,7 @@ Status animation_write_gif(FILE *out, const Animation *a, Error *error) {
   if (!status) status = sample(palette, surface, a, error);
   if (!status) status = put_frames(gif, palette, surface, pixels, a, error);
   if (gif && EGifCloseFile(gif, &code) != GIF_OK && !status)
-    status = error_set(error, STATUS_BAD_REQUEST, "the end of the GIF could not be written");
+    status = error_refuse(error, "the end of the GIF could not be written");
   free(pixels);
   free(palette);
   cairo_surface_destroy(surface);

@@ -20,10 +20,10 @@ typedef struct {
 
 static Status refuse_start(int reason, Error *error) {
   if (reason == ENOENT)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "an .mp4 is made by ffmpeg, which is not installed (Debian, Ubuntu: apt-get install ffmpeg); "
-                     ".webp, .gif and frame-%%04d.png need nothing");
-  return error_set(error, STATUS_BAD_REQUEST, "ffmpeg cannot be started: %s", strerror(reason));
+    return error_refuse(error,
+                        "an .mp4 is made by ffmpeg, which is not installed (Debian, Ubuntu: apt-get install ffmpeg); "
+                        ".webp, .gif and frame-%%04d.png need nothing");
+  return error_refuse(error, "ffmpeg cannot be started: %s", strerror(reason));
 }
 
 static Status start(const Animation *a, FILE *out, Encoder *encoder, Error *error) {
@@ -82,9 +82,9 @@ static Status finish(Encoder *encoder, Error *error) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return STATUS_OK;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return refuse_start(ENOENT, error); /* spawn could not say */
-  return error_set(error, STATUS_BAD_REQUEST, "ffmpeg made no .mp4 (%s %d); it needs libx264",
-                   WIFEXITED(status) ? "exit status" : "signal",
-                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  return error_refuse(error, "ffmpeg made no .mp4 (%s %d); it needs libx264",
+                      WIFEXITED(status) ? "exit status" : "signal",
+                      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 Status animation_write_mp4(FILE *out, const Animation *a, Error *error) {
@@ -103,7 +103,7 @@ Status animation_write_mp4(FILE *out, const Animation *a, Error *error) {
     Error own = {0};
     const Status ended = finish(&encoder, status ? &own : error);
     if (!status && !ended && !reads)
-      status = error_set(error, STATUS_BAD_REQUEST, "ffmpeg stopped reading frames before the last");
+      status = error_refuse(error, "ffmpeg stopped reading frames before the last");
     else if (!status)
       status = ended;
   }

@@ -13,6 +13,10 @@ static Status refuse_memory(Error *error) {
   return error_set(error, STATUS_NO_MEMORY, "the WebP encoder ran out of memory; ask for fewer or smaller frames");
 }
 
+static Status refuse_library(Error *error) {
+  return error_refuse(error, "the WebP library here is not the one this was built with");
+}
+
 /* Flat drawings: methods above 1 make the file no smaller; method 0 makes it ten times as large. */
 static bool configure(WebPConfig *config, WebPAnimEncoderOptions *options) {
   if (!WebPConfigInit(config) || !WebPAnimEncoderOptionsInit(options)) return false;
@@ -31,12 +35,10 @@ static void copy_pixels(cairo_surface_t *surface, WebPPicture *picture) {
       picture->argb[y * picture->argb_stride + x] = ((const uint32_t *)(const void *)row)[x] | 0xff000000u;
 }
 
-static Status add_frames(const Animation *a, cairo_surface_t *surface, WebPAnimEncoder *encoder, Error *error) {
-  WebPConfig config;
-  WebPAnimEncoderOptions options;
+static Status add_frames(const Animation *a, cairo_surface_t *surface, WebPAnimEncoder *encoder,
+                         const WebPConfig *config, Error *error) {
   WebPPicture picture;
-  if (!configure(&config, &options) || !WebPPictureInit(&picture))
-    return error_set(error, STATUS_BAD_REQUEST, "the WebP library here is not the one this was built with");
+  if (!WebPPictureInit(&picture)) return refuse_library(error);
   picture.use_argb = 1;
   picture.width = a->width;
   picture.height = a->height;
@@ -45,7 +47,7 @@ static Status add_frames(const Animation *a, cairo_surface_t *surface, WebPAnimE
     status = frame_draw(a, surface, frame, error);
     if (status) break;
     copy_pixels(surface, &picture);
-    if (!WebPAnimEncoderAdd(encoder, &picture, (int)frame * a->frame_ms, &config)) status = refuse_memory(error);
+    if (!WebPAnimEncoderAdd(encoder, &picture, (int)frame * a->frame_ms, config)) status = refuse_memory(error);
   }
   WebPPictureFree(&picture);
   if (!status && !WebPAnimEncoderAdd(encoder, NULL, (int)a->n_frames * a->frame_ms + END_MS, NULL))
@@ -63,8 +65,11 @@ Status animation_write_webp(FILE *out, const Animation *a, Error *error) {
   Status status = frame_surface(a, &surface, error);
   if (status) return status;
   WebPDataInit(&data);
-  WebPAnimEncoder *encoder = configure(&config, &options) ? WebPAnimEncoderNew(a->width, a->height, &options) : NULL;
-  status = encoder ? add_frames(a, surface, encoder, error) : refuse_memory(error);
+  const bool is_known = configure(&config, &options);
+  WebPAnimEncoder *encoder = is_known ? WebPAnimEncoderNew(a->width, a->height, &options) : NULL;
+  status = !is_known ? refuse_library(error)
+           : encoder ? add_frames(a, surface, encoder, &config, error)
+                     : refuse_memory(error);
   if (!status && !WebPAnimEncoderAssemble(encoder, &data)) status = refuse_memory(error);
   if (!status) fwrite(data.bytes, 1, data.size, out);
   WebPDataClear(&data);

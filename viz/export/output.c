@@ -12,7 +12,7 @@
 enum { NAMES_TO_TRY = 100 };
 
 static Status refuse(const char *path, const char *reason, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "cannot write %.200s: %s", path, reason);
+  return error_refuse(error, "cannot write %.200s: %s", path, reason);
 }
 
 /* Fills `temporary` with the attempt-th hidden name beside the target; false when it would be too long. */

@@ -15,6 +15,7 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <zlib.h>
 
 static const double SIDE_MIN = 16, SIDE_MAX = 16384;
 
@@ -26,8 +27,8 @@ Status surface_format(const char *path, SurfaceFormat *format, Error *error) {
       *format = (SurfaceFormat)i;
       return STATUS_OK;
     }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "cannot tell what picture to write to %.160s: the name must end in .png, .svg or .pdf", path);
+  return error_refuse(error, "cannot tell what picture to write to %.160s: the name must end in .png, .svg or .pdf",
+                      path);
 }
 
 static cairo_status_t take_bytes(void *buffer, const unsigned char *bytes, unsigned int n) {
@@ -36,16 +37,6 @@ static cairo_status_t take_bytes(void *buffer, const unsigned char *bytes, unsig
 }
 
 /* ---- PNG ---- */
-
-/* The checksum of PNG chunks: CRC-32 as in the PNG specification, annex D, one bit at a time. */
-static uint32_t crc_of(const unsigned char *bytes, size_t n) {
-  uint32_t crc = 0xffffffff;
-  for (size_t i = 0; i < n; i++) {
-    crc ^= bytes[i];
-    for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ crc >> 1 : crc >> 1;
-  }
-  return crc ^ 0xffffffff;
-}
 
 static void add_word(ByteBuffer *out, uint32_t word) {
   unsigned char bytes[4] = {(unsigned char)(word >> 24), (unsigned char)(word >> 16), (unsigned char)(word >> 8),
@@ -66,7 +57,7 @@ static void add_text_chunk(ByteBuffer *out, const char *keyword, const char *tex
   } else {
     add_word(out, (uint32_t)chunk.used - 4);
     buffer_add(out, chunk.bytes, chunk.used);
-    add_word(out, crc_of(chunk.bytes, chunk.used));
+    add_word(out, (uint32_t)crc32(0, chunk.bytes, (unsigned)chunk.used));
   }
   buffer_free(&chunk);
 }
@@ -166,9 +157,8 @@ static cairo_status_t make_svg(ByteBuffer *out, double width, double height, Dra
 
 static Status check_size(double width, double height, Error *error) {
   if (width >= SIDE_MIN && width <= SIDE_MAX && height >= SIDE_MIN && height <= SIDE_MAX) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "a picture of %s x %s cannot be made: each side must be from %.0f to %.0f",
-                   number_double(width, 6).text, number_double(height, 6).text, SIDE_MIN, SIDE_MAX);
+  return error_refuse(error, "a picture of %s x %s cannot be made: each side must be from %.0f to %.0f",
+                      number_double(width, 6).text, number_double(height, 6).text, SIDE_MIN, SIDE_MAX);
 }
 
 /* A copy without what is no text (a state may name a file with any bytes); NULL: none, or no memory. */
@@ -209,37 +199,31 @@ Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunc
                    cairo_status_to_string(drawn));
 }
 
-Status surface_save(const char *path, double width, double height, DrawFunction *draw, const void *data,
-                    const SurfaceMetadata *metadata, Error *error) {
-  SurfaceFormat format;
-  unsigned char *bytes = NULL;
-  size_t n_bytes = 0;
-  FileWrite file;
-  Status status = surface_format(path, &format, error);
-  if (status == STATUS_OK) status = check_size(width, height, error);
-  if (status == STATUS_OK)
-    status = file_write_begin(&file, path, error); /* before the work: a bad path fails at once */
-  if (status != STATUS_OK) return status;
-  status = surface_bytes(format, width, height, draw, data, metadata, &bytes, &n_bytes, error);
-  if (status != STATUS_OK) {
-    file_write_abort(&file);
-    return status;
-  }
-  fwrite(bytes, 1, n_bytes, file.stream);
-  free(bytes);
-  return file_write_commit(&file, error);
-}
-
-Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
-                   const SurfaceMetadata *metadata, Error *error) {
-  if (strncmp(path, "-.", 2) != 0) return surface_save(path, width, height, draw, data, metadata, error);
+/* To a file or, for another program, to `out`. */
+static Status put(const char *path, FileWrite *file, FILE *out, double width, double height, DrawFunction *draw,
+                  const void *data, const SurfaceMetadata *metadata, Error *error) {
   SurfaceFormat format;
   unsigned char *bytes = NULL;
   size_t n_bytes = 0;
   Status status = surface_format(path, &format, error);
   if (!status) status = check_size(width, height, error);
-  if (!status) status = surface_bytes(format, width, height, draw, data, metadata, &bytes, &n_bytes, error);
-  if (!status) fwrite(bytes, 1, n_bytes, out);
+  if (!status && file) status = file_write_begin(file, path, error); /* before the work: a bad path fails at once */
+  if (status) return status;
+  status = surface_bytes(format, width, height, draw, data, metadata, &bytes, &n_bytes, error);
+  if (!status) fwrite(bytes, 1, n_bytes, file ? file->stream : out);
   free(bytes);
-  return status;
+  if (status && file) file_write_abort(file);
+  return status || !file ? status : file_write_commit(file, error);
+}
+
+Status surface_save(const char *path, double width, double height, DrawFunction *draw, const void *data,
+                    const SurfaceMetadata *metadata, Error *error) {
+  FileWrite file;
+  return put(path, &file, NULL, width, height, draw, data, metadata, error);
+}
+
+Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
+                   const SurfaceMetadata *metadata, Error *error) {
+  if (strncmp(path, "-.", 2) != 0) return surface_save(path, width, height, draw, data, metadata, error);
+  return put(path, NULL, out, width, height, draw, data, metadata, error);
 }

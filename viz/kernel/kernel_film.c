@@ -174,15 +174,15 @@ Status kernel_film_show(KernelFilm *f, int64_t step, int32_t number, Error *erro
   int64_t n_steps = f->scene.n_steps;
   Status status = STATUS_OK;
   if (number < 0 || number > f->n_lines)
-    return error_set(error, STATUS_BAD_REQUEST, "--line %d: the source has %d lines", number, f->n_lines);
+    return error_refuse(error, "--line %d: the source has %d lines", number, f->n_lines);
   if (!n_steps || !number) {
     forget(f);
     status = measure(f, &number, &n_steps, error);
     if (status) return status;
   }
   if (step >= n_steps)
-    return error_set(error, STATUS_BAD_REQUEST, "--step %" PRId64 ": the launch has %" PRId64 " steps, 0 to %" PRId64,
-                     step, n_steps, n_steps - 1);
+    return error_refuse(error, "--step %" PRId64 ": the launch has %" PRId64 " steps, 0 to %" PRId64, step, n_steps,
+                        n_steps - 1);
   if (step < 0) step = n_steps - 1;
   forget(f);
   FilmRun r = {.film = f, .wanted = step, .chosen = number, .row_bytes = f->scene.swizzle_row_bytes};

@@ -35,8 +35,7 @@ static Status compile(KernelLaunch *l, Error *error) {
                              .words = words,
                              .n_words = r->n_words};
   CudaResult result = {0};
-  if (!r->compile)
-    return error_set(error, STATUS_BAD_REQUEST, "%.160s: nothing here compiles a .cu; give its PTX", r->file);
+  if (!r->compile) return error_refuse(error, "%.160s: nothing here compiles a .cu; give its PTX", r->file);
   const Status status = r->compile(&source, &result, error);
   if (status == STATUS_OK) {
     l->ptx = result.ptx, l->ptx_length = result.length;
@@ -107,16 +106,19 @@ static bool find_launch(const KernelLaunch *l, const char *name, char *to, size_
   return false;
 }
 
+static Status refuse_template(const KernelLaunch *l, const char *name, Error *error) {
+  char launched[128] = "";
+  const bool found = find_launch(l, name, launched, sizeof launched);
+  return error_refuse(error, "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>'%s%.90s%s", name, name,
+                      found ? " (the file launches " : "", launched, found ? ")" : "");
+}
+
 /* clang made no kernel: there is none, or it is a template that nobody instantiates. */
 static Status no_kernel(const KernelLaunch *l, Error *error) {
-  char name[80], launched[128] = "";
-  const char *file = l->request->file;
+  char name[80];
   if (!signature_first(l->source, l->source_length, name, sizeof name))
-    return error_set(error, STATUS_BAD_REQUEST, "%.160s holds no kernel, a __global__ function", file);
-  const bool found = find_launch(l, name, launched, sizeof launched);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>'%s%.90s%s", name, name,
-                   found ? " (the file launches " : "", launched, found ? ")" : "");
+    return error_refuse(error, "%.160s holds no kernel, a __global__ function", l->request->file);
+  return refuse_template(l, name, error);
 }
 
 static Status find_entry(KernelLaunch *l, Error *error) {
@@ -130,34 +132,27 @@ static Status find_entry(KernelLaunch *l, Error *error) {
   }
   if (!*r->entry) {
     if (n == 1) return l->entry = 0, STATUS_OK;
-    return error_set(error, STATUS_BAD_REQUEST, "%.120s holds %d kernels; say which: --entry %s", r->file, n, names);
+    return error_refuse(error, "%.120s holds %d kernels; say which: --entry %s", r->file, n, names);
   }
   l->entry = ptx_find_entry(l->module, r->entry);
-  for (int e = 0, same = 0; l->entry < 0 && e < n; e++) { /* by the plain name, when one has it */
+  for (int e = 0; l->entry < 0 && e < n; e++) { /* by the plain name, when one has it */
     char plain[256];
     signature_plain_name(ptx_entry_name(l->module, e), plain, sizeof plain);
     if (strcmp(plain, r->entry) != 0) continue;
-    if (same++)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled name",
-                       r->entry, r->entry);
     l->entry = e;
     for (int later = e + 1; later < n; later++) {
       signature_plain_name(ptx_entry_name(l->module, later), plain, sizeof plain);
       if (strcmp(plain, r->entry) == 0)
-        return error_set(error, STATUS_BAD_REQUEST,
-                         "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled "
-                         "name, as '%.100s'",
-                         r->entry, r->entry, ptx_entry_name(l->module, e));
+        return error_refuse(error,
+                            "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled "
+                            "name, as '%.100s'",
+                            r->entry, r->entry, ptx_entry_name(l->module, e));
     }
   }
   if (l->entry >= 0) return STATUS_OK;
   if (l->by_clang && !strchr(r->entry, '<') && find_launch(l, r->entry, launched, sizeof launched))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>' (the file launches %.90s)",
-                     r->entry, r->entry, launched);
-  return error_set(error, STATUS_BAD_REQUEST, "%.100s has no kernel '%.60s'; it has %s", r->file,
-                   quote_text(r->entry).text, names);
+    return refuse_template(l, r->entry, error);
+  return error_refuse(error, "%.100s has no kernel '%.60s'; it has %s", r->file, quote_text(r->entry).text, names);
 }
 
 static uint64_t hash(const void *bytes, int64_t n) {
@@ -179,11 +174,10 @@ static Status find_out(KernelLaunch *l, Error *error) {
     if (strcmp(out, number) == 0 || strcmp(out, l->argument_names[a]) == 0) l->out = a;
   }
   if (*out && l->out < 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--out '%s' is no argument of '%.60s'; give its name or its number, from 0", quote_text(out).text,
-                     l->name);
+    return error_refuse(error, "--out '%s' is no argument of '%.60s'; give its name or its number, from 0",
+                        quote_text(out).text, l->name);
   if (l->out >= 0 && !l->specs[l->out].is_buffer)
-    return error_set(error, STATUS_BAD_REQUEST, "--out '%s' is a number, not a buffer", quote_text(out).text);
+    return error_refuse(error, "--out '%s' is a number, not a buffer", quote_text(out).text);
   return STATUS_OK;
 }
 
@@ -228,14 +222,14 @@ static Status make_shape(KernelLaunch *l, Error *error) {
   char launched[120];
   if (!r->grid[0] || block[0] < 1) {
     say_launch(l, launched, sizeof launched);
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "how many blocks, of how many threads? Give --grid X,Y,Z and --block X,Y,Z, or '// tilewalk: grid "
-                     "X,Y,Z' in the file%s",
-                     launched);
+    return error_refuse(
+        error,
+        "how many blocks, of how many threads? Give --grid X,Y,Z and --block X,Y,Z, or '// tilewalk: grid "
+        "X,Y,Z' in the file%s",
+        launched);
   }
   if (ptx_kernel_dynamic_shared(l->kernel) && !r->shared_bytes)
-    return error_set(error, STATUS_BAD_REQUEST, "'%.60s' has dynamic shared memory; give its size: --shared BYTES",
-                     l->name);
+    return error_refuse(error, "'%.60s' has dynamic shared memory; give its size: --shared BYTES", l->name);
   memcpy(l->launch.grid, r->grid, sizeof l->launch.grid);
   memcpy(l->launch.block, block, sizeof l->launch.block);
   l->launch.dynamic_shared_bytes = r->shared_bytes;
@@ -248,8 +242,8 @@ static Status make_machine(KernelLaunch *l, Error *error) {
   const Status status = description_gpu(r->gpu[0] ? r->gpu : "h100-sxm", g, error);
   if (status) return status;
   if (g->warp_size && g->warp_size != 32)
-    return error_set(error, STATUS_BAD_REQUEST, "--gpu %s: its warps have %" PRId64 " threads; PTX runs in warps of 32",
-                     g->name, g->warp_size);
+    return error_refuse(error, "--gpu %s: its warps have %" PRId64 " threads; PTX runs in warps of 32", g->name,
+                        g->warp_size);
   l->launch.sm = (PtxSm){.n_sm = (int32_t)g->n_sm,
                          .unified_bytes = (int32_t)g->sram_bytes,
                          .shared_bytes = (int32_t)g->shared_bytes_per_sm,

@@ -49,13 +49,10 @@ static Status place_arguments(const KernelLaunch *l, int n, const char *texts[KE
       int p = equals ? parameter_by_name(l, text, (size_t)(equals - text)) : next;
       while (!equals && p < n && texts[p]) p++;
       if (equals && p < 0)
-        return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': '%.40s' has no parameter of that name",
-                         quote_text(text).text, l->name);
-      if (p >= n)
-        return error_set(error, STATUS_BAD_REQUEST, "'%.60s' takes %d arguments, and more are given", l->name, n);
-      if (texts[p])
-        return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': that parameter is given twice",
-                         quote_text(text).text);
+        return error_refuse(error, "--arg '%.60s': '%.40s' has no parameter of that name", quote_text(text).text,
+                            l->name);
+      if (p >= n) return error_refuse(error, "'%.60s' takes %d arguments, and more are given", l->name, n);
+      if (texts[p]) return error_refuse(error, "--arg '%.60s': that parameter is given twice", quote_text(text).text);
       texts[p] = equals ? equals + 1 : text;
       if (!equals) next = p + 1;
     }
@@ -75,8 +72,8 @@ static Status fill_buffer(const KernelRequest *r, Spec *spec, char **bytes, int6
     if (length > 0 && (int64_t)length >= *n_bytes && length % (size_t)width == 0) return STATUS_OK;
     free(*bytes);
     *bytes = NULL;
-    return error_set(error, STATUS_BAD_REQUEST, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64,
-                     spec->file, length, spec->n, spec_type_name(spec->type), *n_bytes);
+    return error_refuse(error, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64, spec->file,
+                        length, spec->n, spec_type_name(spec->type), *n_bytes);
   }
   *bytes = calloc((size_t)*n_bytes + 16, 1);
   if (!*bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for an argument of %" PRId64 " bytes", *n_bytes);
@@ -122,10 +119,11 @@ static Status all_given(const KernelLaunch *l, int n, const char *const texts[],
     missing++;
   }
   if (!missing) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%.50s' takes %d arguments; not given: %s. Give --arg %s=SPEC, or --arg SPEC in order, as i32:1024 "
-                   "or f32[1024]:normal:1",
-                   l->name, n, list, l->signature.n ? "NAME" : "NUMBER");
+  return error_refuse(
+      error,
+      "'%.50s' takes %d arguments; not given: %s. Give --arg %s=SPEC, or --arg SPEC in order, as i32:1024 "
+      "or f32[1024]:normal:1",
+      l->name, n, list, l->signature.n ? "NAME" : "NUMBER");
 }
 
 static Status make_argument(KernelLaunch *l, int a, const char *text, Error *error) {
@@ -136,8 +134,8 @@ static Status make_argument(KernelLaunch *l, int a, const char *text, Error *err
   if (spec_parse(text, &l->specs[a], error)) return STATUS_BAD_REQUEST;
   const char *wrong = spec_mismatch(&l->specs[a], &parameter);
   if (wrong)
-    return error_set(error, STATUS_BAD_REQUEST, "argument %d of '%.60s'%s%.40s does not take '%.60s': %s", a, l->name,
-                     named ? ", " : "", named ? named->name : "", text, wrong);
+    return error_refuse(error, "argument %d of '%.60s'%s%.40s does not take '%.60s': %s", a, l->name, named ? ", " : "",
+                        named ? named->name : "", text, wrong);
   if (named)
     snprintf(l->argument_names[a], sizeof l->argument_names[a], "%.80s", named->name);
   else
@@ -201,9 +199,9 @@ Status kernel_launch_arguments(KernelLaunch *l, Error *error) {
   if (n > KERNEL_ARGUMENTS_MAX)
     return error_set(error, STATUS_TOO_LARGE, "'%.60s' takes more than %d arguments", l->name, KERNEL_ARGUMENTS_MAX);
   if (n > 0 && l->request->n_arguments == 0 && !l->request->like[0])
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%.40s' takes %d arguments: %s; give --arg SPEC for each, as i32:1024 or f32[1024]:normal:1",
-                     l->name, n, list);
+    return error_refuse(error,
+                        "'%.40s' takes %d arguments: %s; give --arg SPEC for each, as i32:1024 or f32[1024]:normal:1",
+                        l->name, n, list);
   if (place_arguments(l, n, texts, error) || all_given(l, n, texts, error)) return STATUS_BAD_REQUEST;
   for (int a = 0; a < n; a++) {
     const Status status = make_argument(l, a, texts[a], error);

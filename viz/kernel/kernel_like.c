@@ -137,16 +137,16 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
   const int q = find_name(l, NAME_Q), k = find_name(l, NAME_K), v = find_name(l, NAME_V), o = l->out;
   const int64_t n = rows(r) * r->d, head = r->N * r->d;
   if (q < 0 || k < 0 || v < 0 || o < 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--like fa2 judges O of Q, K and V, and one of them is not among the arguments; name them: --arg "
-                     "Q --arg K --arg V --arg O");
+    return error_refuse(
+        error, "--like fa2 judges O of Q, K and V, and one of them is not among the arguments; name them: --arg "
+               "Q --arg K --arg V --arg O");
   const int of[] = {q, k, v, o};
   for (int a = 0; a < 4; a++)
     if (l->specs[of[a]].n < n)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "'%s' has %" PRId64 " elements, and --like fa2 at N %" PRId64 ", d %" PRId64 ", %" PRId64
-                       " heads in all needs %" PRId64,
-                       l->argument_names[of[a]], l->specs[of[a]].n, r->N, r->d, r->batch * r->heads, n);
+      return error_refuse(error,
+                          "'%s' has %" PRId64 " elements, and --like fa2 at N %" PRId64 ", d %" PRId64 ", %" PRId64
+                          " heads in all needs %" PRId64,
+                          l->argument_names[of[a]], l->specs[of[a]].n, r->N, r->d, r->batch * r->heads, n);
   double *x = malloc((size_t)(4 * n + r->N) * sizeof *x);
   if (!x) return error_set(error, STATUS_NO_MEMORY, "no memory for O in fp64");
   double *Q = x, *K = x + n, *V = K + n, *O = V + n, *p = O + n, largest = 0;

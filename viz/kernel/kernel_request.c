@@ -13,7 +13,7 @@
 
 static Status copy(const char *option, const char *value, char *to, size_t size, Error *error) {
   if (!*value || strlen(value) >= size)
-    return error_set(error, STATUS_BAD_REQUEST, "what --%s names is %s", option, *value ? "too long" : "empty");
+    return error_refuse(error, "what --%s names is %s", option, *value ? "too long" : "empty");
   strcpy(to, value);
   return STATUS_OK;
 }
@@ -34,8 +34,8 @@ static Status dimensions(const char *option, const char *value, int32_t to[3], E
     if ((*p != ',' && *p != 'x') || k == 2) break;
     p++;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "--%s '%s' is not X, X,Y or X,Y,Z, each at least 1; say --%s 32,8",
-                   option, quote_text(value).text, option);
+  return error_refuse(error, "--%s '%s' is not X, X,Y or X,Y,Z, each at least 1; say --%s 32,8", option,
+                      quote_text(value).text, option);
 }
 
 static Status set_grid(void *t, const char *v, Error *e) {
@@ -46,8 +46,7 @@ static Status set_block(void *t, const char *v, Error *e) {
 }
 static Status add_argument(void *t, const char *v, Error *e) {
   KernelRequest *r = t;
-  if (r->n_arguments == KERNEL_ARGUMENTS_MAX)
-    return error_set(e, STATUS_BAD_REQUEST, "more than %d arguments", KERNEL_ARGUMENTS_MAX);
+  if (r->n_arguments == KERNEL_ARGUMENTS_MAX) return error_refuse(e, "more than %d arguments", KERNEL_ARGUMENTS_MAX);
   return copy("arg", v, r->arguments[r->n_arguments++], KERNEL_ARGUMENT_BYTES, e);
 }
 static Status set_step(void *t, const char *v, Error *e) {
@@ -61,7 +60,7 @@ static Status set_swizzle(void *t, const char *v, Error *e) {
   const Status status = options_count("swizzle", v, 0, 1024, &n, e);
   if (status) return status;
   if (n && (n < 128 || n & (n - 1)))
-    return error_set(e, STATUS_BAD_REQUEST, "--swizzle is %lld; it must be 128, 256, 512 or 1024, or 0 for none", n);
+    return error_refuse(e, "--swizzle is %lld; it must be 128, 256, 512 or 1024, or 0 for none", n);
   ((KernelRequest *)t)->swizzle = n;
   return STATUS_OK;
 }
@@ -72,7 +71,7 @@ static Status fraction(const char *option, const char *v, double *to, Error *e) 
     *to = decimal_value(decimal);
     return STATUS_OK;
   }
-  return error_set(e, STATUS_BAD_REQUEST, "--%s '%s' is not a number above 0", option, quote(v, n).text);
+  return error_refuse(e, "--%s '%s' is not a number above 0", option, quote(v, n).text);
 }
 static Status set_scale(void *t, const char *v, Error *e) {
   return fraction("scale", v, &((KernelRequest *)t)->scale, e);
@@ -83,7 +82,7 @@ static Status set_tolerance(void *t, const char *v, Error *e) {
 static Status add_word(KernelRequest *r, const char *option, const char *flag, const char *v, Error *e) {
   char word[300];
   if (r->n_words == KERNEL_WORDS_MAX)
-    return error_set(e, STATUS_BAD_REQUEST, "more than %d of --include and --define", KERNEL_WORDS_MAX);
+    return error_refuse(e, "more than %d of --include and --define", KERNEL_WORDS_MAX);
   if (copy(option, v, word, sizeof word - 2, e)) return STATUS_BAD_REQUEST;
   snprintf(r->words[r->n_words], sizeof r->words[0], "%s%.297s", flag, word);
   r->n_words++;
@@ -93,48 +92,33 @@ static Status add_include(void *t, const char *v, Error *e) { return add_word(t,
 static Status add_define(void *t, const char *v, Error *e) { return add_word(t, "define", "-D", v, e); }
 
 const Option KERNEL_LAUNCH_OPTIONS[] = {
-    {.name = "entry",
-     .argument = "NAME",
-     OPTION_TEXT(KernelRequest, entry, "what --entry names"),
-     .help = "The kernel, by its name; a template with its arguments: 'sgemm<64, 64>'. Default: the only one."},
-    {.name = "grid", .argument = "X,Y,Z", .set = set_grid, .help = "Blocks of the grid."},
-    {.name = "block", .argument = "X,Y,Z", .set = set_block, .help = "Threads of a block."},
-    {.name = "shared",
-     .argument = "SIZE",
-     OPTION_SIZE(KernelRequest, shared_bytes),
-     .given = offsetof(KernelRequest, has_shared),
-     .help = "Dynamic shared memory of a block."},
-    {.name = "arg",
-     .argument = "SPEC",
-     .set = add_argument,
-     .repeats = true,
-     .help = "An argument, in order or as NAME=SPEC: i32:256, f32[65536]:normal:1, FILE.bin. Also f32:0.125, "
-             "f16[N]:zero, i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written). 'tilewalk kernel --help' says what "
-             "numbers these are."},
-    {.name = "out",
-     .argument = "ARG",
-     OPTION_TEXT(KernelRequest, out, "what --out names"),
-     .help = "The output, by name or number from 0. Default: the largest buffer that it changes."},
-    {.name = "registers",
-     .argument = "COUNT",
-     OPTION_NUMBER(KernelRequest, registers, "registers", 1, 255),
-     .help = "Registers of a thread (PTX does not say): bounds the blocks that an SM holds."},
-    {.name = "gpu",
-     .argument = "NAME",
-     OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
-     .thing = THING_GPU,
-     .choices = "@gpus",
-     .help = "Whose SMs and caches: see 'tilewalk list gpus'. Default h100-sxm."},
+    OPTION_ROW("entry", "NAME",
+               "The kernel, by its name; a template with its arguments: 'sgemm<64, 64>'. Default: the only one.",
+               OPTION_TEXT(KernelRequest, entry, "what --entry names")),
+    OPTION_ROW("grid", "X,Y,Z", "Blocks of the grid.", .set = set_grid),
+    OPTION_ROW("block", "X,Y,Z", "Threads of a block.", .set = set_block),
+    OPTION_ROW("shared", "SIZE", "Dynamic shared memory of a block.", OPTION_SIZE(KernelRequest, shared_bytes),
+               .given = offsetof(KernelRequest, has_shared)),
+    OPTION_ROW(
+        "arg", "SPEC",
+        "An argument, in order or as NAME=SPEC: i32:256, f32[65536]:normal:1, FILE.bin. Also f32:0.125, "
+        "f16[N]:zero, i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written). 'tilewalk kernel --help' says what "
+        "numbers these are.",
+        .set = add_argument, .repeats = true),
+    OPTION_ROW("out", "ARG", "The output, by name or number from 0. Default: the largest buffer that it changes.",
+               OPTION_TEXT(KernelRequest, out, "what --out names")),
+    OPTION_ROW("registers", "COUNT", "Registers of a thread (PTX does not say): bounds the blocks that an SM holds.",
+               OPTION_NUMBER(KernelRequest, registers, "registers", 1, 255)),
+    OPTION_ROW("gpu", "NAME", "Whose SMs and caches: see 'tilewalk list gpus'. Default h100-sxm.",
+               OPTION_TEXT(KernelRequest, gpu, "what --gpu names"), .thing = THING_GPU, .choices = "@gpus"),
     {0},
 };
 
 const Option KERNEL_LIKE_OPTIONS[] = {
-    {.name = "like",
-     .argument = "NAME",
-     OPTION_TEXT(KernelRequest, like, "what --like names"),
-     .choices = "@algorithms",
-     .help = "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, "
-             "... get their values from the shape, and O is judged against fp64."},
+    OPTION_ROW("like", "NAME",
+               "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, "
+               "... get their values from the shape, and O is judged against fp64.",
+               OPTION_TEXT(KernelRequest, like, "what --like names"), .choices = "@algorithms"),
     {.letter = 'N',
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, N, "N", 1, 1 << 24),
@@ -143,83 +127,61 @@ const Option KERNEL_LIKE_OPTIONS[] = {
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, d, "d", 1, 1 << 24),
      .help = "Columns. Default 64."},
-    {.name = "batch",
-     .argument = "COUNT",
-     OPTION_NUMBER(KernelRequest, batch, "the batch", 1, 1 << 24),
-     .help = "Sequences. Default 1."},
-    {.name = "heads",
-     .argument = "COUNT",
-     OPTION_NUMBER(KernelRequest, heads, "the number of heads", 1, 1 << 24),
-     .help = "Heads. Default 1."},
-    {.name = "causal", OPTION_FLAG(KernelRequest, causal), .help = "Row i sees columns up to i."},
-    {.name = "scale", .argument = "NUMBER", .set = set_scale, .help = "Of the scores. Default 1 / sqrt(d)."},
-    {.name = "tolerance",
-     .argument = "NUMBER",
-     .set = set_tolerance,
-     .help = "Largest error of O, relative to the largest |O|. Default 1e-4 for fp32, 2e-2 for fp16 and bf16."},
+    OPTION_ROW("batch", "COUNT", "Sequences. Default 1.", OPTION_NUMBER(KernelRequest, batch, "the batch", 1, 1 << 24)),
+    OPTION_ROW("heads", "COUNT", "Heads. Default 1.",
+               OPTION_NUMBER(KernelRequest, heads, "the number of heads", 1, 1 << 24)),
+    OPTION_SWITCH("causal", "Row i sees columns up to i.", OPTION_FLAG(KernelRequest, causal)),
+    OPTION_ROW("scale", "NUMBER", "Of the scores. Default 1 / sqrt(d).", .set = set_scale),
+    OPTION_ROW("tolerance", "NUMBER",
+               "Largest error of O, relative to the largest |O|. Default 1e-4 for fp32, 2e-2 for fp16 and bf16.",
+               .set = set_tolerance),
     {0},
 };
 
 const Option KERNEL_SHOW_OPTIONS[] = {
-    {.name = "faults", OPTION_FLAG(KernelRequest, faults), .help = "Look for faults with --ncu, too."},
-    {.name = "no-faults",
-     OPTION_FLAG(KernelRequest, no_faults),
-     .help = "Look for no faults: several times faster. Faults are reads of what nobody wrote, accesses out of bounds, "
-             "missing barriers, races."},
-    {.name = "limit",
-     .argument = "COUNT",
-     OPTION_NUMBER(KernelRequest, limit, "instructions of lanes", 1, INT64_MAX),
-     .help =
-         "Stop after so many instructions of lanes. Default 40 billion: about a minute of a core, three with faults."},
-    {.name = "lines",
-     .argument = "COUNT",
-     OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000),
-     .help = "Source lines in the table, the worst first. Default 12."},
-    {.name = "ncu",
-     .argument = "FILE",
-     OPTION_TEXT(KernelRequest, ncu, "what --ncu names"),
-     .help =
-         "A CSV of ncu's of the same launch: its counters beside those here. Exit status 1 where one that is counted "
-         "is not equal."},
-    {.name = "view",
-     OPTION_FLAG(KernelRequest, view),
-     .help = "Open a window: keys walk through blocks, barriers and lines; -o FILE.png saves the same as a picture."},
-    {.name = "step",
-     .argument = "STEP",
-     .set = set_step,
-     .help =
-         "Of the picture or window: up to where the launch is shown, from 0. A step is what a block does between two "
-         "barriers. Default: the end."},
-    {.name = "line",
-     .argument = "LINE",
-     OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
-     .help = "The picture's line, of whose lanes it is. Default: that of most bank conflicts or, without any, bytes."},
-    {.name = "swizzle",
-     .argument = "BYTES",
-     .set = set_swizzle,
-     .help =
-         "The banks under a swizzle of such rows. Of the picture or window: shared memory's units of 16 bytes XORed by "
-         "the number of their row of 128, 256, 512 or 1024 bytes. A swizzle that the kernel has is taken off by the "
-         "same."},
-    {.name = "no-caches", OPTION_FLAG(KernelRequest, no_caches), .help = "Leave out L1 and HBM: several times faster."},
-    {.name = "ptx", OPTION_FLAG(KernelRequest, ptx), .help = "Print the PTX of the file, and stop."},
+    OPTION_SWITCH("faults", "Look for faults with --ncu, too.", OPTION_FLAG(KernelRequest, faults)),
+    OPTION_SWITCH(
+        "no-faults",
+        "Look for no faults: several times faster. Faults are reads of what nobody wrote, accesses out of bounds, "
+        "missing barriers, races.",
+        OPTION_FLAG(KernelRequest, no_faults)),
+    OPTION_ROW(
+        "limit", "COUNT",
+        "Stop after so many instructions of lanes. Default 40 billion: about a minute of a core, three with faults.",
+        OPTION_NUMBER(KernelRequest, limit, "instructions of lanes", 1, INT64_MAX)),
+    OPTION_ROW("lines", "COUNT", "Source lines in the table, the worst first. Default 12.",
+               OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000)),
+    OPTION_ROW(
+        "ncu", "FILE",
+        "A CSV of ncu's of the same launch: its counters beside those here. Exit status 1 where one that is counted "
+        "is not equal.",
+        OPTION_TEXT(KernelRequest, ncu, "what --ncu names")),
+    OPTION_SWITCH(
+        "view", "Open a window: keys walk through blocks, barriers and lines; -o FILE.png saves the same as a picture.",
+        OPTION_FLAG(KernelRequest, view)),
+    OPTION_ROW(
+        "step", "STEP",
+        "Of the picture or window: up to where the launch is shown, from 0. A step is what a block does between two "
+        "barriers. Default: the end.",
+        .set = set_step),
+    OPTION_ROW("line", "LINE",
+               "The picture's line, of whose lanes it is. Default: that of most bank conflicts or, without any, bytes.",
+               OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30)),
+    OPTION_ROW(
+        "swizzle", "BYTES",
+        "The banks under a swizzle of such rows. Of the picture or window: shared memory's units of 16 bytes XORed by "
+        "the number of their row of 128, 256, 512 or 1024 bytes. A swizzle that the kernel has is taken off by the "
+        "same.",
+        .set = set_swizzle),
+    OPTION_SWITCH("no-caches", "Leave out L1 and HBM: several times faster.", OPTION_FLAG(KernelRequest, no_caches)),
+    OPTION_SWITCH("ptx", "Print the PTX of the file, and stop.", OPTION_FLAG(KernelRequest, ptx)),
     {0},
 };
 
 const Option KERNEL_CLANG_OPTIONS[] = {
-    {.name = "include",
-     .letter = 'I',
-     .argument = "DIR",
-     .set = add_include,
-     .thing = THING_FOLDER,
-     .repeats = true,
-     .help = "Where clang looks for headers."},
-    {.name = "define",
-     .letter = 'D',
-     .argument = "NAME[=VALUE]",
-     .set = add_define,
-     .repeats = true,
-     .help = "Defines a macro."},
+    OPTION_ROW("include", "DIR", "Where clang looks for headers.", .letter = 'I', .set = add_include,
+               .thing = THING_FOLDER, .repeats = true),
+    OPTION_ROW("define", "NAME[=VALUE]", "Defines a macro.", .letter = 'D', .set = add_define, .repeats = true),
     {0},
 };
 
@@ -256,16 +218,16 @@ static Status take_option(KernelRequest *r, char **rest, Error *error) {
   const Option *o = find_option(text, word);
   char *value = text + word + strspn(text + word, " \t");
   if (!o)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is none of entry, grid, block, shared, arg, out, like, N, d, batch, heads, causal, scale",
-                     quote(text, word).text);
+    return error_refuse(error,
+                        "'%s' is none of entry, grid, block, shared, arg, out, like, N, d, batch, heads, causal, scale",
+                        quote(text, word).text);
   const bool needs_value = option_needs_value(o);
   char *const end = value + (needs_value ? value_length(value, strlen(value)) : 0);
   *rest = end + strspn(end, " \t");
   if (needs_value) *end = '\0';
   if (needs_value && !*value)
-    return error_set(error, STATUS_BAD_REQUEST, "a value belongs behind '%.*s', as behind --%s", (int)word, text,
-                     o->name ? o->name : text);
+    return error_refuse(error, "a value belongs behind '%.*s', as behind --%s", (int)word, text,
+                        o->name ? o->name : text);
   if (o->thing && description_shipped(o->thing, value, error)) return error->status;
   return option_store(o, r, needs_value ? value : "1", error);
 }

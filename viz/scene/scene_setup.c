@@ -70,7 +70,7 @@ Status stage_make(Stage *stage, const StageConfig *config, Error *error) {
   memset(stage, 0, sizeof *stage);
   stage->config = *config;
   if (!config->schedule)
-    return error_set(error, STATUS_BAD_REQUEST, "no algorithm to show; name one, such as %s", shipped_default()->name);
+    return error_refuse(error, "no algorithm to show; name one, such as %s", shipped_default()->name);
   if (stage->config.row_in_block < 0) stage->config.row_in_block = 0;
   if (stage->config.q_scale == 0) stage->config.q_scale = config->without_max ? STAGE_LARGE_Q : 1;
   if (stage->config.gpu.n_sm == 0) gpu_paper(&stage->config.gpu);

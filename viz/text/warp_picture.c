@@ -146,8 +146,8 @@ Status warp_picture_banks(const WarpAccess *a, WarpPicture *picture, Error *erro
   Pen pen = {picture, 0};
   *picture = (WarpPicture){.n = 0};
   if (a->element_bytes > WARP_BANK_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "banks are drawn for lanes of at most %d bytes; wider ones are taken in parts", WARP_BANK_BYTES);
+    return error_refuse(error, "banks are drawn for lanes of at most %d bytes; wider ones are taken in parts",
+                        WARP_BANK_BYTES);
   for (uint32_t lane = 0; lane < WARP_LANES; lane++)
     if (is_active(a, lane)) add_lane(&banks, a->address[lane] / WARP_BANK_BYTES, lane);
   int n_passes = 0;

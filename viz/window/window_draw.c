@@ -91,10 +91,10 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
   const bool has_video = SDL_Init(SDL_INIT_VIDEO) == 0;
   if (!has_video ||
       (is_headless() && !SDL_getenv("SDL_VIDEODRIVER"))) /* SDL may fall back to a driver that shows nothing */
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
-                     "'tilewalk render' draws the same scenes to files without one",
-                     has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
+    return error_refuse(error,
+                        "there is no display for a window (%s); on a desktop, DISPLAY or WAYLAND_DISPLAY names it, and "
+                        "'tilewalk render' draws the same scenes to files without one",
+                        has_video ? "neither X11 nor Wayland answers" : SDL_GetError());
   const Uint32 flags =
       SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_RESIZABLE | (options->fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0u);
   w->window = SDL_CreateWindow("Tilewalk", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
@@ -102,9 +102,9 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
                                options->height ? options->height : WINDOW_DEFAULT_HEIGHT, flags);
   if (w->window) SDL_SetWindowMinimumSize(w->window, VIEWER_LEAST_WIDTH, VIEWER_LEAST_HEIGHT);
   if (!w->window || !open_canvas(w, options->n_frames == 0))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'",
-                     SDL_GetError());
+    return error_refuse(error,
+                        "the display gives no window of that size (%s); try --size 1280x720, or 'tilewalk render'",
+                        SDL_GetError());
   SDL_StartTextInput();
   return STATUS_OK;
 }
