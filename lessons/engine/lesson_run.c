@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
@@ -128,47 +127,13 @@ void lesson_run_refill(LessonRun *run) { run->scope->steps_left = run->scope->li
 
 /* ---- Texts */
 
-/* Doubles the braces within backticks and fenced code, so that they are left as they are. */
-static bool shield_code(const char *text, char *out, size_t size) {
-  size_t used = 0, fence = 0;
-  bool line_begins = true;
-  for (const char *p = text; *p;) {
-    const size_t ticks = strspn(p, "`");
-    if (ticks) {
-      if (fence == 0) {
-        /* only a run that is closed again is code */
-        const char *q = p + ticks;
-        size_t closing = 0;
-        for (; *q && closing != ticks; q += closing ? closing : strcspn(q, "`")) closing = strspn(q, "`");
-        if (closing == ticks || (line_begins && ticks >= 3)) fence = ticks;
-      } else if (fence == ticks) {
-        fence = 0;
-      }
-    }
-    const size_t n = ticks ? ticks : 1;
-    if (used + n + 2 > size) return false;
-    memcpy(out + used, p, n);
-    used += n;
-    if (fence && *p == '{') out[used++] = '{';
-    line_begins = *p == '\n';
-    p += n;
-  }
-  out[used] = '\0';
-  return true;
-}
-
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
-  char *shielded = malloc(EXPRESSION_SOURCE_BYTES + 1);
-  if (!shielded) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
-  Status status;
-  if (!shield_code(lesson_text(run->lesson, text), shielded, EXPRESSION_SOURCE_BYTES + 1))
-    status = lesson_refuse(run->lesson->file, text.line, error,
-                           "the text that begins here is longer than %d bytes; put a heading or a picture between",
-                           EXPRESSION_SOURCE_BYTES);
-  else
-    status = expression_scope_fill(run->scope, shielded, strlen(shielded), text.line, filled, size, error);
-  free(shielded);
-  return status;
+  const char *source = lesson_text(run->lesson, text);
+  if (strlen(source) > EXPRESSION_SOURCE_BYTES)
+    return lesson_refuse(run->lesson->file, text.line, error,
+                         "the text that begins here is longer than %d bytes; put a heading or a picture between",
+                         EXPRESSION_SOURCE_BYTES);
+  return expression_scope_fill(run->scope, source, strlen(source), text.line, filled, size, error);
 }
 
 Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {

@@ -63,6 +63,26 @@ static size_t hole_end(const Filler *f) {
   return f->length;
 }
 
+/* How long the code is that begins with the backticks here: up to as many again, or where a line begins with three or
+ * more to the end. Backticks that nothing closes are none. */
+static size_t code_length(const Filler *f) {
+  const char *const begin = f->text + f->at, *const end = f->text + f->length, *p = begin;
+  const bool is_block = f->at == 0 || begin[-1] == '\n';
+  size_t ticks = 0, run = 0;
+  while (p < end && *p == '`') p++, ticks++;
+  for (; p < end; p++) {
+    run = *p == '`' ? run + 1 : 0;
+    if (run == ticks && (p + 1 == end || p[1] != '`')) return (size_t)(p + 1 - begin);
+  }
+  return is_block && ticks >= 3 ? f->length - f->at : ticks;
+}
+
+/* Copies text as it stands. */
+static void copy(Filler *f, size_t length) {
+  put(f, f->text + f->at, length);
+  for (const size_t end = f->at + length; f->at < end; f->at++) f->line += f->text[f->at] == '\n';
+}
+
 static Status fill_hole(Filler *f, Error *error) {
   const size_t end = hole_end(f);
   if (end == f->length)
@@ -89,9 +109,8 @@ Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t le
       if (status) return status;
       continue;
     }
-    put(&f, text + f.at, 1);
-    f.line += text[f.at] == '\n';
-    f.at += twice ? 2 : 1;
+    copy(&f, text[f.at] == '`' ? code_length(&f) : 1);
+    f.at += twice;
   }
   if (size) filled[f.used] = '\0';
   if (f.cut)
