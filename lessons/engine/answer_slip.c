@@ -115,20 +115,24 @@ bool answer_slip(const AnswerKey *key, const Answer *answer, char text[ANSWER_NO
     if (*s->under && is_times(key, s->kind, 1 / s->factor, answer)) return say(text, s->under);
   }
   if (is_prefix(key, OF_ANY, 1e3, 4, answer, text) || is_prefix(key, OF_ANY, KI, 1, answer, text)) return true;
-  if (is_of(OF_SHARES, &key->unit) && key->value > 0 && key->value < 1 && is_right_for(*key, 1 - key->value, answer))
-    return say(text, "That is the share of the others: the two add up to 1.");
-  if (is_of(OF_SHARES, &key->unit) && key->value > 1 && is_right_for(*key, key->value - 1, answer))
-    return say(text, "That is how much more, and not how many times as much.");
-  if (key->unit.dimension != ANSWER_BYTES && key->unit.dimension != ANSWER_SECONDS &&
-      is_right_for(*key, key->unit.factor * key->unit.factor / key->value, answer))
-    return say(text, "That is the other way up: which of the two do you divide by?");
-  if (is_count && is_right_for(*key, key->value + 1, answer))
-    return say(text, "One too many. Do you count the first or the last one twice?");
-  if (is_count && is_right_for(*key, key->value - 1, answer))
-    return say(text, "One too few. Do you leave out the first or the last one?");
-  if (is_count && is_right_for(*key, key->value * key->value, answer))
-    return say(text, "You squared it: rows and columns, where one side was asked for.");
-  if (is_count && key->value > 3 && is_right_for(*key, sqrt(key->value), answer))
-    return say(text, "That is one side. All have rows and columns: multiply the two sides.");
+  const double value = key->value;
+  const bool is_share = is_of(OF_SHARES, &key->unit),
+             is_ratio = key->unit.dimension != ANSWER_BYTES && key->unit.dimension != ANSWER_SECONDS;
+  const struct {
+    bool applies;
+    double value;
+    const char *says;
+  } OTHERS[] = {
+      {is_share && value > 0 && value < 1, 1 - value, "That is the share of the others: the two add up to 1."},
+      {is_share && value > 1, value - 1, "That is how much more, and not how many times as much."},
+      {is_ratio, key->unit.factor * key->unit.factor / value,
+       "That is the other way up: which of the two do you divide by?"},
+      {is_count, value + 1, "One too many. Do you count the first or the last one twice?"},
+      {is_count, value - 1, "One too few. Do you leave out the first or the last one?"},
+      {is_count, value * value, "You squared it: rows and columns, where one side was asked for."},
+      {is_count && value > 3, sqrt(value), "That is one side. All have rows and columns: multiply the two sides."},
+  };
+  for (size_t k = 0; k < sizeof OTHERS / sizeof *OTHERS; k++)
+    if (OTHERS[k].applies && is_right_for(*key, OTHERS[k].value, answer)) return say(text, OTHERS[k].says);
   return false;
 }

@@ -4,32 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lessons/engine/answer.h"
 #include "lessons/engine/expression.h"
 #include "sim/base/ascii.h"
 
-/* 1,024.5; with its percent sign. `slack`: half of one in its last digit. */
-static double number(const char **at, const char *end, double *slack) {
-  double value = 0, unit = 1;
-  bool behind = false;
-  const char *p = *at;
-  for (; p < end; p++) {
-    const bool groups = *p == ',' && !behind && end - p > 3 && ascii_is_digit(p[1]);
-    if (ascii_is_digit(*p)) {
-      value = 10 * value + (*p - '0');
-      if (behind) unit /= 10;
-    } else if (*p == '.' && !behind && p + 1 < end && ascii_is_digit(p[1])) {
-      behind = true;
-    } else if (!groups) {
-      break;
-    }
-  }
-  const char *percent = p;
-  double scale = 1;
-  while (percent < end && *percent == ' ') percent++;
-  if (percent < end && *percent == '%') p = percent + 1, scale = 0.01;
-  *at = p;
-  *slack = 0.5 * unit * scale;
-  return value * unit * scale;
+/* The number at *at, which moves on behind it: 1,024.5, with its percent sign. `slack`: half of one in its last digit. */
+static double read_number(const char **at, double *slack) {
+  Answer a = {0};
+  size_t n = strspn(*at, "0123456789.,");
+  while (n && !ascii_is_digit((*at)[n - 1])) n--;
+  const size_t blanks = strspn(*at + n, " ");
+  if ((*at)[n + blanks] == '%') n += blanks + 1;
+  if (answer_parse(*at, n, &a, NULL)) n = 0;
+  *at += n;
+  *slack = a.slack * a.unit.factor;
+  return a.number * a.unit.factor;
 }
 
 /* Where the sum that ends at `end` begins: as far back as there are its signs alone. */
@@ -74,15 +63,14 @@ static bool translate(const char *from, const char *end, char *to, size_t size) 
 
 bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {
   for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
-    const char *left = begin_of(text, equals),
-               *right = equals + 1 + strspn(equals + 1, " "), *const end = text + strlen(text);
+    const char *left = begin_of(text, equals), *right = equals + 1 + strspn(equals + 1, " ");
     char sum[1024];
     ExpressionValue value;
     if (!ascii_is_digit(*right) || !translate(left, equals, sum, sizeof sum) ||
         expression_eval(sum, NULL, &value, NULL) || value.kind != EXPRESSION_NUMBER)
       continue;
     double slack;
-    const double printed = number(&right, end, &slack);
+    const double printed = read_number(&right, &slack);
     const char *after = right + strspn(right, " ");
     const bool ends = !*after || strchr(".,:;)=", *after) || is_word(after);
     if (!ends || fabs(*value.numbers - printed) <= slack * (1 + 1e-6) + 1e-9 * fabs(*value.numbers)) continue;

@@ -20,9 +20,8 @@ static bool is_sound(const json_t *root) {
   if (json_integer_value(json_object_get(root, "tilewalk-lessons")) != VERSION || !json_is_object(lessons))
     return false;
   json_object_foreach(lessons, name, lesson) {
-    if (!json_is_object(lesson) || !json_is_integer(json_object_get(lesson, "seed")) ||
-        !json_is_integer(json_object_get(lesson, "block")) || !json_is_boolean(json_object_get(lesson, "finished")) ||
-        !json_is_object(json_object_get(lesson, "answers")))
+    if (json_unpack_ex(lesson, NULL, JSON_VALIDATE_ONLY, "{s:i, s:i, s:b, s:{}}", "seed", "block", "finished",
+                       "answers"))
       return false;
   }
   return true;

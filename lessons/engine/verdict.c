@@ -24,21 +24,14 @@ static const char *skip_blanks(const char *p) {
 
 /* Reads one number at *p into slot `k`; false when there is none. */
 static bool read_number(const char **p, Claimed *claimed, int k) {
-  Decimal decimal;
+  Answer number;
   size_t length = strspn(*p, "0123456789.");
   if (length && (*p)[length - 1] == '.') length--; /* the end of a sentence */
-  if (length == 0 || decimal_read(*p, length, &decimal) != length) return false;
+  if (length == 0 || answer_parse(*p, length, &number, NULL)) return false;
   const char *point = memchr(*p, '.', length);
-  claimed->numbers[k] = decimal_value(decimal);
+  claimed->numbers[k] = number.number;
+  claimed->digits[k] = number.digits;
   claimed->decimals[k] = point ? (int)(length - 1 - (size_t)(point - *p)) : 0;
-  int digits = 0;
-  bool leading = true;
-  for (size_t c = 0; c < length; c++) {
-    if ((*p)[c] == '.') continue;
-    leading = leading && (*p)[c] == '0';
-    digits += !leading;
-  }
-  claimed->digits[k] = digits;
   *p += length;
   return true;
 }
