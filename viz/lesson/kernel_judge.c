@@ -64,8 +64,8 @@ static Status read_state(const ProgramTask *task, int state, State *s, Error *er
   if (!status && (s->out < 0 || s->out >= s->request.n_arguments || !s->specs[s->out].is_buffer ||
                   !spec_type_is_float(s->specs[s->out].type) || !s->request.grid[0] || !s->request.block[0]))
     status = error_refuse(&own, "a launch says grid, block, arg and which argument is out");
-  if (!status) return STATUS_OK;
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", task->file, task->state_lines[state], own.message);
+  own.status = status ? STATUS_BAD_FILE : STATUS_OK;
+  return status ? task_error(task, task->state_lines[state], &own, error) : STATUS_OK;
 }
 
 static void run_free(Run *r) {
@@ -161,29 +161,21 @@ static int line_of(const PtxKernel *kernel, int pc) {
   return at.line ? at.line : at.ptx_line;
 }
 
-static void fail(TaskJudgement *j, TaskVerdict verdict, int state, int line, const char *why) {
-  j->verdict = verdict;
-  j->state = state;
-  j->line = line;
-  snprintf(j->why, sizeof j->why, "%.500s", why);
-}
-
 static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const Run *is, const Run *should, int64_t at,
                         TaskJudgement *j) {
   const Spec *spec = &s->specs[s->out];
   const double x = spec_element(spec->type, is->bytes[s->out], at);
-  char why[300], value[32] = "no number", by[80] = "nobody wrote it";
+  char value[32] = "no number", by[80] = "nobody wrote it";
   Run again;
   Error own = {0};
   const Status status = run(kernel, s, false, at, &again, &own);
   if (!status && again.result.watch_pc >= 0)
     snprintf(by, sizeof by, "line %d wrote it, thread %d of block %lld", line_of(kernel, again.result.watch_pc),
              again.result.watch_thread, (long long)again.result.watch_block);
-  fail(j, TASK_WRONG, j->state, status ? 0 : line_of(kernel, again.result.watch_pc), "");
+  j->line = status ? 0 : line_of(kernel, again.result.watch_pc);
   if (!isnan(x)) snprintf(value, sizeof value, "%.6g", x);
-  snprintf(why, sizeof why, "element %lld of the output is %s, and should be %.6g; %s", (long long)at, value,
-           spec_element(spec->type, should->bytes[s->out], at), by);
-  snprintf(j->why, sizeof j->why, "%s", why);
+  task_fails(j, TASK_WRONG, "element %lld of the output is %s, and should be %.6g; %s", (long long)at, value,
+             spec_element(spec->type, should->bytes[s->out], at), by);
   run_free(&again);
   return status == STATUS_NO_MEMORY ? error_set(g->error, status, "%s", own.message) : STATUS_OK;
 }
@@ -234,31 +226,30 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
   Status status = run(g->reference, s, false, -1, &should, &own);
   if (status) {
     run_free(&should);
-    return error_set(g->error, status, "%s:%d: %s", g->task->file, g->task->state_lines[j->state], own.message);
+    return task_error(g->task, g->task->state_lines[state], &own, g->error);
   }
   status = run(kernel, s, false, -1, &is, &own);
   if (status == STATUS_OK && is.result.totals.executed > WORK_TIMES * should.result.totals.executed + 100000) {
-    fail(j, TASK_MUCH_WORK, j->state, 0, "");
-    snprintf(j->why, sizeof j->why, "it runs %s instructions, and %s are enough",
-             number_count(is.result.totals.executed).text, number_count(should.result.totals.executed).text);
+    task_fails(j, TASK_MUCH_WORK, "it runs %s instructions, and %s are enough",
+               number_count(is.result.totals.executed).text, number_count(should.result.totals.executed).text);
   } else if (status == STATUS_OK || status == STATUS_BAD_REQUEST) {
     Error fault = {0}; /* what a plain run refuses, an access outside every buffer, is a fault with its place */
     const Status again = run(kernel, s, true, -1, &watched, &fault);
     const PtxFault *first = &watched.result.faults[0];
-    if (watched.result.n_faults) fail(j, TASK_FAULT, j->state, line_of(kernel, first->pc), first->message);
-    if (watched.result.n_faults) j->fault = first->kind, j->n_faults = first->count;
-    if (!watched.result.n_faults && (status || again))
-      fail(j, status == STATUS_TOO_LARGE ? TASK_MUCH_WORK : TASK_OTHER, j->state, 0,
-           status ? own.message : fault.message);
+    if (watched.result.n_faults) {
+      task_fails(j, TASK_FAULT, "%s", first->message);
+      j->line = line_of(kernel, first->pc), j->fault = first->kind, j->n_faults = first->count;
+    } else if (status || again) {
+      task_fails(j, TASK_OTHER, "%s", status ? own.message : fault.message);
+    }
     status = again == STATUS_NO_MEMORY ? again : STATUS_OK;
   } else if (status == STATUS_TOO_LARGE) {
-    fail(j, TASK_MUCH_WORK, j->state, 0, "");
-    snprintf(j->why, sizeof j->why, "it does not end, or not soon: %.400s", own.message);
+    task_fails(j, TASK_MUCH_WORK, "it does not end, or not soon: %.400s", own.message);
     status = STATUS_OK;
   }
   const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
   const int destroyed = status || j->verdict || wrong >= 0 ? -1 : first_destroyed(s, &is, &should);
-  if (destroyed >= 0) fail(j, TASK_OTHER, j->state, 0, "it changes an input, which the next kernel may read");
+  if (destroyed >= 0) task_fails(j, TASK_OTHER, "it changes an input, which the next kernel may read");
   DemandFigures must;
   measure(g->task, g->reference, &should, &must);
   if (wrong >= 0)
@@ -359,9 +350,9 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
   free(compiled.ptx);
   if (own.status == STATUS_NO_MEMORY) return error_set(g->error, own.status, "%s", own.message);
   if (own.status) {
-    fail(j, TASK_UNREADABLE, -1, 0, own.message);
+    task_fails(j, TASK_UNREADABLE, "%s", own.message);
   } else if (ptx_n_instructions(g->own) > INSTRUCTIONS_MAX) {
-    fail(j, TASK_MUCH_WORK, -1, 0, "it has more than 20,000 instructions");
+    task_fails(j, TASK_MUCH_WORK, "it has more than 20,000 instructions");
   } else {
     const PtxEntry e = ptx_entry(g->own_module, entry);
     const State *s = &g->states[0];
@@ -371,7 +362,7 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
       fits = s->specs[p].is_buffer ? parameter.size_bytes == 8 : !spec_mismatch(&s->specs[p], &parameter);
     }
     if (!fits)
-      fail(j, TASK_OTHER, -1, 0, "its parameters are not those of the task; leave the line of the kernel as it is");
+      task_fails(j, TASK_OTHER, "its parameters are not those of the task; leave the line of the kernel as it is");
   }
   return STATUS_OK;
 }

@@ -1,5 +1,6 @@
 #include "viz/lesson/program_judge.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,18 @@
 const char *task_verdict_name(const ProgramTask *t, const TaskJudgement *j) {
   static const char *const NAMES[] = {"solved", "unreadable", "other", "wrong", "fault", "work"};
   return j->verdict == TASK_DEMAND ? DEMAND_NAMES[t->demands[j->demand].kind] : NAMES[j->verdict];
+}
+
+void task_fails(TaskJudgement *j, TaskVerdict verdict, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(j->why, sizeof j->why, format, arguments);
+  va_end(arguments);
+  j->verdict = verdict;
+}
+
+Status task_error(const ProgramTask *t, int line, const Error *own, Error *error) {
+  return error_set(error, own->status, "%s:%d: %s", t->file, line, own->message);
 }
 
 typedef struct {
@@ -90,18 +103,16 @@ static Status measure(const ProgramTask *t, int state, const Program *p, Simulat
   if (!status) status = request_problem(&request, &problem, NULL, &own);
   if (!status) status = simulate(run, &problem, p, &own);
   if (!status) status = demand_measure(t, run, figures, &own);
-  if (!status) return STATUS_OK;
-  return error_set(error, status, "%s:%d: %s", t->file, t->state_lines[state], own.message);
+  return status ? task_error(t, t->state_lines[state], &own, error) : STATUS_OK;
 }
 
 void task_fails_demand(const ProgramTask *t, int demand, int state, double figure, double right, double bar,
                        TaskJudgement *j) {
   char figures[256];
-  j->verdict = TASK_DEMAND;
   j->demand = demand;
   j->figure = figure;
   demand_say(&t->demands[demand], figure, right, bar, figures, sizeof figures);
-  snprintf(j->why, sizeof j->why, "%s (at %.200s)", figures, program_task_state(t, state));
+  task_fails(j, TASK_DEMAND, "%s (at %.200s)", figures, program_task_state(t, state));
   snprintf(j->says, sizeof j->says, "%s", t->demands[demand].says);
 }
 
@@ -112,10 +123,8 @@ static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *
   Error why = {0};
   if (!runs) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a program");
   const Status status = measure(t, state, &g->reference, &runs[1], &must, g->error);
-  if (!status && measure(t, state, p, &runs[0], &own, &why)) {
-    j->verdict = TASK_OTHER;
-    snprintf(j->why, sizeof j->why, "it cannot be run: %.300s", why.message);
-  }
+  if (!status && measure(t, state, p, &runs[0], &own, &why))
+    task_fails(j, TASK_OTHER, "it cannot be run: %.300s", why.message);
   for (int k = 0; k < t->n_demands && !status && j->verdict == TASK_SOLVED; k++) {
     const double bar = demand_bar(&t->demands[k], &runs[1].plan, must.of[k]);
     if (!demand_holds(&t->demands[k], own.of[k], bar)) task_fails_demand(t, k, state, own.of[k], must.of[k], bar, j);
@@ -130,24 +139,15 @@ static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *
 static Status judge(Judge *g, const Program *p, TaskJudgement *j) {
   ProgramVerdict verdict;
   *j = (TaskJudgement){.mutant = -1, .state = -1};
-  if (!declares_all(p->text, g->reference.text) || !declares_all(g->reference.text, p->text)) {
-    j->verdict = TASK_OTHER;
-    snprintf(j->why, sizeof j->why,
-             "its inputs and outputs are not those of the task; leave the lines 'input' and "
-             "'output' as the start has them");
-    return STATUS_OK;
-  }
-  if (counts_once(p) && !counts_once(&g->reference)) {
-    j->verdict = TASK_OTHER;
-    snprintf(j->why, sizeof j->why, "'once' counts a load once, however often it is made: bytes would mean nothing");
-    return STATUS_OK;
-  }
-  if (!is_right(p, &(SoftmaxConfig){0}, &verdict)) {
-    j->verdict = TASK_WRONG;
-    j->line = verdict.line;
-    snprintf(j->why, sizeof j->why, "%.*s", (int)sizeof j->why - 1, verdict.text);
-    return STATUS_OK;
-  }
+  if (!declares_all(p->text, g->reference.text) || !declares_all(g->reference.text, p->text))
+    task_fails(
+        j, TASK_OTHER,
+        "its inputs and outputs are not those of the task; leave the lines 'input' and 'output' as the start has "
+        "them");
+  else if (counts_once(p) && !counts_once(&g->reference))
+    task_fails(j, TASK_OTHER, "'once' counts a load once, however often it is made: bytes would mean nothing");
+  else if (!is_right(p, &(SoftmaxConfig){0}, &verdict))
+    j->line = verdict.line, task_fails(j, TASK_WRONG, "%s", verdict.text);
   Status status = STATUS_OK;
   for (int k = 0; k < g->task->n_states && !status && j->verdict == TASK_SOLVED; k++) status = check_state(g, k, p, j);
   return status;
@@ -184,8 +184,7 @@ static Status read_reference(Judge *g) {
   Status status = program_read(&g->reference, t->reference, strlen(t->reference), "the reference", &own);
   if (!status) status = judge(g, &g->reference, &j);
   if (!status && j.verdict != TASK_SOLVED) status = error_set(&own, STATUS_BAD_FILE, "the reference: %s", j.why);
-  if (!status || g->error->status) return status;
-  return error_set(g->error, status, "%s:%d: %s", t->file, t->reference_line, own.message);
+  return !status || g->error->status ? status : task_error(t, t->reference_line, &own, g->error);
 }
 
 Status program_judge(const ProgramTask *task, const char *text, size_t length, const char *file, TaskJudgement *j,
@@ -199,8 +198,7 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
   g->error = &own;
   Status status = read_reference(g);
   if (!status && program_read(&g->own, text, length, file, &refused)) {
-    j->verdict = TASK_UNREADABLE;
-    snprintf(j->why, sizeof j->why, "%s", refused.message);
+    task_fails(j, TASK_UNREADABLE, "%s", refused.message);
   } else if (!status) {
     status = judge(g, &g->own, j);
     if (!status && j->verdict >= TASK_WRONG) status = diagnose(g);

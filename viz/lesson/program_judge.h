@@ -40,6 +40,13 @@ typedef struct {
 /* "solved", "unreadable", "other", "wrong", "fault", "work", or a demand's first word: "bytes", "load", "columns". */
 const char *task_verdict_name(const ProgramTask *task, const TaskJudgement *judgement);
 
+/* Notes why an answer fails: a line. */
+void task_fails(TaskJudgement *judgement, TaskVerdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An error of the task itself, with its file and line. */
+Status task_error(const ProgramTask *task, int line, const Error *own, Error *error);
+
 /* A demand that a figure does not meet, in words. */
 void task_fails_demand(const ProgramTask *task, int demand, int state, double figure, double right, double bar,
                        TaskJudgement *judgement);
