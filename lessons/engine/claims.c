@@ -19,8 +19,9 @@ typedef struct {
   Claims *claims;
   size_t n_before; /* entries of other files */
   LessonText file, section, part_name;
-  bool extends_text; /* an indented line goes on with the text that was added last */
-  bool awaits_code;  /* a claimed value stands without its code */
+  LessonText *goes_on; /* with which an indented line goes on; NULL: with none */
+  Piece so_far;        /* what it holds */
+  bool awaits_code;    /* a claimed value stands without its code */
 } Reader;
 
 #define REFUSE(c, ...) LESSON_REFUSE(&(c)->r, (c)->r.line, __VA_ARGS__)
@@ -55,11 +56,11 @@ static Status finish_entry(Reader *c) {
   if (c->claims->n_entries == c->n_before) return STATUS_OK;
   const ClaimEntry *e = current(c);
   if (c->awaits_code) return REFUSE(c, "the claimed value above has no ```lua block that computes it");
-  if (c->part_name.offset) return REFUSE(c, "after 'part' must stand a claimed value and its code");
+  if (c->part_name.text) return REFUSE(c, "after 'part' must stand a claimed value and its code");
   if (e->n_parts == 0) return LESSON_REFUSE(&c->r, e->line, "the entry has no 'claimed' value and no code");
   for (int k = 0; k < (e->is_question ? 5 : 2); k++) {
     const ClaimText wanted = WANTED[e->is_question][k];
-    if (!e->text[wanted].offset)
+    if (!e->text[wanted].text)
       return LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted].name,
                            KEYS[wanted].name);
   }
@@ -79,20 +80,21 @@ static Status begin_entry(Reader *c, Piece id) {
     if (!ascii_is_alnum(id.text[k]) && id.text[k] != '-')
       return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
   for (size_t k = 0; k < all->n_entries; k++)
-    if (piece_is(id, pool_text(&all->pool, all->entries[k].id)))
+    if (piece_is(id, all->entries[k].id))
       return REFUSE(c, "'%s' is here twice, first on line %d of %s", quote(id.text, id.length).text,
-                    all->entries[k].line, pool_text(&all->pool, all->entries[k].file));
+                    all->entries[k].line, all->entries[k].file);
   if (all->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
   if (!pool_grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
     return no_memory(c);
   status = lesson_add_text(&c->r, id, c->r.line, &text);
   if (status) return status;
-  all->entries[all->n_entries++] = (ClaimEntry){.id = text.offset,
-                                                .file = c->file.offset,
-                                                .section = c->section.offset,
+  all->entries[all->n_entries++] = (ClaimEntry){.id = text.text,
+                                                .file = c->file.text,
+                                                .section = lesson_text(c->section),
                                                 .line = c->r.line,
                                                 .first_part = (int)all->n_parts};
-  c->extends_text = false;
+  for (int k = 0; k < CLAIM_TEXT_COUNT; k++) current(c)->filled[k] = "";
+  c->goes_on = NULL;
   return STATUS_OK;
 }
 
@@ -100,7 +102,7 @@ static Status begin_part(LessonReader *r, void *target, Piece claimed, int line)
   Reader *c = (Reader *)r;
   Claims *all = c->claims;
   ClaimEntry *e = target;
-  ClaimPart part = {.name = c->part_name.offset, .claimed_line = line};
+  ClaimPart part = {.name = c->part_name.text, .claimed_line = line};
   char text[LESSON_LINE_BYTES + 1];
   Error inner = {0};
   if (c->awaits_code) return REFUSE(c, "the claimed value before this one has no ```lua block yet");
@@ -113,29 +115,32 @@ static Status begin_part(LessonReader *r, void *target, Piece claimed, int line)
   e->n_parts++;
   c->part_name = (LessonText){0};
   c->awaits_code = true;
-  c->extends_text = false;
+  c->goes_on = NULL;
   return STATUS_OK;
 }
 
 static Status name_part(LessonReader *r, void *target, Piece name, int line) {
   Reader *c = (Reader *)r;
   (void)target;
-  c->extends_text = false;
-  if (c->part_name.offset) return REFUSE(c, "two 'part' lines with no claimed value between them");
+  c->goes_on = NULL;
+  if (c->part_name.text) return REFUSE(c, "two 'part' lines with no claimed value between them");
   return lesson_add_text(r, name, line, &c->part_name);
 }
 
 static Status read_key(Reader *c, Piece line) {
   ClaimEntry *e = current(c);
   Piece key, text;
-  c->extends_text = true;
+  c->goes_on = NULL;
   if (!piece_split(line, ':', &key, &text))
     return REFUSE(c, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
   if (piece_is(key, "article") && text.length &&
       (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
     return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
   const Status status = lesson_take_key(&c->r, KEYS, "an entry", e, key, text, c->r.line);
-  e->is_question = e->text[CLAIM_ASKS].offset != 0;
+  e->is_question = e->text[CLAIM_ASKS].text != NULL;
+  for (int k = 0; k < CLAIM_TEXT_COUNT; k++)
+    if (piece_is(key, KEYS[k].name)) c->goes_on = &e->text[k];
+  c->so_far = text;
   return status;
 }
 
@@ -145,7 +150,8 @@ static Status read_code(Reader *c, Piece line) {
   LessonText code;
   if (!piece_is(piece_trim(line), "```lua")) return REFUSE(c, "only ```lua blocks may stand in an entry");
   if (!c->awaits_code) return REFUSE(c, "this block computes nothing: put a '- claimed: ...' line before it");
-  c->extends_text = c->awaits_code = false;
+  c->goes_on = NULL;
+  c->awaits_code = false;
   while (c->r.rest.length) {
     const size_t length = (size_t)(c->r.rest.text - body);
     Status status = lesson_next_line(&c->r, &line);
@@ -165,20 +171,18 @@ static Status read_line(Reader *c, Piece line) {
   const Piece text = piece_trim(line);
   if (piece_starts(line, "## ")) return begin_entry(c, piece_after(line, 3));
   if (piece_starts(line, "# ")) {
-    c->extends_text = false;
+    c->goes_on = NULL;
     return lesson_add_text(&c->r, piece_after(line, 2), c->r.line, &c->section);
   }
   if (c->claims->n_entries == c->n_before) return STATUS_OK; /* the introduction */
   if (piece_starts(line, "```")) return read_code(c, line);
   if (piece_starts(line, "- ")) return read_key(c, piece_after(line, 2));
-  const bool goes_on = c->extends_text && (line.text[0] == ' ' || line.text[0] == '\t');
-  c->extends_text = goes_on && text.length;
-  if (text.length == 0) return STATUS_OK;
-  if (!goes_on)
+  if (text.length == 0) return c->goes_on = NULL, STATUS_OK;
+  if (!c->goes_on || (line.text[0] != ' ' && line.text[0] != '\t'))
     return REFUSE(c, "'%s' is no line of an entry; write '- key: text', and indent what goes on",
                   quote(line.text, line.length).text);
-  Pool *pool = &c->claims->pool;
-  return pool_extend(pool, "\n", 1) && pool_extend(pool, text.text, text.length) ? STATUS_OK : no_memory(c);
+  c->so_far.length = (size_t)(text.text + text.length - c->so_far.text);
+  return lesson_add_text(&c->r, c->so_far, c->goes_on->line, c->goes_on);
 }
 
 Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file, Error *error) {
@@ -239,17 +243,14 @@ static bool is_within(const ClaimPart *part, double share) {
   return within;
 }
 
-static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope,
-                           Error *error) {
-  const char *code = pool_text(&claims->pool, part->code.offset);
+static Status compute_part(const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope, Error *error) {
+  const char *code = part->code.text;
   Status status = expression_scope_eval(scope, code, strlen(code), part->code.line, &part->value, error);
   if (status) return status;
   Error inner = {0};
   status = verdict_judge(&part->claimed, &part->value, &part->judgement, &inner);
-  if (status)
-    return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", pool_text(&claims->pool, entry->file), part->claimed_line,
-                     inner.message);
-  if (entry->text[CLAIM_ROUNDS].offset && part->judgement.verdict == VERDICT_WRONG && is_within(part, ROUNDED_WITHIN))
+  if (status) return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", entry->file, part->claimed_line, inner.message);
+  if (entry->text[CLAIM_ROUNDS].text && part->judgement.verdict == VERDICT_WRONG && is_within(part, ROUNDED_WITHIN))
     part->judgement.verdict = VERDICT_ROUNDS;
   return STATUS_OK;
 }
@@ -258,7 +259,7 @@ static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *
   entry->verdict = VERDICT_HOLDS;
   for (int k = 0; k < entry->n_parts; k++) {
     ClaimPart *part = &claims->parts[entry->first_part + k];
-    Status status = compute_part(claims, entry, part, scope, error);
+    Status status = compute_part(entry, part, scope, error);
     if (status) return status;
     if (part->judgement.verdict > entry->verdict) entry->verdict = part->judgement.verdict;
     if (k > 0) continue;
@@ -273,14 +274,17 @@ static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *
 static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
   char filled[CLAIMS_TEXT_BYTES];
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
-    if (!entry->text[k].offset) continue;
-    const char *text = pool_text(&claims->pool, entry->text[k].offset);
+    if (!entry->text[k].text) continue;
+    const char *text = entry->text[k].text;
     const Status status =
         expression_scope_fill(scope, text, strlen(text), entry->text[k].line, filled, sizeof filled, error);
     if (status) return status;
     lesson_one_line(filled);
-    if (!pool_add(&claims->pool, filled, strlen(filled), &entry->filled[k]))
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", claims_id(claims, entry));
+    const char *kept = pool_add(&claims->pool, filled, strlen(filled));
+    if (kept)
+      entry->filled[k] = kept;
+    else
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", entry->id);
   }
   return STATUS_OK;
 }
@@ -288,7 +292,7 @@ static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *sco
 Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limits, Error *error) {
   ClaimEntry *entry = &claims->entries[index];
   char file[64];
-  snprintf(file, sizeof file, "%s", pool_text(&claims->pool, entry->file));
+  snprintf(file, sizeof file, "%s", entry->file);
   ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
   own.file = file;
   ExpressionScope *scope;
@@ -305,7 +309,7 @@ Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limi
 size_t claims_find(const Claims *claims, const char *id, Error *error) {
   Nearest nearest = {.word = id};
   for (size_t k = 0; k < claims->n_entries; k++) {
-    const char *known = pool_text(&claims->pool, claims->entries[k].id);
+    const char *known = claims->entries[k].id;
     if (strcmp(known, id) == 0) return k;
     nearest_offer(&nearest, known);
   }
@@ -315,20 +319,6 @@ size_t claims_find(const Claims *claims, const char *id, Error *error) {
   else
     error_refuse(error, "there is no claim '%s'; 'tilewalk lesson claims' lists them", shown.text);
   return claims->n_entries;
-}
-
-const char *claims_id(const Claims *claims, const ClaimEntry *entry) { return pool_text(&claims->pool, entry->id); }
-
-const char *claims_section(const Claims *claims, const ClaimEntry *entry) {
-  return pool_text(&claims->pool, entry->section);
-}
-
-char claims_article(const Claims *claims, const ClaimEntry *entry) {
-  return pool_text(&claims->pool, entry->text[CLAIM_ARTICLE].offset)[0];
-}
-
-const char *claims_filled(const Claims *claims, const ClaimEntry *entry, ClaimText text) {
-  return pool_text(&claims->pool, entry->filled[text]);
 }
 
 const ClaimPart *claims_part(const Claims *claims, const ClaimEntry *entry, int part) {
@@ -361,11 +351,11 @@ static void put_rule(const ClaimPart *part, char *text, size_t size) {
 void claims_why(const Claims *claims, const ClaimEntry *entry, char *text, size_t size) {
   text[0] = '\0';
   const ClaimPart *part = claims_part(claims, entry, 0);
-  const bool has_why = entry->text[CLAIM_WHY].offset != 0;
-  if (entry->text[CLAIM_ROUNDS].offset && entry->verdict == VERDICT_ROUNDS)
-    put_sentence(text, size, claims_filled(claims, entry, CLAIM_ROUNDS));
+  const bool has_why = entry->text[CLAIM_WHY].text != NULL;
+  if (entry->text[CLAIM_ROUNDS].text && entry->verdict == VERDICT_ROUNDS)
+    put_sentence(text, size, entry->filled[CLAIM_ROUNDS]);
   else if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why))
     put_rule(part, text, size);
-  if (entry->verdict != VERDICT_HOLDS) put_sentence(text, size, claims_filled(claims, entry, CLAIM_WHY));
-  put_sentence(text, size, claims_filled(claims, entry, CLAIM_NOTE));
+  if (entry->verdict != VERDICT_HOLDS) put_sentence(text, size, entry->filled[CLAIM_WHY]);
+  put_sentence(text, size, entry->filled[CLAIM_NOTE]);
 }

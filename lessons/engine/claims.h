@@ -50,7 +50,7 @@ typedef enum {
 
 /* One pair of claimed value and code. */
 typedef struct {
-  size_t name; /* in the pool */
+  const char *name; /* NULL: it has none */
   LessonText code;
   int claimed_line;
   Claimed claimed;
@@ -59,11 +59,11 @@ typedef struct {
 } ClaimPart;
 
 typedef struct {
-  size_t id, file, section; /* in the pool; section: the last "# " heading above */
+  const char *id, *file, *section; /* section: the last "# " heading above; "": there is none */
   int line;
   bool is_question, is_computed;
-  LessonText text[CLAIM_TEXT_COUNT]; /* as written */
-  size_t filled[CLAIM_TEXT_COUNT];   /* with their numbers, in one line */
+  LessonText text[CLAIM_TEXT_COUNT];    /* as written */
+  const char *filled[CLAIM_TEXT_COUNT]; /* with their numbers, in one line; "": not there */
   int first_part, n_parts;
   Verdict verdict;
 } ClaimEntry;
@@ -90,10 +90,6 @@ Status claims_compute(Claims *claims, size_t entry, const ExpressionLimits *limi
 size_t claims_find(const Claims *claims, const char *id, Error *error);
 
 /* For printing. The texts live until the next addition. */
-const char *claims_id(const Claims *claims, const ClaimEntry *entry);
-char claims_article(const Claims *claims, const ClaimEntry *entry); /* its letter */
-const char *claims_section(const Claims *claims, const ClaimEntry *entry);
-const char *claims_filled(const Claims *claims, const ClaimEntry *entry, ClaimText text);
 const ClaimPart *claims_part(const Claims *claims, const ClaimEntry *entry, int part);
 
 /* Why the verdict is what it is, in a sentence or two: what follows from the rule, then the entry's

@@ -81,8 +81,8 @@ void lesson_plain_numbers(char *text) {
 }
 
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
-  text->line = line;
-  if (pool_add(r->pool, piece.text, piece.length, &text->offset)) return STATUS_OK;
+  *text = (LessonText){pool_add(r->pool, piece.text, piece.length), line};
+  if (text->text) return STATUS_OK;
   return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file);
 }
 
@@ -310,7 +310,7 @@ static Status read_header(LessonReader *r) {
     status = lesson_take_key(r, HEADER, "a header", l, key, value, r->line);
   }
   if (status) return status;
-  if (!l->idea.offset) return LESSON_REFUSE(r, l->title.line, "the header has no '- idea: ...'");
+  if (!l->idea.text) return LESSON_REFUSE(r, l->title.line, "the header has no '- idea: ...'");
   if (!l->minutes) return LESSON_REFUSE(r, l->title.line, "the header has no '- minutes: ...'");
   return STATUS_OK;
 }
@@ -382,8 +382,6 @@ void lesson_free(Lesson *lesson) {
   free(lesson->tasks);
   *lesson = (Lesson){0};
 }
-
-const char *lesson_text(const Lesson *lesson, LessonText text) { return pool_text(&lesson->pool, text.offset); }
 
 size_t lesson_block_of(const Lesson *lesson, int ask) {
   for (size_t k = 0; k < lesson->n_blocks; k++)

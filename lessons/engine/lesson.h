@@ -36,10 +36,9 @@ enum {
   LESSON_DEPTH_MAX = 8,   /* lists within lists */
 };
 
-/* A text as written, by its place in the pool, and the line of the file where it begins. Offset 0:
- * it is not there. */
+/* A text as written, and the line of the file where it begins. NULL: it is not there. */
 typedef struct {
-  size_t offset;
+  const char *text;
   int line;
 } LessonText;
 
@@ -135,7 +134,8 @@ typedef struct {
 Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error);
 void lesson_free(Lesson *lesson);
 
-const char *lesson_text(const Lesson *lesson, LessonText text);
+/* "" of one that is not there. */
+static inline const char *lesson_text(LessonText text) { return text.text ? text.text : ""; }
 
 /* The block with that ask; LESSON_BLOCKS_MAX when there is none. */
 size_t lesson_block_of(const Lesson *lesson, int ask);

@@ -93,7 +93,7 @@ Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what,
   int *count = (int *)((char *)target + row->count);
   if (row->most && *count == row->most) return LESSON_REFUSE(r, line, "more than %d lines '%s'", row->most, row->name);
   if (row->most) text += (*count)++;
-  if (text->offset) return LESSON_REFUSE(r, line, "'%s' is given twice, first on line %d", row->name, text->line);
+  if (text->text) return LESSON_REFUSE(r, line, "'%s' is given twice, first on line %d", row->name, text->line);
   return lesson_add_text(r, value, line, text);
 }
 
@@ -162,7 +162,7 @@ static Status read_choice(LessonReader *r, LessonAsk *ask, Piece value, int line
   if (bar && memchr(key.text, ' ', key.length))
     return LESSON_REFUSE(r, line, "the key '%s' must be one word", quote(key.text, key.length).text);
   for (int k = 0; k < ask->n_choices; k++)
-    if (piece_is(key, lesson_text(r->lesson, ask->choice[k].key)))
+    if (piece_is(key, ask->choice[k].key.text))
       return LESSON_REFUSE(r, line, "there are two choices '%s'", quote(key.text, key.length).text);
   Status status = lesson_add_text(r, key, line, &pair->key);
   if (!status) status = lesson_add_text(r, text, line, &pair->text);
@@ -198,10 +198,10 @@ static Status read_wrong(LessonReader *r, void *target, Piece value, int line) {
 
 static Status read_unit(LessonReader *r, void *target, Piece value, int line) {
   LessonAsk *ask = target;
-  if (ask->unit_text.offset) return LESSON_REFUSE(r, line, "'unit' is given twice");
+  if (ask->unit_text.text) return LESSON_REFUSE(r, line, "'unit' is given twice");
   Status status = lesson_add_text(r, value, line, &ask->unit_text);
   Error inner = {0};
-  if (!status && answer_unit(lesson_text(r->lesson, ask->unit_text), &ask->unit, &inner))
+  if (!status && answer_unit(lesson_text(ask->unit_text), &ask->unit, &inner))
     status = LESSON_REFUSE(r, line, "unit: %s", inner.message);
   return status;
 }
@@ -238,27 +238,27 @@ static const LessonKey KEYS[] = {{"prompt", LESSON_ONE(LessonAsk, prompt)},
 
 static Status complete_ask(LessonReader *r, LessonAsk *ask) {
   const bool is_work = ask->kind == LESSON_WORK;
-  if (is_work && (ask->n_choices || ask->n_wrong || ask->n_hints || ask->unit_text.offset || ask->tolerance.kind))
+  if (is_work && (ask->n_choices || ask->n_wrong || ask->n_hints || ask->unit_text.text || ask->tolerance.kind))
     return LESSON_REFUSE(r, ask->line, "of '%s' options, wrong answers and hints are in its task", ask->id);
-  if (!is_work && ask->state.offset)
+  if (!is_work && ask->state.text)
     return LESSON_REFUSE(r, ask->state.line, "only programs and kernels have a state, and '%s' is none", ask->id);
-  if (!is_work && !ask->prompt.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
-  if (!ask->answer.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no answer", ask->id);
+  if (!is_work && !ask->prompt.text) return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
+  if (!ask->answer.text) return LESSON_REFUSE(r, ask->line, "the question '%s' has no answer", ask->id);
   if ((ask->kind == LESSON_CHOICE || ask->kind == LESSON_ORDER) && ask->n_choices < 2)
     return LESSON_REFUSE(r, ask->line, "the question '%s' needs two %s or more", ask->id,
                          ask->kind == LESSON_ORDER ? "items" : "options");
   if (ask->kind == LESSON_ORDER && ask->is_prediction)
     return LESSON_REFUSE(r, ask->line, "an order cannot be predicted; give '%s' options, or none for a number",
                          ask->id);
-  if (ask->kind != LESSON_NUMBER && (ask->unit_text.offset || ask->tolerance.kind))
+  if (ask->kind != LESSON_NUMBER && (ask->unit_text.text || ask->tolerance.kind))
     return LESSON_REFUSE(r, ask->line, "only numbers have a unit and a tolerance, and '%s' is none", ask->id);
   for (int k = 0; k < ask->n_choices; k++) {
-    const char *key = lesson_text(r->lesson, ask->choice[k].key);
+    const char *key = ask->choice[k].key.text;
     if (!key[1] && ascii_lower(key[0]) - 'a' < ask->n_choices && ascii_is_alpha(key[0]))
       return LESSON_REFUSE(r, ask->choice[k].key.line,
                            "the key '%s' would be taken for the letter of a choice; use a longer word", key);
   }
-  if (!ask->unit_text.offset) ask->unit.factor = 1;
+  if (!ask->unit_text.text) ask->unit.factor = 1;
   return STATUS_OK;
 }
 

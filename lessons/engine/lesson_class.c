@@ -8,15 +8,16 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-/* What became of a row; texts lie in the class's pool. */
+/* What became of a row; texts that were made lie in the class's pool. */
 typedef struct {
-  size_t lesson, remark, who, letters; /* who: the student's name as it is compared; letters: its, in order */
-  const char *verdict;
-  uint64_t seed;
-  bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
-  bool is_skipped;                           /* neither asked for nor needed */
-  bool is_number;                            /* a question of a number */
-  bool is_foreign;                           /* in a file that is named for another student */
+  ClassRow row;
+  const char *named, *who,
+      *letters;    /* named: the lesson as the row names it; who: the student's name as it is compared;
+                                        letters: its, in order */
+  bool is_known;   /* on the roster, or there is none */
+  bool is_skipped; /* neither asked for nor needed */
+  bool is_number;  /* a question of a number */
+  bool is_foreign; /* in a file that is named for another student */
 } Result;
 
 typedef struct {
@@ -37,18 +38,8 @@ typedef struct {
 
 /* ---- Groups: rows that have the same texts, however they are mixed */
 
-static const char *given(const Class *c, size_t text) { return pool_text(&c->s->pool, text); }
-static const char *made(const Class *c, size_t text) { return pool_text(&c->pool, text); }
-
-static const char *name_of(const Class *c, size_t row) { return given(c, c->s->rows[row].lesson); }
-static const char *id_of(const Class *c, size_t row) { return given(c, c->s->rows[row].id); }
-static const char *answer_of(const Class *c, size_t row) { return given(c, c->s->rows[row].answer); }
-static const char *lesson_of(const Class *c, size_t row) { return made(c, c->results[row].lesson); }
-static const char *who_of(const Class *c, size_t row) { return made(c, c->results[row].who); }
-static const char *letters_of(const Class *c, size_t row) { return made(c, c->results[row].letters); }
-
 typedef struct {
-  const char *(*texts[3])(const Class *c, size_t row);
+  size_t texts[3];  /* offsets in Result; 0: no more */
   bool right_first; /* within a group; else rows come as in the file */
   bool (*takes)(const Class *c, size_t row);
   Status (*use)(Class *c, const size_t *rows, size_t n, Error *error);
@@ -60,10 +51,13 @@ typedef struct {
   size_t row;
 } Place;
 
+static const char *text_of(const Place *place, int k) {
+  return *(const char *const *)((const char *)&place->class->results[place->row] + place->by->texts[k]);
+}
+
 static int by_texts(const Place *x, const Place *y) {
   int order = 0;
-  for (int k = 0; k < 3 && x->by->texts[k] && !order; k++)
-    order = strcmp(x->by->texts[k](x->class, x->row), x->by->texts[k](y->class, y->row));
+  for (int k = 0; k < 3 && x->by->texts[k] && !order; k++) order = strcmp(text_of(x, k), text_of(y, k));
   return order;
 }
 
@@ -72,8 +66,8 @@ static int by_place(const void *a, const void *b) {
   const Result *results = x->class->results;
   const int order = by_texts(x, y);
   if (order) return order;
-  if (x->by->right_first && results[x->row].is_right != results[y->row].is_right)
-    return results[x->row].is_right ? -1 : 1;
+  if (x->by->right_first && results[x->row].row.is_right != results[y->row].row.is_right)
+    return results[x->row].row.is_right ? -1 : 1;
   return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -103,15 +97,17 @@ static Status use_groups(Class *c, const Grouping *by, Error *error) {
 
 /* ---- One row */
 
-static Status note(Class *c, const char *text, size_t *offset, Error *error) {
-  if (!*text || pool_add(&c->pool, text, strlen(text), offset)) return STATUS_OK;
-  return no_memory(error);
+static Status note(Class *c, const char *text, const char **noted, Error *error) {
+  const char *kept = pool_add(&c->pool, text, strlen(text));
+  if (!kept) return no_memory(error);
+  *noted = kept;
+  return STATUS_OK;
 }
 
 static Status refuse(Class *c, Result *result, const char *why, Error *error) {
-  result->verdict = "error";
-  result->is_error = true;
-  return note(c, why, &result->remark, error);
+  result->row.verdict = "error";
+  result->row.is_error = true;
+  return note(c, why, &result->row.remark, error);
 }
 
 static void close_run(Class *c) {
@@ -129,9 +125,9 @@ static void close_lesson(Class *c) {
 
 /* Makes c->lesson the lesson of the row; else c->lesson_error says why not. */
 static void open_lesson(Class *c, size_t row) {
-  const char *name = name_of(c, row);
+  const char *name = c->results[row].named;
   const Lesson *named = c->rules->lesson;
-  if (c->has_lesson && strcmp(name, name_of(c, c->lesson_row)) == 0) return;
+  if (c->has_lesson && strcmp(name, c->results[c->lesson_row].named) == 0) return;
   close_lesson(c);
   c->has_lesson = true;
   c->lesson_row = row;
@@ -160,7 +156,7 @@ static Status no_question(const Class *c, const char *id, Error *error) {
 
 /* c->question and c->grade, from the lesson at hand. */
 static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
-  const char *id = given(c, row->id), *answer = given(c, row->program ? row->program : row->answer);
+  const char *id = row->id, *answer = row->program ? row->program : row->answer;
   const int ask = lesson_find_ask(c->lesson, id);
   if (ask < 0) return no_question(c, id, error);
   Status status = open_run(c, seed, error);
@@ -170,17 +166,17 @@ static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *er
   return status ? status : lesson_run_grade(&c->run, &c->question, answer, &c->grade, error);
 }
 
-static bool is_empty(const SubmissionRow *row) { return !row->answer && !row->program; }
+static bool is_empty(const SubmissionRow *row) { return !*row->answer && !row->program; }
 
 /* The seed that a row is graded with. */
-static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
+static uint64_t seed_of(const Class *c, const SubmissionRow *row, const char *who) {
   const ClassRules *rules = c->rules;
-  if (rules->key) return class_seed(rules->key, made(c, c->results[row - c->s->rows].who));
+  if (rules->key) return class_seed(rules->key, who);
   return rules->trust_seeds && row->seed != UINT64_MAX ? row->seed : rules->seed;
 }
 
 static Status check_seed(const Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
-  if (c->rules->key && !row->student) return error_refuse(error, "a row without a student has no seed under a key");
+  if (c->rules->key && !*row->student) return error_refuse(error, "a row without a student has no seed under a key");
   if (row->seed == UINT64_MAX || row->seed == seed) return STATUS_OK;
   return error_refuse(error, "answered with seed %" PRIu64 ", but %s is %" PRIu64 "%s", row->seed,
                       c->rules->key ? "the student's own" : "the teacher's", seed,
@@ -191,28 +187,28 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   const SubmissionRow *row = &c->s->rows[k];
   Result *result = &c->results[k];
   Error why = {0};
-  if (row->problem) return refuse(c, result, given(c, row->problem), error);
+  if (row->problem) return refuse(c, result, row->problem, error);
   open_lesson(c, k);
   if (c->lesson_error.status == STATUS_NO_MEMORY)
     return error_set(error, STATUS_NO_MEMORY, "%s", c->lesson_error.message);
   if (!c->lesson) return refuse(c, result, c->lesson_error.message, error);
-  Status status = note(c, c->lesson->name, &result->lesson, error);
+  Status status = note(c, c->lesson->name, &result->row.lesson, error);
   if (status) return status;
-  status = check_seed(c, row, result->seed, &why);
-  if (!status) status = judge(c, row, result->seed, &why);
+  status = check_seed(c, row, result->row.seed, &why);
+  if (!status) status = judge(c, row, result->row.seed, &why);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
   if (status) return refuse(c, result, why.message, error);
   result->is_number = c->lesson->asks[c->question.ask].kind == LESSON_NUMBER;
   const bool predicts = c->lesson->asks[c->question.ask].is_prediction, right = c->grade.verdict == LESSON_RIGHT;
   if (is_empty(row)) {
-    result->verdict = predicts ? "predicted" : "unanswered";
-    return note(c, "left empty", &result->remark, error);
+    result->row.verdict = predicts ? "predicted" : "unanswered";
+    return note(c, "left empty", &result->row.remark, error);
   }
-  result->counts = !predicts;
-  result->is_right = right && !predicts;
-  result->verdict =
+  result->row.counts = !predicts;
+  result->row.is_right = right && !predicts;
+  result->row.verdict =
       predicts && c->grade.verdict != LESSON_UNREADABLE ? "predicted" : lesson_verdict_name(c->grade.verdict);
-  return right ? STATUS_OK : note(c, c->grade.message, &result->remark, error);
+  return right ? STATUS_OK : note(c, c->grade.message, &result->row.remark, error);
 }
 
 /* A lesson is opened once, and a run once for each of its students. */
@@ -224,23 +220,23 @@ static Status grade_rows(Class *c, const size_t *rows, size_t n, Error *error) {
   return status;
 }
 
-static const Grouping OF_A_STUDENT = {{name_of, who_of}, false, is_graded, grade_rows};
+static const Grouping OF_A_STUDENT = {{offsetof(Result, named), offsetof(Result, who)}, false, is_graded, grade_rows};
 
 /* ---- Answers given twice */
 
 static Status no_mark(Class *c, size_t row, const char *verdict, const char *why, Error *error) {
   Result *result = &c->results[row];
-  result->verdict = verdict;
-  result->counts = result->is_right = false;
-  return note(c, why, &result->remark, error);
+  result->row.verdict = verdict;
+  result->row.counts = result->row.is_right = false;
+  return note(c, why, &result->row.remark, error);
 }
 
 /* The first of these rows of one question that another file answers otherwise; n: none does, or it is a prediction. */
 static size_t find_conflict(const Class *c, const size_t *rows, size_t n) {
-  if (!c->results[rows[0]].counts) return n;
+  if (!c->results[rows[0]].row.counts) return n;
   for (size_t k = 1; k < n; k++)
     if (c->s->rows[rows[k]].file != c->s->rows[rows[0]].file &&
-        strcmp(answer_of(c, rows[k]), answer_of(c, rows[0])) != 0)
+        strcmp(c->s->rows[rows[k]].answer, c->s->rows[rows[0]].answer) != 0)
       return k;
   return n;
 }
@@ -252,7 +248,7 @@ static Status mark_question(Class *c, const size_t *rows, size_t n, Error *error
   Status status = STATUS_OK;
   for (size_t k = 0; k < n && !status; k++) {
     const SubmissionRow *against = &c->s->rows[rows[other == n || k == other ? 0 : other]];
-    const char *file = given(c, against->file);
+    const char *file = against->file;
     if (other < n)
       snprintf(why, sizeof why, "line %d of %s has another answer of this student; neither counts", against->line,
                file);
@@ -267,31 +263,33 @@ static Status mark_question(Class *c, const size_t *rows, size_t n, Error *error
 
 static bool is_an_answer(const Class *c, size_t row) {
   const Result *r = &c->results[row];
-  return !r->is_error && !r->is_skipped && !r->is_foreign && r->is_known && c->s->rows[row].student &&
+  return !r->row.is_error && !r->is_skipped && !r->is_foreign && r->is_known && *r->row.student &&
          !is_empty(&c->s->rows[row]);
 }
 
-static const Grouping OF_A_QUESTION = {{who_of, id_of, lesson_of}, false, is_an_answer, mark_question};
+#define OF_ROW(member) offsetof(Result, row.member)
+static const Grouping OF_A_QUESTION = {
+    {offsetof(Result, who), OF_ROW(id), OF_ROW(lesson)}, false, is_an_answer, mark_question};
 
 /* ---- Copied numbers */
 
-static bool is_a_number(const Class *c, size_t row) { return c->results[row].is_number && c->results[row].counts; }
+static bool is_a_number(const Class *c, size_t row) { return c->results[row].is_number && c->results[row].row.counts; }
 
 /* A number that is wrong, and right for another seed that is handed in: it was not computed, or not from one's own. */
 static Status mark_copies(Class *c, const size_t *rows, size_t n, Error *error) {
   const SubmissionRow *right = &c->s->rows[rows[0]];
   char why[2 * CLASS_NAME_BYTES];
   Status status = STATUS_OK;
-  for (size_t k = 1; k < n && c->results[rows[0]].is_right && !status; k++) {
-    if (c->results[rows[k]].is_right) continue;
+  for (size_t k = 1; k < n && c->results[rows[0]].row.is_right && !status; k++) {
+    if (c->results[rows[k]].row.is_right) continue;
     snprintf(why, sizeof why, "these are another student's numbers: right for %s, in line %d of %s",
-             quote_text(given(c, right->student)).text, right->line, given(c, right->file));
-    status = note(c, why, &c->results[rows[k]].remark, error);
+             quote_text(right->student).text, right->line, right->file);
+    status = note(c, why, &c->results[rows[k]].row.remark, error);
   }
   return status;
 }
 
-static const Grouping OF_AN_ANSWER = {{answer_of, id_of, lesson_of}, true, is_a_number, mark_copies};
+static const Grouping OF_AN_ANSWER = {{OF_ROW(answer), OF_ROW(id), OF_ROW(lesson)}, true, is_a_number, mark_copies};
 
 /* ---- Names */
 
@@ -324,7 +322,7 @@ static void sort_letters(const char *who, Folded letters) {
   qsort(letters, used, 1, by_byte);
 }
 
-/* Makes `who` and `is_known` of every row. */
+/* Begins every result: the row, whose it is, and the seed that it is graded with. */
 static Status take_names(Class *c, Error *error) {
   const ClassRoster *roster = c->rules->roster;
   void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
@@ -335,11 +333,16 @@ static Status take_names(Class *c, Error *error) {
   for (size_t k = 0; k < n; k++) fold(roster->names[k], known[k]);
   qsort(known, n, sizeof *known, by_name);
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
-    fold(given(c, c->s->rows[k].student), who);
-    c->results[k].is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);
+    const SubmissionRow *row = &c->s->rows[k];
+    Result *r = &c->results[k];
+    r->row = (ClassRow){row->file, row->student, row->lesson, row->id, row->answer, NULL, "", .line = row->line};
+    r->named = row->lesson;
+    fold(row->student, who);
+    r->is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);
+    r->row.seed = seed_of(c, row, who);
     sort_letters(who, letters);
-    status = note(c, who, &c->results[k].who, error);
-    if (!status) status = note(c, letters, &c->results[k].letters, error);
+    status = note(c, who, &r->who, error);
+    if (!status) status = note(c, letters, &r->letters, error);
   }
   free(known);
   return status;
@@ -351,7 +354,7 @@ static Status mark_foreign(Class *c, Error *error) {
   void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
   Status status = STATUS_OK;
   for (size_t k = 0, next; k < c->s->n_rows && !status; k = next) {
-    const char *file = given(c, c->s->rows[k].file), *slash = strrchr(file, '/');
+    const char *file = c->s->rows[k].file, *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
     char stem[CLASS_NAME_BYTES], why[CLASS_NAME_BYTES + 80];
     Folded owner;
@@ -359,10 +362,10 @@ static Status mark_foreign(Class *c, Error *error) {
     snprintf(stem, sizeof stem, "%.*s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
     fold(stem, owner);
     for (next = k; next < c->s->n_rows && c->s->rows[next].file == c->s->rows[k].file; next++)
-      is_owned = is_owned || strcmp(made(c, c->results[next].who), owner) == 0;
+      is_owned = is_owned || strcmp(c->results[next].who, owner) == 0;
     snprintf(why, sizeof why, "'%s' is named for one student, and speaks for no other", quote_text(base).text);
     for (size_t i = k; i < next && is_owned && *owner && !status; i++) {
-      if (c->results[i].is_error || strcmp(made(c, c->results[i].who), owner) == 0) continue;
+      if (c->results[i].row.is_error || strcmp(c->results[i].who, owner) == 0) continue;
       c->results[i].is_foreign = true;
       status = no_mark(c, i, "ignored", why, error);
     }
@@ -371,7 +374,7 @@ static Status mark_foreign(Class *c, Error *error) {
 }
 
 static bool begins_a_name(const Class *c, size_t row) {
-  return c->s->rows[row].student && (row == 0 || strcmp(who_of(c, row), who_of(c, row - 1)) != 0);
+  return *c->s->rows[row].student && (row == 0 || strcmp(c->results[row].who, c->results[row - 1].who) != 0);
 }
 
 /* Names that may be one student's are said once each, in the first row of the later one. */
@@ -380,22 +383,22 @@ static Status mark_alike(Class *c, const size_t *rows, size_t n, Error *error) {
   Status status = STATUS_OK;
   for (size_t k = 1; k < n && !status; k++) {
     const SubmissionRow *before = &c->s->rows[rows[k - 1]];
-    const char *said = made(c, c->results[rows[k]].remark);
-    if (strcmp(who_of(c, rows[k]), who_of(c, rows[k - 1])) == 0) continue;
+    const char *said = c->results[rows[k]].row.remark;
+    if (strcmp(c->results[rows[k]].who, c->results[rows[k - 1]].who) == 0) continue;
     snprintf(why, sizeof why, "%.400s%s'%.120s' (line %d of %.120s) may be the same student", said, *said ? "; " : "",
-             quote_text(given(c, before->student)).text, before->line, given(c, before->file));
-    status = note(c, why, &c->results[rows[k]].remark, error);
+             quote_text(before->student).text, before->line, before->file);
+    status = note(c, why, &c->results[rows[k]].row.remark, error);
   }
   return status;
 }
 
-static const Grouping OF_LETTERS = {{letters_of}, false, begins_a_name, mark_alike};
+static const Grouping OF_LETTERS = {{offsetof(Result, letters)}, false, begins_a_name, mark_alike};
 
 static Status mark_unknown(Class *c, Error *error) {
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
-    if (c->results[k].is_known || c->results[k].is_error || c->results[k].is_skipped) continue;
-    const char *name = given(c, c->s->rows[k].student);
+    if (c->results[k].is_known || c->results[k].row.is_error || c->results[k].is_skipped) continue;
+    const char *name = c->s->rows[k].student;
     Nearest nearest = {.word = name};
     char why[4 * CLASS_NAME_BYTES];
     for (size_t n = 0; n < c->rules->roster->n; n++) nearest_offer(&nearest, c->rules->roster->names[n]);
@@ -426,7 +429,7 @@ static Status skip_other(Class *c, const size_t *rows, size_t n, Error *error) {
   return STATUS_OK;
 }
 
-static const Grouping OF_ANYBODY = {{who_of}, false, is_of_a_part, skip_other};
+static const Grouping OF_ANYBODY = {{offsetof(Result, who)}, false, is_of_a_part, skip_other};
 
 /* ---- All of it */
 
@@ -435,28 +438,14 @@ static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *,
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
     if (!is_asked(c, k)) continue;
-    const SubmissionRow *row = &c->s->rows[k];
-    const Result *r = &c->results[k];
-    const Pool *p = &c->s->pool;
-    const ClassRow graded = {.file = pool_text(p, row->file),
-                             .student = pool_text(p, row->student),
-                             .lesson = r->lesson ? made(c, r->lesson) : pool_text(p, row->lesson),
-                             .id = pool_text(p, row->id),
-                             .answer = pool_text(p, row->answer),
-                             .verdict = r->verdict,
-                             .remark = made(c, r->remark),
-                             .seed = r->seed,
-                             .line = row->line,
-                             .counts = r->counts,
-                             .is_right = r->is_right,
-                             .is_error = r->is_error};
-    sum->n_counted += r->counts;
-    sum->n_right += r->is_right;
-    sum->n_errors += r->is_error;
-    sum->n_conflicts += strcmp(r->verdict, "conflict") == 0;
-    sum->n_unknown += strcmp(r->verdict, "unknown") == 0;
-    sum->n_unanswered += strcmp(r->verdict, "unanswered") == 0;
-    status = take(data, &graded, error);
+    const ClassRow *row = &c->results[k].row;
+    sum->n_counted += row->counts;
+    sum->n_right += row->is_right;
+    sum->n_errors += row->is_error;
+    sum->n_conflicts += strcmp(row->verdict, "conflict") == 0;
+    sum->n_unknown += strcmp(row->verdict, "unknown") == 0;
+    sum->n_unanswered += strcmp(row->verdict, "unanswered") == 0;
+    status = take(data, row, error);
   }
   return status;
 }
@@ -472,7 +461,6 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
   c->results = calloc(submission->n_rows + 1, sizeof *c->results);
   Status status = c->results ? STATUS_OK : no_memory(error);
   if (!status) status = take_names(c, error);
-  for (size_t k = 0; k < submission->n_rows && !status; k++) c->results[k].seed = seed_of(c, &submission->rows[k]);
   if (!status) status = use_groups(c, &OF_ANYBODY, error);
   if (!status) status = use_groups(c, &OF_A_STUDENT, error);
   if (!status) status = use_groups(c, &OF_AN_ANSWER, error);

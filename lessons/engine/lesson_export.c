@@ -147,7 +147,7 @@ static void put_context(Export *x, int ask, Error *error) {
   size_t first = at;
   for (size_t k = at; k-- > 0;) {
     if (l->blocks[k].kind == LESSON_PROSE) first = k;
-    if (l->blocks[k].kind == LESSON_PROSE && strncmp(lesson_text(l, l->blocks[k].text), "## ", 3) == 0) break;
+    if (l->blocks[k].kind == LESSON_PROSE && strncmp(l->blocks[k].text.text, "## ", 3) == 0) break;
   }
   for (size_t k = first; k < at; k++) {
     if (l->blocks[k].kind != LESSON_PROSE) continue;

@@ -136,14 +136,14 @@ static void check_links_of(Lint *l, const LessonAsk *ask) {
   for (int k = 0; k < ask->n_wrong; k++) rows[n].text = ask->wrong[k].text, rows[n++].what = "diagnosis";
   for (int k = 0; k < ask->n_hints; k++) rows[n].text = ask->hint[k], rows[n++].what = "hint";
   for (size_t k = 0; k < n; k++)
-    if (strstr(lesson_text(l->lesson, rows[k].text), "]("))
+    if (strstr(lesson_text(rows[k].text), "]("))
       report(l, rows[k].text.line,
              "the %s of '%s' has a link, which is printed as it is written; link the term in the prose", rows[k].what,
              ask->id);
 }
 
 static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
-  const char *answer = lesson_text(l->lesson, ask->answer), *back = points_back(lesson_text(l->lesson, ask->prompt));
+  const char *answer = ask->answer.text, *back = points_back(lesson_text(ask->prompt));
   Answer typed;
   const struct {
     bool is_wrong;
@@ -152,7 +152,7 @@ static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
       {ask->is_prediction && !show_follows(l->lesson, block), "nothing is shown after the prediction",
        "; put a show before the next question"},
       {!ask->n_hints && ask->kind != LESSON_WORK, "the question", " has no hint"},
-      {!ask->explain.offset && !ask->is_prediction, "the question", " has no explain"},
+      {!ask->explain.text && !ask->is_prediction, "the question", " has no explain"},
       {ask->tolerance.amount > 0 && !is_step(ask->tolerance.amount), "the tolerance of",
        " begins with neither 1 nor 3, such as 0.3%: half and twice as much are no steps"},
   };
@@ -164,7 +164,7 @@ static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
     report(l, ask->prompt.line, "the prompt of '%s' cannot stand alone: '%.*s' points at what was said before", ask->id,
            (int)strcspn(back, " ,.?"), back);
   for (int k = 0; k < ask->n_hints; k++) {
-    const char *hint = lesson_text(l->lesson, ask->hint[k]);
+    const char *hint = ask->hint[k].text;
     if (n_words(hint, strlen(hint)) < HINT_WORDS_MIN)
       report(l, ask->hint[k].line, "the hint '%s' of '%s' says nothing; ask what would bring the learner there", hint,
              ask->id);
@@ -205,7 +205,7 @@ static void check_links(Lint *l) {
   for (size_t k = 0; k < l->lesson->n_blocks; k++) {
     const LessonBlock *b = &l->lesson->blocks[k];
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
-    const char *text = lesson_text(l->lesson, b->text);
+    const char *text = b->text.text;
     failed(l, lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &l->why), 0);
   }
   if (!l->has_glossary)
@@ -260,9 +260,9 @@ static bool holds_answer(const LessonQuestion *q, const char *text) {
   return false;
 }
 
-static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
+static bool is_allowed(const LessonAsk *ask, const char *token) {
   for (int k = 0; k < ask->n_allow; k++)
-    if (strcmp(lesson_text(l->lesson, ask->allow[k]), token) == 0) return true;
+    if (strcmp(ask->allow[k].text, token) == 0) return true;
   return false;
 }
 
@@ -282,7 +282,7 @@ static bool gives_away(const Lint *l, bool wants_unit, const char *text, char to
       if (!with_word && is_whole && is_plain && f.n_word && ascii_is_alpha(*f.word)) continue;
       snprintf(token, TOKEN_BYTES, "%.*s", f.n, f.number);
       if (verdict_of(q, &f, with_word, &typed) == ANSWER_RIGHT) {
-        if (!is_allowed(l, ask, token)) return true;
+        if (!is_allowed(ask, token)) return true;
         break;
       }
       if (with_word && typed.unit.dimension != ANSWER_PLAIN) break; /* a unit of its own was judged */
@@ -317,7 +317,7 @@ static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
   bool in_code = false;
   char *to = l->text, number[TOKEN_BYTES], unit[ANSWER_UNIT_BYTES];
   Found f;
-  for (const char *p = lesson_text(l->lesson, text); *p && to + 1 < l->text + sizeof l->text; p++) {
+  for (const char *p = lesson_text(text); *p && to + 1 < l->text + sizeof l->text; p++) {
     in_code ^= *p == '`';
     depth += (*p == '{') - (*p == '}' && depth);
     *to++ = depth || in_code || *p == '}' ? '#' : *p; /* computed, or a name */
@@ -330,7 +330,7 @@ static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
     snprintf(unit, sizeof unit, "%.*s", f.n_word, f.word);
     if (answer_unit(unit, &u, NULL) || u.dimension < ANSWER_BYTES ||
         answer_parse(number, strlen(number), &typed, NULL) ||
-        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(l, ask, number))
+        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(ask, number))
       continue;
     if (!l->hooks->is_claimed || !l->hooks->is_claimed(l->hooks->context, number, unit))
       report(l, text.line, "'%s %s' of '%s' is typed in, and no claim prints it; compute it, or add 'allow: %s'",
@@ -363,7 +363,7 @@ static void check_wrong(Lint *l) {
   for (int k = 0; k < ask->n_wrong; k++) {
     const LessonWrong *a = &q->wrong[k];
     const int line = ask->wrong[k].key.line;
-    const char *written = lesson_text(l->lesson, ask->wrong[k].key);
+    const char *written = ask->wrong[k].key.text;
     const Answer typed = {.number = a->value / q->key.unit.factor, .digits = 99};
     AnswerVerdict verdict = ANSWER_WRONG;
     if (!a->is_known && l->is_strict) report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
@@ -452,7 +452,7 @@ static void check_picture(Lint *l, const LessonBlock *b, const LessonShow *show)
   const Status status = l->hooks->picture(l->hooks->context, l->state, show, &picture);
   if (status == STATUS_NO_MEMORY) l->no_memory = true;
   if (!status && !holds_answer(&l->q, picture) &&
-      !(b->caption.offset && fill(l, b->caption) && holds_answer(&l->q, l->text)))
+      !(b->caption.text && fill(l, b->caption) && holds_answer(&l->q, l->text)))
     report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption", ask->id,
            l->q.answer);
   free(picture);
@@ -512,7 +512,7 @@ static void check_odd_moves(Lint *l, const LessonTask *task) {
                                       "window=1", "causal=1", "block=1", "dtype=fp32", "dtype=fp8"};
   bool is_known = true;
   for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
-    if (!names_key(lesson_text(l->lesson, task->solution), MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
+    if (!names_key(task->solution.text, MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
       report(l, task->until.line, "the task is done by '%s', too; pin it in 'until'", MOVES[k]);
 }
 
@@ -520,8 +520,8 @@ static void check_task(Lint *l, const LessonTask *task) {
   char change[LESSON_STATE_BYTES];
   bool is_known = true;
   for (int k = 0; k < task->n_hints; k++) fill(l, task->hint[k]);
-  if (task->explain.offset) fill(l, task->explain);
-  if (!task->until.offset) return;
+  if (task->explain.text) fill(l, task->explain);
+  if (!task->until.text) return;
   if (!task->n_hints) report(l, task->line, "the task has no hint");
   if (failed(l, lesson_task_solution(&l->run, task, change, sizeof change, &l->why), 0) || !l->hooks->look_at) return;
   const bool at_start = is_done_at(l, task, "", task->line, &is_known);
@@ -551,7 +551,7 @@ static void check_block(Lint *l, const LessonBlock *b) {
   case LESSON_SHOW:
     if (!failed(l, lesson_run_show(&l->run, b, &show, &l->why), 0))
       check_state(l, b, &show), check_picture(l, b, &show);
-    if (b->caption.offset && fill(l, b->caption)) check_equations(l, l->text, b->caption.line);
+    if (b->caption.text && fill(l, b->caption)) check_equations(l, l->text, b->caption.line);
     return;
   case LESSON_ASK: check_ask(l, b->ask); return;
   default: return;
@@ -634,7 +634,7 @@ static Status check_sheet_ask(Lint *l, int a, int learner) {
     memcpy(l->repeat[a], token, sizeof token);
   }
   add_printed(l, l->q.answer);
-  if (!ask->explain.offset) return STATUS_OK;
+  if (!ask->explain.text) return STATUS_OK;
   status = lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &l->why);
   add_printed(l, l->text);
   return status;
@@ -647,7 +647,7 @@ static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner) 
   for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
     const LessonBlock *b = &lesson->blocks[k];
     if (b->kind == LESSON_ASK) status = check_sheet_ask(l, b->ask, learner);
-    if (b->kind != LESSON_SHOW || !b->caption.offset) continue;
+    if (b->kind != LESSON_SHOW || !b->caption.text) continue;
     status = lesson_run_fill(&l->run, b->caption, l->text, LESSON_MESSAGE_BYTES, &l->why);
     add_printed(l, l->text);
   }
@@ -671,7 +671,7 @@ static void check_sheets(Lint *l, const ExpressionLimits *limits) {
   for (size_t a = 0; a < l->lesson->n_asks; a++) {
     const LessonAsk *ask = &l->lesson->asks[a];
     const int n = n_different(l->answers[a], LEARNERS);
-    if (!ask->is_prediction && !ask->fixed.offset && n < ANSWERS_MIN)
+    if (!ask->is_prediction && !ask->fixed.text && n < ANSWERS_MIN)
       report(l, ask->line,
              "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), "
              "or say why not with 'fixed: ...'",

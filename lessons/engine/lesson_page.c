@@ -11,16 +11,16 @@ typedef struct {
 
 static void put(Writer *w, LessonPart part, const char *words, const char *text) {
   LessonPage *p = w->page;
-  LessonSession *s = w->session;
   void *parts = p->parts;
-  part.block = w->block;
   const bool fits = pool_grow_array(&parts, &p->capacity, p->n + 1, sizeof *p->parts);
   p->parts = parts;
-  if (fits && (!*words || pool_add(&p->pool, words, strlen(words), &part.words)) &&
-      (!*text || pool_add(&p->pool, text, strlen(text), &part.text)))
+  part.block = w->block;
+  part.words = pool_add(&p->pool, words, strlen(words));
+  part.text = pool_add(&p->pool, text, strlen(text));
+  if (fits && part.words && part.text)
     p->parts[p->n++] = part;
   else
-    error_set(&s->error, STATUS_NO_MEMORY, "no memory for the page");
+    error_set(&w->session->error, STATUS_NO_MEMORY, "no memory for the page");
 }
 
 #define PUT(w, words, text, ...) put(w, (LessonPart){__VA_ARGS__}, words, text)
@@ -146,7 +146,7 @@ static void put_show(Writer *w) {
   LessonShow show;
   if (lesson_run_show(&s->run, b, &show, &s->error)) return;
   PUT(w, "", "", .kind = PART_FIGURE);
-  if (b->caption.offset) PUT(w, "", fill(w, b->caption), .kind = PART_PROSE);
+  if (b->caption.text) PUT(w, "", fill(w, b->caption), .kind = PART_PROSE);
   if (s->plays != w->block && show.scene != SCENE_BANK)
     PUT(w, "", s->is_shown[w->block] ? "▶ Again" : "▶ Play", .kind = PART_BUTTON, .act = ACT_PLAY,
         .number = (int)w->block);
@@ -161,7 +161,7 @@ static void put_task(Writer *w, const LessonBlock *b) {
   char words[LESSON_STATE_BYTES + 16];
   PUT(w, "", "Try it", .kind = PART_HEADING, .tone = TONE_ACCENT);
   PUT(w, "", fill(w, b->text), .kind = PART_PROSE);
-  if (!task->until.offset) return;
+  if (!task->until.text) return;
   if (!d->is_done) {
     PUT(w, "○ To do,",
         "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.",
@@ -206,10 +206,10 @@ void lesson_page_make(LessonPage *page, LessonSession *s) {
   Writer w = {.page = page, .session = s, .block = s->page};
   const size_t end = lesson_session_page_end(s);
   page->n = page->open = 0;
-  page->pool.used = page->pool.used > 0 ? 1 : 0;
+  pool_free(&page->pool);
   if (s->page == 0) {
-    PUT(&w, "", lesson_text(&s->lesson, s->lesson.title), .kind = PART_TITLE);
-    PUT(&w, "", lesson_text(&s->lesson, s->lesson.idea), .kind = PART_IDEA);
+    PUT(&w, "", s->lesson.title.text, .kind = PART_TITLE);
+    PUT(&w, "", s->lesson.idea.text, .kind = PART_IDEA);
   }
   for (; w.block < end && w.block < s->lesson.n_blocks && !s->error.status; w.block++) {
     if (w.block == s->at || w.block + 1 == end) page->open = page->n;

@@ -38,9 +38,9 @@ typedef struct {
   LessonPartKind kind;
   LessonKind ask; /* of a question's parts: its kind */
   LessonTone tone;
-  LessonLook look;    /* of an option or a button */
-  size_t words, text; /* in the pool */
-  LessonAct act;      /* what a press on it does, with `number` */
+  LessonLook look; /* of an option or a button */
+  const char *words, *text;
+  LessonAct act; /* what a press on it does, with `number` */
   int number;
   int place; /* of an option in an order, from 1; 0: none */
   size_t block;

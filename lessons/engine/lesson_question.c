@@ -20,7 +20,7 @@ const char *lesson_verdict_name(LessonVerdict verdict) {
 static const LessonAsk *ask_of(const LessonRun *run, const LessonQuestion *q) { return &run->lesson->asks[q->ask]; }
 
 static Status eval(LessonRun *run, LessonText text, ExpressionValue *value, Error *error) {
-  const char *source = lesson_text(run->lesson, text);
+  const char *source = lesson_text(text);
   return expression_scope_eval(run->scope, source, strlen(source), text.line, value, error);
 }
 
@@ -42,7 +42,7 @@ static Status compute_number(LessonRun *run, LessonQuestion *q, Error *error) {
 static int place_of(const LessonRun *run, const LessonQuestion *q, const char *key, size_t length) {
   const LessonAsk *ask = ask_of(run, q);
   for (int p = 0; p < q->n_choices; p++) {
-    const char *own = lesson_text(run->lesson, ask->choice[q->written[p]].key);
+    const char *own = ask->choice[q->written[p]].key.text;
     if (strlen(own) == length && memcmp(own, key, length) == 0) return p;
   }
   return -1;
@@ -115,12 +115,12 @@ static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
   if (!run->workshop) return REFUSE(ask->answer, "programs and kernels are not judged here");
-  const Status status = run->workshop->open(lesson_text(run->lesson, ask->answer), &q->work, &own);
+  const Status status = run->workshop->open(ask->answer.text, &q->work, &own);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
   if (status) return REFUSE(ask->answer, "%s", own.message);
-  if (!ask->prompt.offset) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
+  if (!ask->prompt.text) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
   snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
-  if (!ask->state.offset) return STATUS_OK;
+  if (!ask->state.text) return STATUS_OK;
   const Status filled = lesson_run_line(run, ask->state, q->own, sizeof q->own, error);
   if (!filled) lesson_plain_numbers(q->own);
   return filled;
@@ -150,7 +150,7 @@ static bool in_order(const LessonQuestion *q, const int *order) {
 
 /* A literal as people write it, else an expression. */
 static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text, LessonWrong *wrong, Error *error) {
-  const char *literal = lesson_text(run->lesson, text);
+  const char *literal = lesson_text(text);
   Answer typed;
   AnswerVerdict verdict = ANSWER_WRONG;
   if (answer_parse(literal, strlen(literal), &typed, NULL) == STATUS_OK &&
@@ -170,7 +170,7 @@ static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText t
 static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   const LessonText text = ask->wrong[k].key;
-  const char *key = lesson_text(run->lesson, text);
+  const char *key = lesson_text(text);
   LessonWrong *wrong = &q->wrong[k];
   if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
   if (ask->kind == LESSON_CHOICE) {
@@ -200,7 +200,7 @@ Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *
   *q = (LessonQuestion){.ask = index};
   const LessonAsk *ask = ask_of(run, q);
   Status status = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
-  if (!status && ask->prompt.offset) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
+  if (!status && ask->prompt.text) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
   place_choices(run, q);
   for (int p = 0; p < q->n_choices && !status; p++)
     status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
@@ -223,7 +223,7 @@ static void unreadable(LessonGrade *grade, const Error *why) {
 /* One of the question's texts, which may name its answer. */
 static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
   filled[0] = '\0';
-  if (!text.offset) return STATUS_OK;
+  if (!text.text) return STATUS_OK;
   const Status status = name_answer(run, q, error);
   return status ? status : lesson_run_line(run, text, filled, size, error);
 }
@@ -263,7 +263,7 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   const LessonAsk *ask = ask_of(run, q);
   AnswerChoices choices = {.n = q->n_choices};
   for (int p = 0; p < q->n_choices; p++) {
-    choices.key[p] = lesson_text(run->lesson, ask->choice[q->written[p]].key);
+    choices.key[p] = ask->choice[q->written[p]].key.text;
     choices.text[p] = q->choice[p];
   }
   Error why = {0};
@@ -287,8 +287,7 @@ static Status grade_work(const LessonRun *run, const LessonQuestion *q, const ch
                          Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
-  const Status status =
-      run->workshop->judge(lesson_text(run->lesson, ask->answer), run->seed, q->own, text, q->work.file, grade, &own);
+  const Status status = run->workshop->judge(ask->answer.text, run->seed, q->own, text, q->work.file, grade, &own);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
   return status ? REFUSE(ask->answer, "%s", own.message) : STATUS_OK;
 }

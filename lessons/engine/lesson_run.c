@@ -59,7 +59,7 @@ Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, con
                                   ? (ExpressionValue){.kind = EXPRESSION_NUMBER,
                                                       .n = 1,
                                                       .numbers = {tidy(draws[k].first + index * draws[k].step)}}
-                                  : value_of(lesson_text(run->lesson, draws[k].value[index]));
+                                  : value_of(draws[k].value[index].text);
     const Status status = expression_scope_set(run->scope, draws[k].name, &v, error);
     if (status) return status;
   }
@@ -93,7 +93,7 @@ static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error
     const LessonBlock *block = &run->lesson->blocks[k];
     if (block->kind != LESSON_SETUP) continue;
     char source[EXPRESSION_SOURCE_BYTES];
-    const char *code = lesson_text(run->lesson, block->text);
+    const char *code = block->text.text;
     ExpressionValue ignored;
     if (strlen(code) + 16 > sizeof source)
       status = lesson_refuse(run->lesson->file, block->text.line, error, "the setup is longer than %d bytes",
@@ -128,7 +128,7 @@ void lesson_run_refill(LessonRun *run) { run->scope->steps_left = run->scope->li
 /* ---- Texts */
 
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
-  const char *source = lesson_text(run->lesson, text);
+  const char *source = lesson_text(text);
   if (strlen(source) > EXPRESSION_SOURCE_BYTES)
     return lesson_refuse(run->lesson->file, text.line, error,
                          "the text that begins here is longer than %d bytes; put a heading or a picture between",

@@ -14,7 +14,7 @@ bool session_failed(LessonSession *s, Status status) {
 const char *lesson_session_fill(LessonSession *s, LessonText text, char *filled, size_t size) {
   filled[0] = '\0';
   lesson_run_refill(&s->run);
-  if (text.offset && !s->error.status && session_failed(s, lesson_run_fill(&s->run, text, filled, size, &s->error)))
+  if (text.text && !s->error.status && session_failed(s, lesson_run_fill(&s->run, text, filled, size, &s->error)))
     filled[0] = '\0';
   return filled;
 }
@@ -27,7 +27,7 @@ static const LessonBlock *block_at(const LessonSession *s, size_t k) {
 
 static bool begins_page(const LessonSession *s, size_t k) {
   const LessonBlock *b = block_at(s, k);
-  return k == 0 || (b && b->kind == LESSON_PROSE && strncmp(lesson_text(&s->lesson, b->text), "## ", 3) == 0);
+  return k == 0 || (b && b->kind == LESSON_PROSE && strncmp(b->text.text, "## ", 3) == 0);
 }
 
 static size_t page_of(const LessonSession *s, size_t k) {
@@ -284,7 +284,7 @@ int lesson_session_ask(const LessonSession *s) {
 
 int lesson_session_task(const LessonSession *s) {
   const LessonBlock *b = lesson_session_block(s);
-  const bool is_task = b && b->kind == LESSON_TASK && s->lesson.tasks[b->task].until.offset;
+  const bool is_task = b && b->kind == LESSON_TASK && s->lesson.tasks[b->task].until.text;
   return is_task && !s->deeds[b->task].is_done && !s->error.status ? b->task : -1;
 }
 

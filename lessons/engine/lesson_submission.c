@@ -12,7 +12,7 @@
 #include "sim/base/utf8.h"
 
 enum { COLUMNS_MAX = 32, CLEAN_BYTES = 3 * SUBMISSION_FIELD_BYTES, DEPTH_MAX = 8 };
-#define NO_SEED UINT64_MAX
+static const SubmissionRow NO_ROW = {.student = "", .lesson = "", .id = "", .answer = "", .seed = UINT64_MAX};
 
 typedef struct {
   Submission *s;
@@ -20,11 +20,10 @@ typedef struct {
   const char *p, *end;
   char separator;
   int line;
-  Error *error;     /* ends the reading */
-  Error problem;    /* ends the row */
-  Error damage;     /* of JSON: what follows its rows is lost */
-  size_t file_name; /* in the pool, as is the last student of JSON: */
-  size_t student;
+  Error *error;                    /* ends the reading */
+  Error problem;                   /* ends the row */
+  Error damage;                    /* of JSON: what follows its rows is lost */
+  const char *file_name, *student; /* student: the last of JSON, "": none */
   char raw[SUBMISSION_FIELD_BYTES], clean[CLEAN_BYTES];
 } Reader;
 
@@ -74,9 +73,9 @@ static void clean(Reader *r, const char *text, size_t length) {
 }
 
 /* Adds r->clean. */
-static Status add_clean(Reader *r, size_t *offset) {
-  if (!*r->clean) return STATUS_OK;
-  return pool_add(&r->s->pool, r->clean, strlen(r->clean), offset) ? STATUS_OK : no_memory(r);
+static Status add_clean(Reader *r, const char **text) {
+  *text = *r->clean ? pool_add(&r->s->pool, r->clean, strlen(r->clean)) : "";
+  return *text ? STATUS_OK : no_memory(r);
 }
 
 /* ---- Rows */
@@ -86,7 +85,7 @@ static Status add_row(Reader *r, SubmissionRow row) {
   const char *why = r->problem.message;
   if (r->s->n_rows == SUBMISSION_ROWS_MAX)
     return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
-  if (r->problem.status && !pool_add(&r->s->pool, why, strlen(why), &row.problem)) return no_memory(r);
+  if (r->problem.status && !(row.problem = pool_add(&r->s->pool, why, strlen(why)))) return no_memory(r);
   if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
   row.file = r->file_name;
   r->s->rows[r->s->n_rows++] = row;
@@ -216,7 +215,8 @@ static Status read_csv(Reader *r) {
   int n;
   Status status = read_heading(r, columns, &n);
   while (!status && r->p < r->end) {
-    SubmissionRow row = {.seed = NO_SEED, .line = r->line};
+    SubmissionRow row = NO_ROW;
+    row.line = r->line;
     bool last = false, any = false;
     int c = 0;
     for (; !last && !status; c++) {
@@ -229,7 +229,7 @@ static Status read_csv(Reader *r) {
     if (c > n)
       error_set(&r->problem, STATUS_BAD_FILE,
                 "%d fields under %d columns; put an answer with a comma in quotation marks", c, n);
-    if (!row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
+    if (!*row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
     status = add_row(r, row);
   }
   return status;
@@ -237,7 +237,7 @@ static Status read_csv(Reader *r) {
 
 /* ---- JSON */
 
-static Status add_text(Reader *r, const char *text, size_t length, size_t *offset) {
+static Status add_text(Reader *r, const char *text, size_t length, const char **offset) {
   if (length >= SUBMISSION_FIELD_BYTES) {
     error_set(&r->problem, STATUS_BAD_FILE, "a text is longer than %d bytes", SUBMISSION_FIELD_BYTES - 1);
     length = 0;
@@ -246,7 +246,7 @@ static Status add_text(Reader *r, const char *text, size_t length, size_t *offse
   return add_clean(r, offset);
 }
 
-static Status add_member(Reader *r, const json_t *object, const char *key, size_t *offset) {
+static Status add_member(Reader *r, const json_t *object, const char *key, const char **offset) {
   const json_t *value = json_object_get(object, key);
   if (json_is_string(value)) return add_text(r, json_string_value(value), json_string_length(value), offset);
   if (value) error_set(&r->problem, STATUS_BAD_FILE, "'%s' must be a text", key);
@@ -263,13 +263,14 @@ static Status add_answer(Reader *r, SubmissionRow row, const char *id, const jso
   Status status = add_text(r, id, strlen(id), &row.id);
   if (!status && !row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
   if (!status && text) status = add_text(r, text, strlen(text), &row.answer);
-  if (!status && row.answer && strchr(text, '\n') && !pool_add(&r->s->pool, text, strlen(text), &row.program))
+  if (!status && *row.answer && strchr(text, '\n') && !(row.program = pool_add(&r->s->pool, text, strlen(text))))
     status = no_memory(r);
   return status ? status : add_row(r, row);
 }
 
 static Status read_object(Reader *r, json_t *object) {
-  SubmissionRow common = {.seed = NO_SEED, .line = ++r->line};
+  SubmissionRow common = NO_ROW;
+  common.line = ++r->line;
   json_t *answers = json_object_get(object, "answers"), *value, *seed = json_object_get(object, "seed");
   const char *id;
   Status status = add_member(r, object, "student", &common.student);
@@ -322,10 +323,13 @@ static json_t *load_whole_part(char *text, size_t length) {
 
 /* The last row of a damaged file; one of which nothing is whole is refused. */
 static Status add_damage(Reader *r, size_t n_kept) {
-  if (!n_kept && !r->student) return error_set(r->error, STATUS_BAD_FILE, "%s", r->damage.message);
+  if (!n_kept && !*r->student) return error_set(r->error, STATUS_BAD_FILE, "%s", r->damage.message);
   error_set(&r->problem, STATUS_BAD_FILE, "%s; %zu answer%s before it %s kept, and what follows is lost",
             r->damage.message, n_kept, n_kept == 1 ? "" : "s", n_kept == 1 ? "is" : "are");
-  return add_row(r, (SubmissionRow){.seed = NO_SEED, .line = r->line, .student = r->student});
+  SubmissionRow row = NO_ROW;
+  row.line = r->line;
+  row.student = r->student;
+  return add_row(r, row);
 }
 
 static Status read_json(Reader *r, char *text) {
@@ -385,7 +389,8 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   Reader *r = calloc(1, sizeof *r);
   char *text = calloc(1, length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
   Status status = STATUS_NO_MEMORY;
-  if (r && text && pool_add(&submission->pool, name.text, strlen(name.text), &r->file_name)) {
+  if (r && text && (r->file_name = pool_add(&submission->pool, name.text, strlen(name.text)))) {
+    r->student = "";
     r->s = submission;
     r->file = name.text;
     r->line = 1;
@@ -402,12 +407,13 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
 }
 
 Status submission_add_problem(Submission *submission, const char *file, const char *why, Error *error) {
-  SubmissionRow row = {.seed = NO_SEED};
+  SubmissionRow row = NO_ROW;
   const Quote name = quote_text(file);
   if (submission->n_rows == SUBMISSION_ROWS_MAX)
     return error_set(error, STATUS_TOO_LARGE, "more than %d answers", SUBMISSION_ROWS_MAX);
-  if (!pool_add(&submission->pool, name.text, strlen(name.text), &row.file) ||
-      !pool_add(&submission->pool, why, strlen(why), &row.problem) ||
+  row.file = pool_add(&submission->pool, name.text, strlen(name.text));
+  row.problem = pool_add(&submission->pool, why, strlen(why));
+  if (!row.file || !row.problem ||
       !pool_grow_array((void **)&submission->rows, &submission->capacity, submission->n_rows + 1, sizeof row))
     return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", name.text);
   submission->rows[submission->n_rows++] = row;

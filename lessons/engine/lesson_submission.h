@@ -24,12 +24,12 @@ enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000, SUBMISSION
 
 /* Texts are clean UTF-8 in one line: control characters and marks of direction became '?'. */
 typedef struct {
-  size_t student, lesson, id, answer; /* in the pool; 0: not given */
-  size_t program;                     /* the answer with its lines, where it has several; 0: it has one */
-  size_t problem;                     /* why the row cannot be graded; 0: it can */
-  size_t file;                        /* the name of its file */
-  uint64_t seed;                      /* UINT64_MAX: not given */
-  int line;                           /* of the file; in JSON the number of the entry */
+  const char *student, *lesson, *id, *answer; /* "": not given */
+  const char *program;                        /* the answer with its lines, where it has several; NULL: it has one */
+  const char *problem;                        /* why the row cannot be graded; NULL: it can */
+  const char *file;                           /* the name of its file; of its rows the same pointer */
+  uint64_t seed;                              /* UINT64_MAX: not given */
+  int line;                                   /* of the file; in JSON the number of the entry */
 } SubmissionRow;
 
 /* Zeros: empty. */

@@ -59,7 +59,7 @@ static int forget_view(lua_State *lua) {
 /* ---- Checking */
 
 static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView *view, bool *done, Error *error) {
-  const char *source = lesson_text(run->lesson, task->until);
+  const char *source = task->until.text;
   ExpressionValue value;
   LessonView seen = *view;
   Status status = sandbox_call(run->scope, set_view, &seen, task->until.line, error);

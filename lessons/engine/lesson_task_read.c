@@ -60,9 +60,9 @@ Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *bloc
   status = lesson_add_markdown(r, text, piece_line(prose, text.text, line + 1), &block->text);
   if (!status) status = lesson_read_keys(r, KEYS, "a task", task, keys, keys_line);
   if (status) return status;
-  if (!task->until.offset && keys.length)
+  if (!task->until.text && keys.length)
     return LESSON_REFUSE(r, line, "the task has keys, but no 'until: ...' that says when it is done");
-  if (task->until.offset && !task->solution.offset)
+  if (task->until.text && !task->solution.text)
     return LESSON_REFUSE(r, line,
                          "the task has no 'solution: key=value ...', a change of the state that "
                          "makes it done");

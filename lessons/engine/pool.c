@@ -19,34 +19,32 @@ bool pool_grow_array(void **items, size_t *capacity, size_t needed, size_t item_
   return true;
 }
 
-static bool reserve(Pool *pool, size_t more) {
-  void *bytes = pool->bytes;
-  if (more > SIZE_MAX / 4 || !pool_grow_array(&bytes, &pool->capacity, pool->used + more + 2, 1)) return false;
-  pool->bytes = bytes;
-  if (pool->used == 0) pool->bytes[pool->used++] = '\0';
-  return true;
-}
+struct PoolBlock {
+  struct PoolBlock *before;
+  size_t used, capacity;
+  char bytes[];
+};
 
-bool pool_add(Pool *pool, const char *text, size_t length, size_t *offset) {
-  if (!reserve(pool, length)) return false;
-  *offset = pool->used;
-  memcpy(pool->bytes + pool->used, text, length);
-  pool->used += length;
-  pool->bytes[pool->used++] = '\0';
-  return true;
+const char *pool_add(Pool *pool, const char *text, size_t length) {
+  enum { BLOCK_BYTES = 4096 };
+  struct PoolBlock *block = pool->blocks;
+  if (!block || length >= block->capacity - block->used) {
+    const size_t capacity = length < BLOCK_BYTES ? BLOCK_BYTES : length + 1;
+    if (length > SIZE_MAX / 2 || !(block = malloc(sizeof *block + capacity))) return NULL;
+    *block = (struct PoolBlock){pool->blocks, 0, capacity};
+    pool->blocks = block;
+  }
+  char *const copy = block->bytes + block->used;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  block->used += length + 1;
+  return copy;
 }
-
-bool pool_extend(Pool *pool, const char *text, size_t length) {
-  if (!reserve(pool, length)) return false;
-  memcpy(pool->bytes + pool->used - 1, text, length);
-  pool->used += length;
-  pool->bytes[pool->used - 1] = '\0';
-  return true;
-}
-
-const char *pool_text(const Pool *pool, size_t offset) { return offset ? pool->bytes + offset : ""; }
 
 void pool_free(Pool *pool) {
-  free(pool->bytes);
-  *pool = (Pool){0};
+  while (pool->blocks) {
+    struct PoolBlock *const before = pool->blocks->before;
+    free(pool->blocks);
+    pool->blocks = before;
+  }
 }

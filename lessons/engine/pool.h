@@ -1,5 +1,4 @@
-/* Texts by offset in one growing block: no pointer into itself, one thing to free. Zeros: empty,
- * and offset 0 is always the empty text. */
+/* Texts that stay where they are, and are freed together. Zeros: empty. */
 #ifndef TILEWALK_LESSONS_ENGINE_POOL_H
 #define TILEWALK_LESSONS_ENGINE_POOL_H
 
@@ -7,18 +6,11 @@
 #include <stddef.h>
 
 typedef struct {
-  char *bytes;
-  size_t used, capacity;
+  struct PoolBlock *blocks;
 } Pool;
 
-/* Adds text[0..length) and a final zero; false: no memory, nothing changed. */
-bool pool_add(Pool *pool, const char *text, size_t length, size_t *offset);
-
-/* Adds more to the text that was added last. */
-bool pool_extend(Pool *pool, const char *text, size_t length);
-
-/* The text at an offset; valid until the next addition. */
-const char *pool_text(const Pool *pool, size_t offset);
+/* A copy of text[0..length) with a final zero; NULL: no memory. */
+const char *pool_add(Pool *pool, const char *text, size_t length);
 
 void pool_free(Pool *pool);
 

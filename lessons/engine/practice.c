@@ -8,7 +8,7 @@
 bool lesson_skill(const Lesson *l, int ask, char name[PRACTICE_NAME_BYTES]) {
   const LessonAsk *a = &l->asks[ask];
   const bool is_numbered = ascii_is_digit(l->name[0]) && ascii_is_digit(l->name[1]) && l->name[2] == '-';
-  if (!is_numbered || a->is_prediction || a->kind == LESSON_WORK || a->fixed.offset) return false;
+  if (!is_numbered || a->is_prediction || a->kind == LESSON_WORK || a->fixed.text) return false;
   snprintf(name, PRACTICE_NAME_BYTES, "%d/%s", atoi(l->name), a->id);
   return true;
 }

@@ -10,7 +10,7 @@
 int64_t story_size(const Lesson *story, int k) {
   for (int d = 0; d < story->n_draws; d++)
     if (strcmp(story->draw[d].name, "N") == 0 && !story->draw[d].is_range && k < story->draw[d].n)
-      return strtoll(lesson_text(story, story->draw[d].value[k]), NULL, 10);
+      return strtoll(story->draw[d].value[k].text, NULL, 10);
   return 0;
 }
 
@@ -81,7 +81,7 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
     free(told);
     return NULL;
   }
-  snprintf(told->title, sizeof told->title, "%s", lesson_text(story, story->title));
+  snprintf(told->title, sizeof told->title, "%s", story->title.text);
   told->N = story_size(story, size);
   return told;
 }

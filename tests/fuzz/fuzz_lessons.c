@@ -200,7 +200,7 @@ static void take_apart(const Lesson *lesson) {
   Flow flow = {0};
   for (size_t k = 0; k < lesson->n_blocks; k++)
     if (lesson->blocks[k].kind == LESSON_PROSE || lesson->blocks[k].kind == LESSON_TASK)
-      flow_markdown(&flow, lesson_text(lesson, lesson->blocks[k].text));
+      flow_markdown(&flow, lesson->blocks[k].text.text);
   require(flow.store.status == STATUS_OK && flow.text_bytes <= FLOW_TEXT_BYTES + 64);
   for (size_t k = 0; k < flow.n; k++) {
     const FlowPiece *p = &flow.pieces[k];

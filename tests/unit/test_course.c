@@ -93,7 +93,7 @@ static void letters_of(const LessonRun *run, const LessonQuestion *q, const char
   for (const char *key = keys; *key; key += strspn(key, " ")) {
     const size_t length = strcspn(key, " ");
     for (int place = 0; place < q->n_choices; place++) {
-      const char *own = lesson_text(run->lesson, ask->choice[q->written[place]].key);
+      const char *own = ask->choice[q->written[place]].key.text;
       if (strlen(own) == length && !memcmp(own, key, length) && used + 3 < size)
         letters[used++] = (char)('a' + place), letters[used++] = ' ';
     }
@@ -226,7 +226,7 @@ TEST(test_every_lesson_gives_something_to_do) {
     size_t given = lessons[k].n_tasks;
     for (size_t a = 0; a < lessons[k].n_asks; a++) given += lessons[k].asks[a].kind == LESSON_WORK;
     if (given == 0) fail_msg("%s gives nothing to do", FILES[k]);
-    for (size_t t = 0; t < lessons[k].n_tasks; t++) n += lessons[k].tasks[t].until.offset != 0;
+    for (size_t t = 0; t < lessons[k].n_tasks; t++) n += lessons[k].tasks[t].until.text != NULL;
   }
   assert_true(n >= 3);
 }

@@ -66,8 +66,8 @@ TEST(a_whole_lesson_is_read) {
   must(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", fresh_error()));
   assert_string_equal(l.file, "03-x.md");
   assert_string_equal(l.name, "03-x");
-  assert_string_equal(lesson_text(&l, l.title), "A title");
-  assert_string_equal(lesson_text(&l, l.idea), "One idea.");
+  assert_string_equal(l.title.text, "A title");
+  assert_string_equal(l.idea.text, "One idea.");
   assert_int_equal(l.minutes, 7);
   assert_int_equal(l.n_draws, 1);
   assert_string_equal(l.draw[0].name, "N");
@@ -82,14 +82,14 @@ TEST(a_whole_lesson_is_read) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
     if (BLOCKS[k].line) assert_int_equal(l.blocks[k].text.line, BLOCKS[k].line);
   }
-  assert_non_null(strstr(lesson_text(&l, l.blocks[1].text), "## not a page"));
-  assert_string_equal(lesson_text(&l, l.blocks[4].caption), "A caption.");
+  assert_non_null(strstr(l.blocks[1].text.text, "## not a page"));
+  assert_string_equal(l.blocks[4].caption.text, "A caption.");
   const LessonTask *task = &l.tasks[l.blocks[5].task];
-  assert_string_equal(lesson_text(&l, l.blocks[5].text), "Look: at it.\n\n- until: is no key here");
-  assert_string_equal(lesson_text(&l, task->until), "view.N > 1\n  and true");
+  assert_string_equal(l.blocks[5].text.text, "Look: at it.\n\n- until: is no key here");
+  assert_string_equal(task->until.text, "view.N > 1\n  and true");
   assert_int_equal(task->until.line, 42);
-  assert_string_equal(lesson_text(&l, task->solution), "N={N}");
-  assert_string_equal(lesson_text(&l, task->explain), "So.");
+  assert_string_equal(task->solution.text, "N={N}");
+  assert_string_equal(lesson_text(task->explain), "So.");
   assert_int_equal(task->n_hints, 1);
   const LessonAsk *ask = &l.asks[0];
   assert_string_equal(ask->id, "first-one");
@@ -98,7 +98,7 @@ TEST(a_whole_lesson_is_read) {
   assert_int_equal(ask->answer.line, 22);
   assert_int_equal(ask->n_hints, 2);
   assert_int_equal(ask->n_wrong, 2);
-  assert_string_equal(lesson_text(&l, ask->wrong[0].key), "N - 1");
+  assert_string_equal(ask->wrong[0].key.text, "N - 1");
   assert_int_equal(ask->wrong[0].key.line, 28);
   assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART && ask->tolerance.amount == 0.01);
   assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
@@ -118,7 +118,7 @@ TEST(line_ends_of_windows_are_read) {
   Lesson l;
   must(lesson_from_buffer(&l, text, used, "x.md", fresh_error()));
   assert_int_equal(l.n_blocks, 7);
-  assert_string_equal(lesson_text(&l, l.title), "A title");
+  assert_string_equal(l.title.text, "A title");
   assert_string_equal(l.asks[0].unit.name, "MiB");
   lesson_free(&l);
 }
@@ -199,7 +199,7 @@ TEST(broken_files_are_refused_with_their_line) {
       fail_msg("row %zu was read", k);
     if (strncmp(test_error.message, begins, strlen(begins)) != 0 || !strstr(test_error.message, REFUSED[k].reason))
       fail_msg("row %zu: %s", k, test_error.message);
-    assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.bytes == NULL);
+    assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.blocks == NULL);
   }
 }
 

@@ -5,8 +5,6 @@
 static Submission s;
 static Error error;
 
-static const char *text_of(size_t offset) { return offset ? pool_text(&s.pool, offset) : ""; }
-
 static void read_text(const char *text) {
   error = (Error){0};
   must(submission_add(&s, text, strlen(text), "f.csv", &error));
@@ -14,15 +12,16 @@ static void read_text(const char *text) {
 
 static void is_row(size_t k, const char *student, const char *id, const char *answer, int line) {
   assert_true(k < s.n_rows);
-  assert_string_equal(text_of(s.rows[k].student), student);
-  assert_string_equal(text_of(s.rows[k].id), id);
-  assert_string_equal(text_of(s.rows[k].answer), answer);
+  assert_string_equal(s.rows[k].student, student);
+  assert_string_equal(s.rows[k].id, id);
+  assert_string_equal(s.rows[k].answer, answer);
   assert_int_equal(s.rows[k].line, line);
 }
 
 static void is_problem(size_t k, const char *part) {
   assert_true(k < s.n_rows);
-  if (!strstr(text_of(s.rows[k].problem), part)) fail_msg("'%s' lacks '%s'", text_of(s.rows[k].problem), part);
+  const char *problem = s.rows[k].problem;
+  if (!problem || !strstr(problem, part)) fail_msg("'%s' lacks '%s'", problem, part);
 }
 
 /* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
@@ -31,7 +30,7 @@ TEST(test_fields_and_columns) {
   read_text("id,answer,student\na,1\nb,2,,,3\nc\n");
   assert_int_equal(s.n_rows, 3);
   is_row(0, "", "a", "1", 2);
-  assert_int_equal(s.rows[0].problem, 0);
+  assert_null(s.rows[0].problem);
   is_row(1, "", "b", "2", 3);
   is_problem(1, "5 fields under 3 columns");
   is_row(2, "", "c", "", 4);
@@ -52,8 +51,8 @@ TEST(test_wrong_rows_hurt_no_other) {
   is_row(0, "", "b", "2", 2);
   is_problem(1, "a field ends at its closing quotation mark");
   is_row(2, "", "d", "4", 4);
-  assert_int_equal(s.rows[3].problem, 0); /* 4095 bytes fit */
-  assert_int_equal(strlen(text_of(s.rows[3].answer)), SUBMISSION_FIELD_BYTES - 1);
+  assert_null(s.rows[3].problem); /* 4095 bytes fit */
+  assert_int_equal(strlen(s.rows[3].answer), SUBMISSION_FIELD_BYTES - 1);
   is_problem(4, "a field is longer than 4095 bytes");
   is_row(5, "", "g", "7", 7);
   is_problem(6, "a quotation mark is never closed");
@@ -88,7 +87,7 @@ TEST(test_a_cut_file_keeps_its_whole_answers) {
       for (size_t k = 0; k < s.n_rows; k++) n_kept += !s.rows[k].problem;
       if (n_kept != n || s.n_rows != n + 1) fail_msg("%zu of %zu kept of %.*s", n_kept, n, (int)length, TEXT);
       is_problem(n, "what follows is lost");
-      assert_string_equal(text_of(s.rows[n].student), (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length ? "B" : "A");
+      assert_string_equal(s.rows[n].student, (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length ? "B" : "A");
     }
     submission_free(&s);
   }

@@ -109,7 +109,7 @@ static Status choose_articles(const Claims *claims, const bool *articles, bool *
   bool any = false, known[N_LETTERS] = {false};
   for (int l = 0; l < N_LETTERS; l++) any = any || articles[l];
   for (size_t k = 0; k < claims->n_entries; k++) {
-    const int l = claims_article(claims, &claims->entries[k]) - 'A';
+    const int l = *claims->entries[k].text[CLAIM_ARTICLE].text - 'A';
     known[l] = true;
     if (any && !articles[l]) chosen[k] = false;
   }
@@ -123,9 +123,8 @@ static Status choose_word(const Claims *claims, const char *word, bool *chosen, 
   bool any = !*word;
   for (size_t k = 0; k < claims->n_entries && *word; k++) {
     const ClaimEntry *e = &claims->entries[k];
-    bool found = strcasestr(claims_id(claims, e), word) != NULL;
-    for (int part = 0; part < CLAIM_TEXT_COUNT; part++)
-      found = found || strcasestr(pool_text(&claims->pool, e->text[part].offset), word);
+    bool found = strcasestr(e->id, word) != NULL;
+    for (int part = 0; part < CLAIM_TEXT_COUNT; part++) found = found || strcasestr(lesson_text(e->text[part]), word);
     chosen[k] = chosen[k] && found;
     any = any || found;
   }

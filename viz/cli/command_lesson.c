@@ -145,8 +145,8 @@ static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *te
   int order[ANSWER_CHOICES_MAX];
   if (ask->kind == LESSON_ORDER) lesson_order(q, order);
   for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER && used < size; n++)
-    used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "",
-                             lesson_text(lesson, ask->choice[q->written[order[n]]].key));
+    used +=
+        (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", ask->choice[q->written[order[n]]].key.text);
 }
 
 /* What is right for a learner with this seed. */
@@ -176,7 +176,7 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
   Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error)
                        : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
   if (!status) {
-    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson_text(lesson, lesson->title));
+    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson->title.text);
     fputs("\n\n", io->out);
     for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
       if (lesson->blocks[k].kind != LESSON_TEACHER) continue;

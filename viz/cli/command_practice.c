@@ -54,7 +54,7 @@ static void add_skills(Practice *p, const Lesson *lesson) {
   for (size_t a = 0; a < lesson->n_asks && p->n < SKILLS_MAX; a++) {
     Skill *s = &p->skills[p->n];
     if (!lesson_skill(lesson, (int)a, s->name) || !is_chosen(p, s->name)) continue;
-    snprintf(s->title, sizeof s->title, "%.120s", lesson_text(lesson, lesson->title));
+    snprintf(s->title, sizeof s->title, "%.120s", lesson->title.text);
     s->lesson = atoi(lesson->name);
     s->ask = (int)a;
     p->known[p->n++] = lesson_progress_skill(&p->progress, s->name);

@@ -25,7 +25,7 @@
 static Status put_claims(FILE *out, Error *error) {
   Claims all = {0};
   const Status status = check_read(&all, error);
-  for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
+  for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", all.entries[k].id);
   claims_free(&all);
   return status;
 }

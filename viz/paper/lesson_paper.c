@@ -63,7 +63,7 @@ static void draw_foot(Paper *p) {
   right.anchor = ANCHOR_END;
   snprintf(page, sizeof page, "%d", ++p->page);
   theme_use(p->cr, theme_light.ink_soft, 1);
-  letter_draw(p->cr, &left, p->room.x, p->room.y + p->room.height + FOOT, lesson_text(p->lesson, p->lesson->title));
+  letter_draw(p->cr, &left, p->room.x, p->room.y + p->room.height + FOOT, p->lesson->title.text);
   letter_draw(p->cr, &right, p->room.x + p->room.width, p->room.y + p->room.height + FOOT, page);
 }
 
@@ -116,14 +116,14 @@ static void put_text(Paper *p, Flow *flow, double width) {
 static const char *fill(Paper *p, LessonText text) {
   p->text[0] = '\0';
   lesson_run_refill(&p->run);
-  if (text.offset && !failed(p)) lesson_run_fill(&p->run, text, p->text, sizeof p->text, &p->error);
+  if (text.text && !failed(p)) lesson_run_fill(&p->run, text, p->text, sizeof p->text, &p->error);
   return p->text;
 }
 
 /* A flow that begins with the text that waits. */
 static Flow begin_flow(Paper *p) {
   Flow flow = {0};
-  if (p->waiting.offset) flow_markdown(&flow, fill(p, p->waiting));
+  if (p->waiting.text) flow_markdown(&flow, fill(p, p->waiting));
   p->waiting = (LessonText){0};
   return flow;
 }
@@ -160,7 +160,7 @@ static void put_show(Paper *p, const LessonBlock *b) {
   p->viewer.stop(p->viewer.data, p->viewer.play(p->viewer.data, &show));
   lesson_warp_lines(&show, lines, sizeof lines);
   if (*lines) flow_code(&caption, lines);
-  if (b->caption.offset) flow_markdown(&caption, fill(p, b->caption));
+  if (b->caption.text) flow_markdown(&caption, fill(p, b->caption));
   flow_place(&caption, p->cr, &theme_light, p->room.width, 1, p->em);
   const double rest = p->room.height - caption.height - p->em; /* the caption stays with its picture */
   const double widest = p->is_slides ? fmin(p->room.width, rest * SCREEN_WIDTH / SCREEN_HEIGHT) : 0.8 * p->room.width;
@@ -213,7 +213,7 @@ static void put_ask(Paper *p, const LessonBlock *b) {
 /* ---- All of it --------------------------------------------------------------------------------------------- */
 
 static void put_prose(Paper *p, LessonText text) {
-  const bool is_first = p->waiting.offset == 0;
+  const bool is_first = !p->waiting.text;
   Flow flow = begin_flow(p);
   if (p->is_slides) end_page(p);
   flow_markdown(&flow, fill(p, text));
@@ -238,8 +238,8 @@ static void put_waiting(Paper *p) {
 static void put_title(Paper *p) {
   Flow flow = {0};
   char words[CLASS_NAME_BYTES + 64];
-  flow_heading(&flow, p->is_slides ? 2 : 1.7, lesson_text(p->lesson, p->lesson->title));
-  flow_text(&flow, FLOW_SOFT, lesson_text(p->lesson, p->lesson->idea));
+  flow_heading(&flow, p->is_slides ? 2 : 1.7, p->lesson->title.text);
+  flow_text(&flow, FLOW_SOFT, p->lesson->idea.text);
   if (!p->is_slides) {
     snprintf(words, sizeof words, "Name: %s    Numbers: %" PRIu64,
              *p->student ? p->student : "______________________________", p->run.seed);
@@ -317,7 +317,7 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
 }
 
 static Status write_pages(Paper *p, const char *path, Error *error) {
-  const SurfaceMetadata metadata = {.title = lesson_text(p->lesson, p->lesson->title)};
+  const SurfaceMetadata metadata = {.title = p->lesson->title.text};
   unsigned char *bytes = NULL;
   size_t n = 0;
   FileWrite file;

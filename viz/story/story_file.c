@@ -48,7 +48,7 @@ Status story_list(void (*take)(void *data, const char *name, const char *title),
   for (int k = 0; !status && k < names->n; k++) {
     Lesson *story = story_open(names->names[k], error);
     if (story)
-      take(data, names->names[k], lesson_text(story, story->title));
+      take(data, names->names[k], story->title.text);
     else
       status = error->status;
     story_free(story);

@@ -92,8 +92,8 @@ static int print_lesson(Printer *p, const char *name) {
   }
   if (!p->error.status) p->error = s->error;
   if (!p->error.status)
-    printf("title %s\nidea %s\nminutes %d\n\n%s", lesson_text(&s->lesson, s->lesson.title),
-           lesson_text(&s->lesson, s->lesson.idea), s->lesson.minutes, all.text);
+    printf("title %s\nidea %s\nminutes %d\n\n%s", s->lesson.title.text, s->lesson.idea.text, s->lesson.minutes,
+           all.text);
   html_free(&page);
   html_free(&all);
   return p->error.status ? 2 : 0;

@@ -175,7 +175,7 @@ static void put_code(Html *h, const char *text) {
 }
 
 static void put_part(Html *h, const LessonPart *part) {
-  const char *words = pool_text(&h->page.pool, part->words), *text = pool_text(&h->page.pool, part->text);
+  const char *words = part->words, *text = part->text;
   switch (part->kind) {
   case PART_IDEA:
     html_put(h, "<p class=\"soft\">");

@@ -48,7 +48,7 @@ EXPORT bool web_lesson_open(const char *name, bool restart, const char *seed) {
 }
 
 EXPORT const char *web_lesson_error(void) { return lesson_error.message; }
-EXPORT const char *web_lesson_title(void) { return is_open ? lesson_text(&session.lesson, session.lesson.title) : ""; }
+EXPORT const char *web_lesson_title(void) { return is_open ? session.lesson.title.text : ""; }
 
 /* What stands in the field. */
 EXPORT void web_lesson_type(const char *text) {
@@ -127,9 +127,9 @@ EXPORT const char *web_lesson_list(void) {
     if (lesson_load_named(files->names[k], &lesson, &error)) continue;
     const LessonStanding s = has_progress ? lesson_progress_of(&progress, lesson.name) : (LessonStanding){0};
     json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:b}", "name", lesson.name, "title",
-                                          lesson_text(&lesson, lesson.title), "idea", lesson_text(&lesson, lesson.idea),
-                                          "minutes", lesson.minutes, "right", s.n_right, "counted",
-                                          lesson_n_counted(&lesson), "begun", s.has_begun, "finished", s.is_finished));
+                                          lesson.title.text, "idea", lesson.idea.text, "minutes", lesson.minutes,
+                                          "right", s.n_right, "counted", lesson_n_counted(&lesson), "begun",
+                                          s.has_begun, "finished", s.is_finished));
     lesson_free(&lesson);
   }
   free(files);

@@ -95,7 +95,7 @@ static void put_end(LessonPanel *p, const char *right, const char *first) {
 
 static void put_part(LessonPanel *p, const LessonPart *part) {
   Flow *f = &p->flow;
-  const char *words = pool_text(&p->page.pool, part->words), *text = pool_text(&p->page.pool, part->text);
+  const char *words = part->words, *text = part->text;
   switch (part->kind) {
   case PART_TITLE: flow_heading(f, 1.5, text); break;
   case PART_IDEA: flow_text(f, FLOW_SOFT, text)->gap = 4; break;

@@ -28,7 +28,7 @@ static bool read_row(PickerRow *row, const char *name, const LessonProgress *pro
     return true;
   }
   const LessonStanding standing = lesson_progress_of(progress, lesson.name);
-  snprintf(row->title, sizeof row->title, "%.150s", lesson_text(&lesson, lesson.title));
+  snprintf(row->title, sizeof row->title, "%.150s", lesson.title.text);
   take_standing(row, &lesson, &standing);
   row->can_run = true;
   lesson_free(&lesson);

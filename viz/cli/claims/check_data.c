@@ -32,11 +32,10 @@ static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
     char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
     exact_text(part, text);
     claims_why(claims, e, why, sizeof why);
-    put_cells(t, "sssssss", claims_id(claims, e), e->is_question ? "question" : "claim",
-              (char[]){claims_article(claims, e), '\0'}, part->claimed.text, text, part->claimed.unit,
-              verdict_name(e->verdict));
-    put_cells(t, "s", claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
-    put_cells(t, "s", e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
+    put_cells(t, "sssssss", e->id, e->is_question ? "question" : "claim", (char[]){*e->text[CLAIM_ARTICLE].text, '\0'},
+              part->claimed.text, text, part->claimed.unit, verdict_name(e->verdict));
+    put_cells(t, "s", e->filled[e->is_question ? CLAIM_ASKS : CLAIM_SAYS]);
+    put_cells(t, "s", e->is_question ? e->filled[CLAIM_EVIDENCE] : why);
   }
 }
 
@@ -99,32 +98,32 @@ static void put_part(Document *d, const ClaimPart *part) {
   put_values(d, "unit:s", part->claimed.unit);
 }
 
-static void put_text(Document *d, const Claims *claims, const ClaimEntry *e, const char *key, ClaimText which) {
-  put_values(d, "%:s", key, claims_filled(claims, e, which));
+static void put_text(Document *d, const ClaimEntry *e, const char *key, ClaimText which) {
+  put_values(d, "%:s", key, e->filled[which]);
 }
 
 static void put_claim(Document *d, const Claims *claims, const ClaimEntry *e) {
   char why[CLAIMS_TEXT_BYTES];
   claims_why(claims, e, why, sizeof why);
-  put_values(d, "{id:s verdict:s", claims_id(claims, e), verdict_name(e->verdict));
+  put_values(d, "{id:s verdict:s", e->id, verdict_name(e->verdict));
   put_part(d, claims_part(claims, e, 0));
   put_values(d, "why:s", why);
-  put_text(d, claims, e, "article", CLAIM_ARTICLE);
-  put_text(d, claims, e, "says", CLAIM_SAYS);
+  put_text(d, e, "article", CLAIM_ARTICLE);
+  put_text(d, e, "says", CLAIM_SAYS);
   put_end(d);
 }
 
 static void put_question(Document *d, const Claims *claims, const ClaimEntry *e) {
-  put_values(d, "{id:s", claims_id(claims, e));
-  put_text(d, claims, e, "asks", CLAIM_ASKS);
-  put_text(d, claims, e, "answer", CLAIM_ANSWER);
-  put_text(d, claims, e, "article_says", CLAIM_ARTICLE_SAYS);
+  put_values(d, "{id:s", e->id);
+  put_text(d, e, "asks", CLAIM_ASKS);
+  put_text(d, e, "answer", CLAIM_ANSWER);
+  put_text(d, e, "article_says", CLAIM_ARTICLE_SAYS);
   put_values(d, "verdict:s", verdict_name(e->verdict));
-  put_text(d, claims, e, "evidence", CLAIM_EVIDENCE);
+  put_text(d, e, "evidence", CLAIM_EVIDENCE);
   put_values(d, "parts[");
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
-    put_values(d, "{part:s verdict:s", pool_text(&claims->pool, part->name), verdict_name(part->judgement.verdict));
+    put_values(d, "{part:s verdict:s", part->name, verdict_name(part->judgement.verdict));
     put_part(d, part);
     put_end(d);
   }

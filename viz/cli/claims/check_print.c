@@ -85,10 +85,9 @@ static void add_articles(Document *d, const Claims *claims, const bool *chosen) 
   static const Verdict ORDER[] = {VERDICT_HOLDS, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG};
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "articles!|right>|rounded>|in a limit>|wrong>");
   for (size_t k = 0, next; k < claims->n_entries; k = next) {
-    const char *section = claims_section(claims, &claims->entries[k]);
+    const char *section = claims->entries[k].section;
     int n[VERDICT_COUNT] = {0}, any = 0;
-    for (next = k; next < claims->n_entries && strcmp(section, claims_section(claims, &claims->entries[next])) == 0;
-         next++)
+    for (next = k; next < claims->n_entries && strcmp(section, claims->entries[next].section) == 0; next++)
       if (chosen[next]) n[claims->entries[next].verdict]++, any++;
     if (!any) continue;
     table_text(t, ROLE_PLAIN, section);
@@ -106,8 +105,8 @@ static void add_claims(Document *d, const Claims *claims, const bool *chosen, co
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
     computed_text(part, computed);
-    put_cells(t, "ss@s~s", claims_id(claims, e), part->claimed.text,
-              e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed, part->claimed.unit);
+    put_cells(t, "ss@s~s", e->id, part->claimed.text, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed,
+              part->claimed.unit);
     table_format(t, LOOK[e->verdict].role, "%s %s", text_role_mark(style, LOOK[e->verdict].role),
                  verdict_name(e->verdict));
   }
@@ -132,28 +131,27 @@ static void print_part(const ClaimPart *part, const char *name, const char *labe
   print_labelled(io, label, LOOK[verdict].role, line);
 }
 
-static void print_heading(const Claims *claims, const ClaimEntry *e, Io *io) {
+static void print_heading(const ClaimEntry *e, Io *io) {
   const TextRole role = LOOK[e->verdict].role;
   fputc('\n', io->out);
   text_print(io->out, &io->style, role, "%s ", text_role_mark(&io->style, role));
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", claims_id(claims, e));
+  text_print(io->out, &io->style, ROLE_HEADING, "%s", e->id);
   text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
 }
 
-static void print_text(const Claims *claims, const ClaimEntry *e, const char *label, TextRole role, ClaimText which,
-                       Io *io) {
-  print_labelled(io, label, role, claims_filled(claims, e, which));
+static void print_text(const ClaimEntry *e, const char *label, TextRole role, ClaimText which, Io *io) {
+  print_labelled(io, label, role, e->filled[which]);
 }
 
 static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
-  print_heading(claims, e, io);
-  print_text(claims, e, "asks", ROLE_PLAIN, CLAIM_ASKS, io);
-  print_text(claims, e, "answer", ROLE_ACCENT, CLAIM_ANSWER, io);
-  print_text(claims, e, "evidence", ROLE_PLAIN, CLAIM_EVIDENCE, io);
-  print_text(claims, e, "article", ROLE_PLAIN, CLAIM_ARTICLE_SAYS, io);
+  print_heading(e, io);
+  print_text(e, "asks", ROLE_PLAIN, CLAIM_ASKS, io);
+  print_text(e, "answer", ROLE_ACCENT, CLAIM_ANSWER, io);
+  print_text(e, "evidence", ROLE_PLAIN, CLAIM_EVIDENCE, io);
+  print_text(e, "article", ROLE_PLAIN, CLAIM_ARTICLE_SAYS, io);
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
-    const char *name = part->name ? pool_text(&claims->pool, part->name) : claims_id(claims, e);
+    const char *name = part->name ? part->name : e->id;
     print_part(part, name, p ? "" : "judged", io);
   }
 }
@@ -161,8 +159,8 @@ static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
 /* ---- In full ----------------------------------------------------------------------------------------------------- */
 
 /* The expression of a part, below its label and indented, so that it can be copied. */
-static void print_code(const Claims *claims, const ClaimPart *part, Io *io) {
-  const char *line = pool_text(&claims->pool, part->code.offset);
+static void print_code(const ClaimPart *part, Io *io) {
+  const char *line = part->code.text;
   text_print(io->out, &io->style, ROLE_DIM, "  computed by\n");
   while (*line) {
     const size_t bytes = strcspn(line, "\n");
@@ -176,9 +174,9 @@ static void print_code(const Claims *claims, const ClaimPart *part, Io *io) {
 static void print_claim_in_full(const Claims *claims, const ClaimEntry *e, Io *io) {
   const ClaimPart *part = claims_part(claims, e, 0);
   char computed[CELL_BYTES], text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
-  print_heading(claims, e, io);
-  print_text(claims, e, "article", ROLE_PLAIN, CLAIM_ARTICLE, io);
-  print_text(claims, e, "says", ROLE_PLAIN, CLAIM_SAYS, io);
+  print_heading(e, io);
+  print_text(e, "article", ROLE_PLAIN, CLAIM_ARTICLE, io);
+  print_text(e, "says", ROLE_PLAIN, CLAIM_SAYS, io);
   with_unit(part, part->claimed.text, text);
   print_labelled(io, "printed", ROLE_PLAIN, text);
   computed_text(part, computed);
@@ -186,7 +184,7 @@ static void print_claim_in_full(const Claims *claims, const ClaimEntry *e, Io *i
   print_labelled(io, "computed", ROLE_ACCENT, text);
   claims_why(claims, e, why, sizeof why);
   if (*why) print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", ROLE_PLAIN, why);
-  print_code(claims, part, io);
+  print_code(part, io);
 }
 
 static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
@@ -198,7 +196,7 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
       continue;
     }
     print_question(claims, e, io);
-    for (int p = 0; p < e->n_parts; p++) print_code(claims, claims_part(claims, e, p), io);
+    for (int p = 0; p < e->n_parts; p++) print_code(claims_part(claims, e, p), io);
   }
 }
 

@@ -41,8 +41,8 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
     const LessonStanding s = lesson_progress_of(&progress, lesson.name);
     standing_text(&s, &lesson, standing, sizeof standing);
     if (!next && !s.is_finished) next = files->names[k];
-    put_cells(t, "*sssnubbnn@s", lesson.name, lesson_text(&lesson, lesson.title), lesson_text(&lesson, lesson.idea),
-              lesson.minutes, (uint64_t)lesson.n_asks, s.has_begun, s.is_finished, s.n_asked, s.n_right,
+    put_cells(t, "*sssnubbnn@s", lesson.name, lesson.title.text, lesson.idea.text, lesson.minutes,
+              (uint64_t)lesson.n_asks, s.has_begun, s.is_finished, s.n_asked, s.n_right,
               s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
     lesson_free(&lesson);
   }

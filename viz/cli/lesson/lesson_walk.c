@@ -155,7 +155,7 @@ static void print_end(Walk *w, const char *right, const char *first) {
 
 static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   static const TextRole ROLES[] = {ROLE_PLAIN, ROLE_GOOD, ROLE_WARN, ROLE_BAD, ROLE_ACCENT};
-  const char *words = pool_text(&w->page.pool, part->words), *text = pool_text(&w->page.pool, part->text);
+  const char *words = part->words, *text = part->text;
   const TextRole role = ROLES[part->tone];
   switch (part->kind) {
   case PART_PROSE: return print_prose(w, text, error);
@@ -344,8 +344,8 @@ static void set_state(void *data, const char *state, SceneKind scene) {
 
 static void print_title(Walk *w) {
   const Lesson *l = &w->session.lesson;
-  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0, lesson_text(l, l->title));
-  text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, lesson_text(l, l->idea));
+  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0, l->title.text);
+  text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, l->idea.text);
   fprintf(w->io->out, "About %d minutes. 'help' says what you can type.\n", l->minutes);
   fputc('\n', w->io->out);
 }
@@ -384,7 +384,7 @@ static Status walk(Walk *w, Error *error) {
       status = answer(w, error);
       continue;
     }
-    if (!b || (b->kind == LESSON_TASK && !s->lesson.tasks[b->task].until.offset)) wait_for_enter(w);
+    if (!b || (b->kind == LESSON_TASK && !s->lesson.tasks[b->task].until.text)) wait_for_enter(w);
     if (w->stopped) break;
     lesson_session_next(s);
     status = print_new(w, error);
