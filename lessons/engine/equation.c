@@ -8,7 +8,8 @@
 #include "lessons/engine/expression.h"
 #include "sim/base/ascii.h"
 
-/* The number at *at, which moves on behind it: 1,024.5, with its percent sign. `slack`: half of one in its last digit. */
+/* The number at *at, which moves on behind it: 1,024.5, with its percent sign. `slack`: half of one in its last
+ * digit. */
 static double read_number(const char **at, double *slack) {
   Answer a = {0};
   size_t n = strspn(*at, "0123456789.,");
