@@ -6,14 +6,14 @@ import { resolve } from 'node:path'
 const folder = resolve(process.argv[2])
 const { load } = await import(`${folder}/engine.js`)
 const bundles = ['assets', 'reports'].map(name => readFileSync(`${folder}/${name}.bundle`))
-const engine = await load(new WebAssembly.Module(readFileSync(`${folder}/whole.wasm`)), bundles, { measure: () => 0, act: () => {} })
+const engine = await load(new WebAssembly.Module(readFileSync(`${folder}/whole.wasm`)), bundles, { measure: () => 0 })
 
 function ask(line) {
   const status = engine.call('web_ask', line)
   return [status, status === 2 ? engine.text('web_remark') + '\n' : engine.text('web_answer')]
 }
 for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1)) {
-  const [, kernel] = line.match(/^kernel (\S+)/) ?? []
+  const [, kernel] = line.match(/^kernel .*?(\S+\.ptx)/) ?? []
   if (kernel) engine.call('web_file', 0, kernel, readFileSync(kernel, 'utf8'))
   process.stdout.write(ask(line).join('\n'))
 }

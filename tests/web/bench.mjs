@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 12)
 const LIMITS = { change: 16, first: 1000, l2: 150, frame: 1000 / 60 }
 const CATEGORIES = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'blink.user_timing', 'v8.execute', 'toplevel']
 const SMALL = 'N=64 d=16 causal=1 block=8', LARGE = 'N=4096 d=128 heads=32 kv-heads=8 causal=1 block=128 gpu=h200 step=1000'
-const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'bank']
+const SCENES = ['walk', 'softmax', 'piles', 'time', 'bank', 'many']
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
 
 // ---- traces

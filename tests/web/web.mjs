@@ -686,7 +686,7 @@ async function background(world) {
   })()`)
   same(await page.value(described), words(4096 + 128 * 11), 'the last of many changes')
   // Without a Worker it is as before.
-  await page.value(`(tilewalk.background.terminate(), tilewalk.isAsking = false, tilewalk.background = { postMessage() { tilewalk.takeL2(null) } }, tilewalk.set(2, '8192'))`)
+  await page.value(`(tilewalk.machine.ask = async () => ({ wrong: 'no Worker' }), tilewalk.set(2, '8192'))`)
   await page.until(`${described}.includes(' hits.')`)
   same(await page.value(described), words(8192), 'without a Worker')
   return `answers after ${waited.map(ms => ms.toFixed(0)).join(', ')} ms; between frames ${gaps[gaps.length >> 1].toFixed(0)}, at most ${gaps.at(-1).toFixed(0)} ms`

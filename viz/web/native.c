@@ -35,7 +35,6 @@ double page_measure(double size, int style, const char *text, size_t length) {
   }
   return width * size / 100;
 }
-void page_act(const char *name) { (void)name; }
 
 bool web_open(const char *line);
 void web_look(bool dark, bool reduced_motion);

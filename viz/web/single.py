@@ -47,7 +47,7 @@ POLICY = ("default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; st
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
 style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", re.search(r'<style>(.*?)</style>', read('see.html'), flags=re.S)[1])
-script = LOAD + '\n'.join(module(name) for name in ('kept.js', 'element.js', 'files.js', 'packed.js', 'top.js', 'engine.js', 'canvas.js', 'viewer.js', 'panels.js', 'drive.js', 'see.js'))
+script = LOAD + '\n'.join(module(name) for name in ('kept.js', 'element.js', 'files.js', 'packed.js', 'top.js', 'engine.js', 'canvas.js', 'machine.js', 'viewer.js', 'panels.js', 'drive.js', 'see.js'))
 if '</script' in script:
     sys.exit('single.py: a script holds </script')
 page = read('see.html')

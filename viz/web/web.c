@@ -41,10 +41,8 @@ void web_forget_drawn(void) {
 
 /* ---- What the page does ---------------------------------------------------------------------------------- */
 
-static void act(void *data, PlayerInput input) {
-  (void)data;
-  page_act(input == INPUT_FULLSCREEN ? "fullscreen" : "other");
-}
+/* What is left to the window are buttons of the page. */
+static void act(void *data, PlayerInput input) { (void)data, (void)input; }
 
 /* A page is given the clipboard later, or never. */
 static char *no_clipboard(void *data) {

@@ -120,9 +120,9 @@ $(WEB)/tilewalk.wasm: $(WEB_OBJ)
 $(BUILD)/wasm/viz/%.o $(BUILD)/wasm/lessons/%.o: WEB_FLAGS += -Oz
 $(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
 $(WEB_PTX_HOT): WEB_FLAGS += -fno-unroll-loops -msimd128 $(WEB_PTX_FLAGS)
-$(WEB)/kernels.json: viz/web/kernels.py $(wildcard viz/web/kernels/*.cu kernels/cuda/*.h)
+$(WEB)/kernels.json: viz/web/kernels.py $(BUILD)/tilewalk $(wildcard viz/web/kernels/*.cu kernels/cuda/*.h)
 	@mkdir -p $(@D)
-	$(call say,GEN)viz/web/kernels.py $(WEB_CLANG) $@ $(wildcard viz/web/kernels/*.cu)
+	$(call say,GEN)viz/web/kernels.py $(BUILD)/tilewalk $@ $(wildcard viz/web/kernels/*.cu)
 $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_ASSETS)

@@ -15,9 +15,6 @@
 /* How wide a line is in the page's font, in pixels; style as in drawing.h. */
 IMPORT(measure) double page_measure(double size, int style, const char *text, size_t length);
 
-/* Does what only a page can: "fullscreen", or "other". */
-IMPORT(act) void page_act(const char *name);
-
 /* What the browser keeps under a name, ended by a zero, for free(); NULL: nothing. */
 IMPORT(load) char *page_load(const char *name);
 

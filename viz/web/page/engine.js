@@ -130,13 +130,13 @@ export const bytesOf = name => fetch(new URL(name, import.meta.url)).then(answer
   return answer.arrayBuffer()
 })
 
-// Loads a program and its files. `page` is what C calls: measure and act. A program may be its name, or its module.
-export async function load(program, bundles, page) {
+// Loads a program, which may be its name or its module, and its files; `ruler` measures lines for it.
+export async function load(program, bundles, ruler) {
   const fetched = [program, ...bundles].map(name => typeof name === 'string' ? bytesOf(name) : name)
   const engine = { it: null }
   const imports = {
     page: { ...attempts(engine),
-      ...Object.fromEntries(Object.entries({ ...records, ...page }).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])) },
+      ...Object.fromEntries(Object.entries({ ...records, measure: (...of) => ruler.measure(...of) }).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])) },
     wasi_snapshot_preview1: wasi(engine),
   }
   const module = typeof program === 'string' ? await WebAssembly.compile(await fetched[0]) : program

@@ -5,7 +5,7 @@ import { $, button, element, quoted, table } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
 import { handed, takeFiles } from './files.js'
-import { ask as askMachine, stop } from './machine.js'
+import { whole } from './machine.js'
 import { packed, unpacked } from './packed.js'
 import { ask as askReport, reportOf, reports } from './report.js'
 import { isDark, prefersDark } from './top.js'
@@ -73,7 +73,7 @@ async function show(file, ptx) {
 }
 
 async function list() {
-  const { answers, wrong } = await askMachine(['kernel_entries', name, $('ptx').value]), answer = wrong ? { error: wrong } : JSON.parse(answers[0])
+  const { answers, wrong } = await whole.ask(['kernel_entries', name, $('ptx').value]), answer = wrong ? { error: wrong } : JSON.parse(answers[0])
   entries = answer.entries ?? []
   $('entry').replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
   if (answer.error) return say(answer.error)
@@ -293,7 +293,7 @@ $('entry').onchange = propose
 $('launch').oninput = draft
 $('launch').onkeydown = event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() }
 $('run').onclick = run
-$('stop').onclick = () => stop('Stopped.')
+$('stop').onclick = () => whole.stop('Stopped.')
 $('copy-command').onclick = () => copy(command())
 $('copy-link').onclick = async () => copy(await link())
 $('note-close').onclick = () => tell('')

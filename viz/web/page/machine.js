@@ -1,26 +1,29 @@
-// Asks whole.wasm in a worker: calls, each [name, values...], in a row.
+// A program in a worker: it is asked calls, each [name, values...], in a row.
 
-let worker = null, next = 1
-const waiting = new Map()
-
-// { answers, seconds } or { wrong }.
-export function ask(...calls) {
-  if (!worker) {
-    worker = new Worker(new URL('ask-worker.js', import.meta.url), { type: 'module' })
-    worker.onmessage = ({ data }) => {
-      waiting.get(data.id)?.(data)
-      waiting.delete(data.id)
-    }
-    worker.onerror = event => stop(event.message || 'the machine cannot start here')
+export class Machine {
+  constructor(program) { // its name, or its module
+    Object.assign(this, { program, worker: null, next: 1, waiting: new Map() })
   }
-  return new Promise(resolve => {
-    waiting.set(next, resolve)
-    worker.postMessage({ id: next++, calls })
-  })
+  // { answers } or { wrong }.
+  ask(...calls) {
+    if (!this.worker) {
+      this.worker = new Worker(new URL('ask-worker.js', import.meta.url), { type: 'module' })
+      this.worker.onmessage = ({ data }) => {
+        this.waiting.get(data.id)?.(data)
+        this.waiting.delete(data.id)
+      }
+      this.worker.onerror = event => this.stop(event.message || 'the machine cannot start here')
+    }
+    return new Promise(resolve => {
+      this.waiting.set(this.next, resolve)
+      this.worker.postMessage({ id: this.next++, program: this.program, calls })
+    })
+  }
+  stop(wrong) {
+    this.worker?.terminate()
+    this.worker = null
+    this.waiting.forEach(resolve => resolve({ wrong }))
+    this.waiting.clear()
+  }
 }
-export function stop(wrong) {
-  worker?.terminate()
-  worker = null
-  waiting.forEach(resolve => resolve({ wrong }))
-  waiting.clear()
-}
+export const whole = new Machine('whole.wasm')

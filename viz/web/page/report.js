@@ -2,7 +2,7 @@
 // kernel.html#sweep -N 4096 --over block.
 
 import { button, element, quoted, save, table } from './element.js'
-import { ask as askMachine } from './machine.js'
+import { whole } from './machine.js'
 
 const EXAMPLES = { 'KV cache': 'kvcache --model llama-3-8b -N 8192', Serving: 'serve --model llama-3.1-70b --gpu h100-sxm --tp 8 --batch 32 -N 32768', 'Which tile': 'advise -N 4096 -d 128 --heads 16 --gpu h200',
   Sweep: 'sweep --over block -N 4096 -d 128 --heads 16', Roofline: 'roofline -N 4096 -d 128 --heads 16 --gpu h200', 'One run': 'sim -N 4096 -d 128 --heads 16', Claims: 'check --only P-fa1-traffic' }
@@ -10,7 +10,7 @@ const ROWS_SHOWN = 2000
 let answered = 0
 
 export async function ask(line, files = [], forms = ['--text --details', '--csv', '--json']) {
-  const { answers, wrong } = await askMachine(...files.map(({ name, text }, place) => ['web_file', place, name, text]),
+  const { answers, wrong } = await whole.ask(...files.map(({ name, text }, place) => ['web_file', place, name, text]),
     ...forms.flatMap(form => [['web_ask', `${line} ${form}`], ['web_answer'], ['web_remark']]))
   return forms.map((_, k) => {
     const [status, text, remark] = wrong ? [2, '', wrong] : answers.slice(files.length + 3 * k)

@@ -4,6 +4,7 @@ import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler } from './canvas.js'
 import { save } from './element.js'
+import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
 const QUIET_MS = 350 // after the last change: permalink and live text follow
@@ -26,9 +27,7 @@ export const commandOf = line => `tilewalk view --state '${line.replaceAll("'", 
 const PROGRAM = 'program=', PROGRAM_MOST = 6143 // the bytes that C's reader takes
 export const packedIn = hash => hash.replace(/^#/, '').split('&').find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
 
-async function loadFonts() {
-  await Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
-}
+const loadFonts = () => Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
 
 const PICTURE = [1280, 720]
 const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
@@ -40,8 +39,8 @@ export class Viewer {
   // `elements`: of the page, what it has of canvas, place (its slider), what, why, moved, whole
   // (the words over the scene), live, note (one line for what went wrong), play. `options`: follows (the permalink),
   // plays (a link without a step), dark, framed (false: C draws all of the canvas), keys, isEmbedded.
-  constructor(engine, ruler, elements, options) {
-    Object.assign(this, { engine, ruler, elements, canvas: elements.canvas, options, List })
+  constructor(engine, elements, options) {
+    Object.assign(this, { engine, elements, canvas: elements.canvas, options, List })
     this.framed = options.framed ?? true
     this.painter = new Painter()
     this.context = this.canvas.getContext('2d', { alpha: false })
@@ -54,20 +53,12 @@ export class Viewer {
   }
 
   static async open(elements, options = {}) {
-    const ruler = new Ruler()
-    const viewer = { it: null }
-    const [engine] = await Promise.all([
-      load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], {
-        measure: (e, ...values) => ruler.measure(e, ...values),
-        act: (e, name) => viewer.it?.act(e.read(name)),
-      }),
-      loadFonts(),
-    ])
-    viewer.it = new Viewer(engine, ruler, elements, options)
-    const wrong = options.line === undefined ? await viewer.it.takeLinked(location.hash) : ''
-    viewer.it.begin(options.line ?? lineOf(location.hash))
-    if (wrong) viewer.it.tell(viewer.it.linkError = wrong, true)
-    return viewer.it
+    const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), loadFonts()])
+    const viewer = new Viewer(engine, elements, options)
+    const wrong = options.line === undefined ? await viewer.takeLinked(location.hash) : ''
+    viewer.begin(options.line ?? lineOf(location.hash))
+    if (wrong) viewer.tell(viewer.linkError = wrong, true)
+    return viewer
   }
 
   // ---- a program of one's own
@@ -185,29 +176,22 @@ export class Viewer {
 
   // L2 takes up to 0.2 s: a Worker works it out, one question at a time, while frames go on.
   question() { return this.state().replace(/ (step|scene)=\S+/g, '') }
-  askL2() {
-    const question = this.question()
+  async askL2() {
+    const { engine, program } = this, question = this.question()
     if (this.isAsking || !this.options.background) return
-    if (!this.background) {
-      this.background = new Worker(new URL('background.js', import.meta.url), { type: 'module' })
-      this.background.onmessage = ({ data }) => this.takeL2(data)
-      this.background.onerror = () => this.takeL2(null)
-      this.background.postMessage(this.engine.module)
-    }
+    this.machine ??= new Machine(engine.module)
     this.isAsking = true
-    this.background.postMessage({ question, program: this.program })
-  }
-  takeL2(answer) {
+    const { answers: [, taken, bytes] = [] } = await this.machine.ask(['web_program', program], ['web_open', question], ['web_l2'])
     this.isAsking = false
-    if (!this.engine.calls.web_l2_is_awaited()) return
-    if (!answer) { // no Worker here, or it refused: as without one
+    if (!engine.calls.web_l2_is_awaited()) return
+    if (!taken) { // no Worker here, or it refused: as without one
       this.options.background = false
-      this.engine.call('web_l2_later', false)
-      this.engine.call('web_open', this.state())
-    } else if (answer.question === this.question() && answer.program === this.program) {
-      const at = this.engine.write(answer.bytes)
-      this.engine.calls.web_l2_give(at)
-      this.engine.calls.free(at)
+      engine.call('web_l2_later', false)
+      engine.call('web_open', this.state())
+    } else if (question === this.question() && program === this.program) {
+      const at = engine.write(bytes)
+      engine.calls.web_l2_give(at)
+      engine.calls.free(at)
       this.answered = performance.now()
     } else return this.askL2() // the problem has changed meanwhile
     this.wake()
@@ -373,11 +357,6 @@ export class Viewer {
 
   // ---- what only a page can do
 
-  // What C asks of a page: a story, which draws all of the canvas, asks for no more.
-  act(name) {
-    if (name === 'fullscreen') this.fullscreen()
-    else this.tell(`The program on a computer does that: tilewalk view --state '${this.state()}'`)
-  }
   fullscreen() {
     (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())
       .catch(error => this.tell(`No full screen here: ${error.message}`, true))
