@@ -38,7 +38,7 @@ function tableOf(csv) {
 // Puts what asks and what answers into `room`; returns what answers a line. `files`: what may be named in it.
 export function reports(room, files, go) {
   const line = element('input', { id: 'line', type: 'text', autocomplete: 'off', spellcheck: false, ariaLabel: 'The question, as on the command line' })
-  const status = element('p', { className: 'soft', id: 'status', role: 'status' }), words = element('pre', { id: 'words', tabIndex: 0 }), cells = element('div', { id: 'table' })
+  const status = element('p', { className: 'soft', id: 'status', role: 'status' }), words = element('pre', { id: 'words', className: 'words', tabIndex: 0 }), cells = element('div', { id: 'table' })
   const form = element('form', { className: 'buttons' }, element('label', { className: 'line' }, 'tilewalk ', line), element('button', { className: 'main', textContent: 'Compute' }))
   const saved = kind => button(`Save as ${kind.toUpperCase()}`, async () => {
     const [{ status, text, remark }] = await ask(line.value, files, ['--' + kind])
