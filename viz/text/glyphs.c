@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sim/base/utf8.h"
+
 typedef struct {
   uint32_t first, last;
 } Range;
@@ -36,26 +38,14 @@ static int glyph_columns(uint32_t character) {
   return in_ranges(wide_ranges, COUNT(wide_ranges), character) ? 2 : 1;
 }
 
-/* RFC 3629: no overlong forms, no surrogates, nothing above 10FFFF. */
 uint32_t glyph_next(const char **text) {
   const unsigned char *p = (const unsigned char *)*text;
   if (*p == 0) return 0;
-  *text += 1;
-  if (*p < 0x80) return *p < 0x20 || *p == 0x7f ? '?' : *p;
-  int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : 1;
-  if (*p < 0xc2 || *p > 0xf4) return '?';
-  uint32_t character = *p & (0x3fu >> more);
-  for (int i = 1; i <= more; i++) {
-    if ((p[i] & 0xc0) != 0x80) return '?';
-    character = character << 6 | (p[i] & 0x3fu);
-  }
-  static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};
-  bool surrogate = character >= 0xd800 && character <= 0xdfff;
-  if (character < smallest[more] || surrogate || character > 0x10ffff) return '?';
-  *text += more;
-  /* C1 controls, and the marks that turn the writing direction round, act on a terminal. */
-  if (character < 0xa0 || (character >= 0x202a && character <= 0x202e)) return '?';
-  if (character >= 0x2066 && character <= 0x2069) return '?';
+  const size_t n = utf8_sequence(p, 4); /* it ends at the text's end */
+  *text += n ? n : 1;
+  if (n == 0 || utf8_is_unsafe(p)) return '?';
+  uint32_t character = n == 1 ? *p : *p & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) character = character << 6 | (p[i] & 0x3fu);
   return character;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pango/pangocairo.h>
+#include "viz/text/lettering_pango.h"
 
 static const cairo_user_data_key_t cache_key, tap_key, tap_data_key;
 
@@ -47,7 +47,7 @@ static void free_cache(void *data) {
   g_free(cache);
 }
 
-static PangoContext *new_context(cairo_t *cr) {
+PangoContext *letter_context(cairo_t *cr) {
   PangoContext *context = pango_cairo_create_context(cr);
   cairo_font_options_t *options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -64,7 +64,7 @@ static LineCache *cache_of(cairo_t *cr) {
   LineCache *cache = cairo_surface_get_user_data(target, &cache_key);
   if (cache) return cache;
   cache = g_new0(LineCache, 1); /* memory that pango cannot have either */
-  cache->context = new_context(cr);
+  cache->context = letter_context(cr);
   if (cairo_surface_set_user_data(target, &cache_key, cache, free_cache) == CAIRO_STATUS_SUCCESS) return cache;
   free_cache(cache);
   return NULL;

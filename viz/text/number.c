@@ -200,6 +200,13 @@ Number number_exact_double(double value) {
   return plain(text);
 }
 
+/* In full, with its sign; below 10^38. */
+static Number rounded(double value) {
+  Number number = plain(value < 0 ? "-" : "");
+  append(&number, number_count((Wide)round(fabs(value))).text);
+  return number;
+}
+
 /* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". Those of an exponent stay. */
 static void trim_zeros(Number *number) {
   if (!strchr(number->text, '.') || strchr(number->text, 'e')) return;
@@ -217,10 +224,9 @@ Number number_ratio(double ratio) {
     number = plain("0");
   else if (decimal.point > -3 && decimal.point <= 3)
     number = decimal_text(&decimal, ratio < 0);
-  else if (decimal.point > 3 && fabs(ratio) < 1e15) {
-    number = plain(ratio < 0 ? "-" : "");
-    append(&number, number_count((Wide)round(fabs(ratio))).text);
-  } else
+  else if (decimal.point > 3 && fabs(ratio) < 1e15)
+    number = rounded(ratio);
+  else
     number = number_double(ratio, 3);
   append(&number, "x");
   return number;
@@ -239,18 +245,16 @@ Number number_percent(double fraction) {
   if (fraction > 0 && fraction < 0.0005) return plain("<0.1%");
   if (fraction < 1 && fraction >= 0.9995) return plain(">99.9%");
   /* One decimal: tenths of a percent as an integer, with halves away from zero. */
-  double tenths = round(fabs(fraction) * 1000);
+  const double tenths = round(fabs(fraction) * 1000);
   if (tenths > 1e15) {
     number = number_double(fraction * 100, SIGNIFICANT);
-  } else {
-    Wide whole = (Wide)tenths;
-    char last[4] = {'.', (char)('0' + (int)(whole % 10)), '%', '\0'};
-    number = plain(fraction < 0 ? "-" : "");
-    append(&number, number_count(whole / 10).text);
-    append(&number, last);
+    append(&number, "%");
     return number;
   }
-  append(&number, "%");
+  const char last[] = {'.', (char)('0' + (int)((Wide)tenths % 10)), '%', '\0'};
+  number = plain(fraction < 0 ? "-" : "");
+  append(&number, number_count((Wide)tenths / 10).text);
+  append(&number, last);
   return number;
 }
 
@@ -286,8 +290,7 @@ Number number_seconds(double seconds) {
   if (is_special(seconds, &number)) return number;
   if (seconds == 0) return plain("0 s");
   if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) {
-    number = plain(seconds < 0 ? "-" : "");
-    append(&number, number_count((Wide)round(fabs(seconds))).text);
+    number = rounded(seconds);
     append(&number, " s");
     return number;
   }

@@ -1,6 +1,6 @@
 #include "viz/text/paragraph.h"
 
-#include <pango/pangocairo.h>
+#include "viz/text/lettering_pango.h"
 
 #define LINE_SPACING 1.22f /* of pango's own distance of lines */
 
@@ -30,15 +30,9 @@ static PangoAttrList *attributes_of(const Paragraph *p) {
 }
 
 static PangoLayout *layout_of(cairo_t *cr, const Paragraph *p, double width) {
-  PangoLayout *layout = pango_cairo_create_layout(cr);
-  PangoContext *context = pango_layout_get_context(layout);
-  cairo_font_options_t *options = cairo_font_options_create();
-  cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-  pango_cairo_context_set_font_options(context, options);
-  pango_context_set_round_glyph_positions(context, FALSE);
-  cairo_font_options_destroy(options);
+  PangoContext *context = letter_context(cr);
+  PangoLayout *layout = pango_layout_new(context);
+  g_object_unref(context); /* the layout has it */
   PangoFontDescription *font = pango_font_description_new();
   pango_font_description_set_family(font, p->fixed_width ? p->mono : p->sans);
   pango_font_description_set_absolute_size(font, p->size * PANGO_SCALE);
