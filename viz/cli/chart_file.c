@@ -32,18 +32,18 @@ static Status save(const Picture *picture, const ChartRequest *how, const char *
 
 static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? theme_named(how->theme) : &theme_light; }
 
-static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, FILE *out, const char *title,
-                         const char *state, Error *error) {
+static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, FILE *out, Error *error) {
   if (*how->title) chart_set_title(chart, how->title);
   chart_set_labels(chart, how->x_label, how->y_label);
   if (chart_check(chart, error)) return error->status;
-  return save(&(Picture){.chart = chart, .theme = theme_of(how)}, how, path, out, title, state, error);
+  return save(&(Picture){.chart = chart, .theme = theme_of(how)}, how, path, out, chart_text(chart, chart->title),
+              chart_text(chart, chart->footer), error);
 }
 
-static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, FILE *out, const char *title,
-                        const char *state, Error *error) {
+static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, FILE *out, Error *error) {
   if (bars->status) return error_set(error, bars->status, "no memory for a picture of bars");
-  return save(&(Picture){.bars = bars, .theme = theme_of(how)}, how, path, out, title, state, error);
+  return save(&(Picture){.bars = bars, .theme = theme_of(how)}, how, path, out, bars_text(bars, bars->title),
+              bars_text(bars, bars->footer), error);
 }
 
 static Status save_kernel(const KernelScene *scene, const ChartRequest *how, const char *path, FILE *out,

@@ -26,15 +26,14 @@ extern const Option CHART_OPTIONS[];   /* --x-label and --y-label too */
 /* Refuses any of them without a file to draw into. */
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error);
 
-/* How a chart becomes a PNG, SVG or PDF, by the suffix of `path` (-.svg: to `out`), with title and state as metadata.
+/* How a chart becomes a PNG, SVG or PDF, by the suffix of `path` (-.svg: to `out`), with its title and state as
+ * metadata.
  * Io.drawing: only a program that links cairo has it. */
 struct Drawing {
   /* Gives the chart the title and labels that were asked for, and draws it. */
-  Status (*chart)(Chart *chart, const ChartRequest *how, const char *path, FILE *out, const char *title,
-                  const char *state, Error *error);
+  Status (*chart)(Chart *chart, const ChartRequest *how, const char *path, FILE *out, Error *error);
   /* The same of bars, whose title is their own. */
-  Status (*bars)(const Bars *bars, const ChartRequest *how, const char *path, FILE *out, const char *title,
-                 const char *state, Error *error);
+  Status (*bars)(const Bars *bars, const ChartRequest *how, const char *path, FILE *out, Error *error);
   /* A kernel at work. */
   Status (*kernel)(const KernelScene *scene, const ChartRequest *how, const char *path, FILE *out, const char *state,
                    Error *error);

@@ -1,13 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "viz/cli/command.h"
-#include "viz/cli/reply.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
-#include "viz/document/document.h"
-#include "viz/request/request.h"
 #include "viz/text/print.h"
 
 enum { OPTION_COLUMN = 30, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
@@ -267,17 +260,25 @@ void command_shared_help(Io *io) {
   }
 }
 
-/* The struct of --json, --csv and --details; NULL: the command has none. */
-static const OutputRequest *output_of(const Command *c, const void *options) {
+/* The struct that these options fill; NULL: the command has none. */
+static const void *target_of(const Command *c, const Option *of, const void *options) {
   for (const OptionSet *set = c->sets; set->options; set++)
-    if (set->options == OUTPUT_FORMAT_OPTIONS) return (const void *)((const char *)options + set->offset);
+    if (set->options == of) return (const char *)options + set->offset;
   return NULL;
 }
 
 static int answer(const Command *c, void *options, Io *io, Error *error) {
-  const OutputRequest *output = output_of(c, options);
+  const OutputRequest *output = target_of(c, OUTPUT_FORMAT_OPTIONS, options);
+  const ChartRequest *chart = target_of(c, CHART_OPTIONS, options);
   if (output && output_request_check(output, error)) return EXIT_BAD_REQUEST;
   if (c->run) return c->run(options, io, error);
+  if (chart && chart_request_check(chart, output, error)) return EXIT_BAD_REQUEST;
+  if (chart && *output->output) {
+    Document picture = document_new(DOCUMENT_PICTURE);
+    const Status status = c->answer(options, &picture, io, error);
+    if (reply_draw(&picture, chart, output->output, status, io, error)) return EXIT_BAD_REQUEST;
+    if (!output->json && !output->csv) return EXIT_DONE; /* the picture is all */
+  }
   Document d = output ? reply_new(output) : document_new(DOCUMENT_TEXT);
   if (reply_print(&d, c->answer(options, &d, io, error), io, error)) return EXIT_BAD_REQUEST;
   return io->differs ? EXIT_DIFFERS : EXIT_DONE;

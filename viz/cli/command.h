@@ -7,10 +7,14 @@
 #ifndef TILEWALK_VIZ_CLI_COMMAND_H
 #define TILEWALK_VIZ_CLI_COMMAND_H
 
-#include "sim/base/error.h"
-#include "viz/cli/io.h"
-#include "sim/question/option.h"
-#include "viz/document/document.h"
+/* What every command asks with and answers in. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "viz/cli/reply.h"
+#include "viz/text/number.h"
 
 typedef struct Command {
   const char *name;        /* "sim"; "sim --roofline": what sim does with that word; "trace FILE": with a file */
@@ -26,9 +30,10 @@ typedef struct Command {
   void (*defaults)(void *options);
   Status (*set_positional)(void *options, const char *value, Error *error);
   const char *choices; /* for what stands alone, as Option.choices */
-  /* Fills the document that is printed in the form of --json, --csv or neither; io->differs: exit status 1. */
+  /* Fills the document that is printed in the form of --json, --csv or neither, or, of a command with CHART_OPTIONS
+   * and -o, drawn; then it is asked once more for what is printed beside. io->differs: exit status 1. */
   Status (*answer)(void *options, Document *document, Io *io, Error *error);
-  int (*run)(void *options, Io *io, Error *error); /* in its place, of a command that draws or talks */
+  int (*run)(void *options, Io *io, Error *error); /* in its place, of a command that draws scenes or talks */
 } Command;
 
 extern const Command *const COMMANDS[]; /* all of them; ends with NULL */

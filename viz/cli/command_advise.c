@@ -4,24 +4,17 @@
  * A kernel that does not exist yet costs what its matrix instructions, registers and shared memory cost
  * (sim/machine/tile_cost.h), and its CTAs are dealt out to SMs (sim/time/makespan.h). Of few queries the
  * keys are split, too. */
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
 #include "sim/time/makespan.h"
 #include "sim/machine/tile_cost.h"
-#include "sim/answer/report.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 #include "viz/document/figure_lines.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
 #include "viz/text/progress.h"
 
 static const int64_t ROWS[] = {16, 32, 64, 128, 192, 256}, KEYS[] = {16, 32, 64, 128, 192, 256};
@@ -231,29 +224,22 @@ static void reason_of(const Tried *t, char *text, size_t size) {
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
-static const FigureColumn COLUMNS[] = {
-    {.is = {.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP}},
-    {{.heading = "an SM", .csv = "ctas_per_sm", .right = true}, .path = "launch.ctas_per_sm"},
-    {{.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP}, .path = "launch.limited_by"},
-    {{.heading = "waves", .csv = "waves", .right = true}, .path = "launch.waves"},
-    {{.csv = "tail_fill"}, .path = "launch.tail_fill"},
-    {{.heading = "boundary", .csv = "boundary_bytes", .right = true}, .path = "traffic.total_bytes"},
-    {{.heading = "HBM", .csv = "hbm_bytes", .right = true}, .path = "hbm.total_bytes", .when = "l2.read_bytes"},
-    {{.heading = "takes", .csv = "takes_s", .right = true}, .path = "time.seconds", .role = ROLE_ACCENT},
-    {{.csv = "time_is"}, .path = "time.kind", .role = ROLE_DIM}};
-enum { N_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
+static const char COLUMNS[] =
+    "kernel or tile~;tile|an SM>;ctas_per_sm@launch.ctas_per_sm|limited by~;limited_by@launch.limited_by|"
+    "waves>@launch.waves|@launch.tail_fill|boundary>;boundary_bytes@traffic.total_bytes|"
+    "HBM>;hbm_bytes@hbm.total_bytes?l2.read_bytes|takes>;takes_s@*time.seconds|;time_is@time.kind";
 
-static void add_row(Table *t, const Tried *tried, bool names_kind) {
+static void add_row(const FigureTable *t, const Tried *tried, bool names_kind) {
   char name[128];
   name_of(tried, name, sizeof name);
   if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
-  table_text(t, ROLE_ACCENT, name);
+  table_text(t->table, ROLE_ACCENT, name);
   Simulation run = tried->run; /* with the launch and the time of such a kernel */
   run.launch = tried->launch;
   run.has_launch = run.has_launch && run.launch.occupancy.ctas_per_sm > 0;
   run.timing.seconds = tried->seconds;
   run.timing.kind = tried->kind;
-  figure_cells(t, COLUMNS, N_COLUMNS, &run);
+  figure_cells(t, &run);
 }
 
 static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
@@ -263,11 +249,12 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
     mixed |= a->tried[k].kind != a->tried[0].kind;
     any_cost |= a->tried[k].kind != TIME_BOUND;
   }
-  Table *t = figure_table(d, DOCUMENT_TABLES, NULL, COLUMNS, N_COLUMNS);
+  const FigureTable rows = figure_table(d, DOCUMENT_TABLES, NULL, COLUMNS, NULL);
+  Table *t = rows.table;
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
   table_title(t, "%s: kernels and tiles, best first", problem);
-  for (int k = 0; k < shown; k++) add_row(t, &a->tried[k], mixed && d->form == DOCUMENT_TEXT);
+  for (int k = 0; k < shown; k++) add_row(&rows, &a->tried[k], mixed && d->form == DOCUMENT_TEXT);
   if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(a->tried[0].kind));
   reason_of(&a->tried[0], reason, sizeof reason);
   table_note(t, "%s", reason);

@@ -1,31 +1,46 @@
 /* tilewalk advise --library: which attention kernel a library runs for a call, why not the others, and
  * what that costs. */
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/eligible.h"
+#include "viz/request/backend_rules.h"
 #include "viz/request/description.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
+#include "viz/request/own.h"
 
 #define DEFAULT_LIBRARY "pytorch-sdpa"
 #define DEFAULT_GPU     "h100-sxm"
+
+/* What a kernel costs. Bytes are counted, the time is a bound. */
+typedef struct {
+  const char *program; /* NULL: not known, and so is the rest */
+  Wide boundary_bytes; /* across the SRAM boundary, with a mask tensor's and of K and V that are repeated */
+  Wide memory_bytes;   /* beside inputs and output: intermediates, a mask tensor, repeated K and V */
+  double bound_s;
+} Cost;
+
+/* A library's rules; `uses` is followed. */
+enum { LIBRARIES_MAX = 3 };
+typedef struct {
+  Backend libraries[LIBRARIES_MAX]; /* the last one's kernels count */
+  int n;
+  bool changed[LIBRARIES_MAX][BACKEND_RULES]; /* rules that changed a fact */
+  CallFacts facts;                            /* as the last library sees them */
+  const Order *order;                         /* NULL: none holds */
+  int runs;                                   /* a kernel of the last library; -1: none */
+} Judged;
+
+static const Backend *backend_of(const Judged *e) { return &e->libraries[e->n - 1]; }
 
 typedef struct {
   Request request;
   OutputRequest output;
   char library[REQUEST_NAME_BYTES];
   double dropout;
-  int64_t cudnn; /* 0: the file's */
-  bool training, deterministic, bias, sinks, softcap, alibi, no_gqa;
+  int64_t cudnn;          /* 0: the file's */
+  bool flags[CALL_COUNT]; /* as asked; of the mask that it is a tensor, of GQA that it is not passed */
   Gpu gpu;
-  Eligible judged;
+  Judged judged;
 } EligibleOptions;
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
@@ -66,8 +81,6 @@ static Status capability(const Gpu *gpu, double *sm, Error *error) {
   return STATUS_OK;
 }
 
-static void call_flag(CallFacts *f, CallFact fact, bool truth) { call_word(f, fact, truth ? "yes" : "no"); }
-
 static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
   double sm = 0;
   const Status status = capability(gpu, &sm, error);
@@ -83,14 +96,97 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
   if (o->cudnn) call_number(f, CALL_CUDNN, (double)o->cudnn);
   call_word(f, CALL_DTYPE, dtype_name(s->dtype));
   if (s->has_kv_dtype) call_word(f, CALL_KV_DTYPE, dtype_name(s->kv_dtype));
-  call_word(f, CALL_MASK, o->bias || s->pattern ? "tensor" : s->causal ? "causal" : "none");
-  call_flag(f, CALL_TRAINING, o->training);
-  call_flag(f, CALL_GQA, s->kv_heads < s->heads && !o->no_gqa);
-  call_flag(f, CALL_DETERMINISTIC, o->deterministic);
-  call_flag(f, CALL_SINKS, o->sinks);
-  call_flag(f, CALL_SOFTCAP, o->softcap);
-  call_flag(f, CALL_ALIBI, o->alibi);
-  call_flag(f, CALL_MLA, s->v_in_k);
+  call_word(f, CALL_MASK, o->flags[CALL_MASK] || s->pattern ? "tensor" : s->causal ? "causal" : "none");
+  for (int k = CALL_TRAINING; k <= CALL_MLA; k++) {
+    const bool is_so = k == CALL_GQA ? s->kv_heads < s->heads && !o->flags[k] : k == CALL_MLA ? s->v_in_k : o->flags[k];
+    call_word(f, (CallFact)k, is_so ? "yes" : "no");
+  }
+  return STATUS_OK;
+}
+
+/* ---- Which --------------------------------------------------------------------------------------------------- */
+
+/* Reads the rules that `library` names and judges *facts. */
+static Status judge_call(const char *library, const CallFacts *facts, Judged *e, Error *error) {
+  memset(e, 0, sizeof *e);
+  e->facts = *facts;
+  e->runs = -1;
+  for (const char *name = library; *name; name = e->libraries[e->n - 1].uses) {
+    if (e->n == LIBRARIES_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "%.80s uses more than %d files of rules, one another's perhaps",
+                       library, LIBRARIES_MAX);
+    const Status status = description_backend(name, &e->libraries[e->n], error);
+    if (status) return status;
+    backend_apply(&e->libraries[e->n], &e->facts, e->changed[e->n]);
+    e->n++;
+  }
+  const Backend *b = backend_of(e);
+  e->order = backend_order(b, &e->facts);
+  for (int k = 0; e->order && k < e->order->n && e->runs < 0; k++)
+    if (backend_refusal(b, e->order->kernels[k], &e->facts, 0) < 0) e->runs = e->order->kernels[k];
+  return STATUS_OK;
+}
+
+/* ---- What it costs ----------------------------------------------------------------------------------------- */
+
+static bool is_tensor(const CallFacts *f) { return strcmp(f->value[CALL_MASK].word, "tensor") == 0; }
+
+/* A mask tensor is the same for all heads and sequences, in the type of Q; kernels that read it skip no tile. */
+static void mask_tensor(Problem *p, Wide *once_bytes, Wide *read_bytes) {
+  Shape *s = &p->shape;
+  s->causal = s->top_left = s->sided = false;
+  s->window = 0;
+  s->pattern = NULL;
+  *once_bytes = wide(s->N_q) * wide(s->N_k) * wide(dtype_bytes(s->dtype));
+  *read_bytes = *once_bytes * wide(s->batch) * wide(s->heads);
+}
+
+/* K and V for every query head. */
+static Wide repeated_bytes(const Shape *s) {
+  return wide(s->batch) * wide(s->heads) * wide(s->N_k) * wide(s->d + s->d_v) * wide(dtype_bytes(s->dtype));
+}
+
+/* The program of what a rule runs, and the kernel that is described, or NULL. NULL: neither is known. */
+static const char *program_of(const char *runs, const Profile **kernel) {
+  const Schedule *schedule = schedule_find(runs);
+  *kernel = NULL;
+  if (!schedule && !description_shipped(THING_KERNEL, runs, NULL) && !own_kernel(runs, kernel, NULL))
+    schedule = (*kernel)->schedule;
+  return schedule ? schedule->name : NULL;
+}
+
+/* The kernel's own tiles, on a machine and a problem that it takes; else the usual tiles of its program. */
+static Status run_kernel(Simulation *run, Problem *p, const char *program, Error *error) {
+  if (p->kernel && !simulate(run, p, planner_algorithm(p), NULL)) return STATUS_OK;
+  p->kernel = NULL;
+  return simulate(run, p, schedule_find(program), error);
+}
+
+/* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a
+ * program: "fa2-sm90", "standard". */
+static Status cost_of(const Problem *asked, const CallFacts *facts, const char *runs, const Gpu *gpu, Cost *cost,
+                      Error *error) {
+  Problem p = *asked;
+  Simulation run;
+  *cost = (Cost){.program = program_of(runs, &p.kernel)};
+  Status status = cost->program ? shape_complete(&p.shape, error) : STATUS_OK;
+  if (status || !cost->program) return status;
+  Wide mask_once = 0, mask_read = 0, repeated = 0, repeated_read = 0;
+  if (p.shape.causal && strcmp(facts->value[CALL_CORNER].word, "top-left") == 0) p.shape.top_left = true;
+  if (is_tensor(facts)) mask_tensor(&p, &mask_once, &mask_read);
+  if (facts->value[CALL_KV_HEADS].number > (double)p.shape.kv_heads) {
+    repeated = repeated_bytes(&p.shape);
+    repeated_read = repeated / wide(p.shape.heads / p.shape.kv_heads);
+    p.shape.kv_heads = p.shape.heads;
+  }
+  status = run_kernel(&run, &p, cost->program, error);
+  if (status) return status;
+  simulation_time(&run, gpu);
+  const double rate = timing_rate(gpu, TIME_HBM, p.shape.dtype), extra = (double)(mask_once + repeated + repeated_read);
+  cost->boundary_bytes = run.total_bytes + mask_read + repeated + repeated_read;
+  cost->memory_bytes = run.intermediates_bytes + mask_once + repeated;
+  cost->bound_s = run.timing.least_s;
+  if (rate > 0) cost->bound_s = fmax(cost->bound_s, run.timing.floor.part_s[TIME_HBM] + extra / rate);
   return STATUS_OK;
 }
 
@@ -99,16 +195,16 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
 /* A kernel of the order. */
 typedef struct {
   int kernel, first_refusal; /* -1: none */
-  EligibleCost cost;
+  Cost cost;
 } Row;
 
 typedef struct {
-  const Eligible *e;
+  const Judged *e;
   Shape shape;
   const Gpu *gpu;
   Row rows[BACKEND_KERNELS];
   int n;
-  EligibleCost asked; /* one fused kernel, were the call taken as it is asked */
+  Cost asked; /* one fused kernel, were the call taken as it is asked */
 } Answer;
 
 static const char *verdict(const Answer *a, const Row *row) {
@@ -116,7 +212,7 @@ static const char *verdict(const Answer *a, const Row *row) {
   return row->first_refusal < 0 ? "could" : "cannot";
 }
 
-static void cost_cells(Table *t, const EligibleCost *c) {
+static void cost_cells(Table *t, const Cost *c) {
   put_cells(t, c->program ? "WWt" : "---", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
@@ -129,12 +225,12 @@ static void add_notes(Table *t, const Answer *a) {
   if (a->e->order) table_note(t, "Order: %s.", a->e->order->why);
   if (a->e->runs < 0) table_note(t, "No kernel runs: the library refuses the call.");
   table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.",
-             eligible_backend(a->e)->source, eligible_backend(a->e)->version);
+             backend_of(a->e)->source, backend_of(a->e)->version);
 }
 
 static void add_table(Document *d, const Answer *a) {
   const bool csv = d->form == DOCUMENT_CSV;
-  const Backend *b = eligible_backend(a->e);
+  const Backend *b = backend_of(a->e);
   const Shape *s = &a->shape;
   Table *t = put_table(d, DOCUMENT_TABLES, NULL,
                        "kernel|verdict|moves>;boundary_bytes|storage>;memory_bytes|bound>;bound_s|why not~;why");
@@ -161,33 +257,33 @@ static void add_table(Document *d, const Answer *a) {
   add_notes(t, a);
 }
 
-static void put_cost(Document *d, const EligibleCost *c) {
+static void put_cost(Document *d, const Cost *c) {
   if (c->program)
     put_values(d, "boundary_bytes:w memory_bytes:w bound_s:f", c->boundary_bytes, c->memory_bytes, c->bound_s);
-  put_end(d);
 }
 
 static void put_kernels(Document *d, const Answer *a) {
-  const Backend *b = eligible_backend(a->e);
+  const Backend *b = backend_of(a->e);
   put_values(d, "kernels[");
   for (const Row *row = a->rows; row < a->rows + a->n; row++) {
     const BackendKernel *k = &b->kernels[row->kernel];
     const Profile *kernel;
-    const char *program = eligible_program(k->runs, &kernel);
+    const char *program = program_of(k->runs, &kernel);
     put_values(d, "{name:s title:s program:s kernel:s verdict:s why_not[", k->name, k->title, program,
                kernel ? kernel->name : NULL, verdict(a, row));
     for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)
       put_values(d, ":s", b->rules[r].why);
     put_end(d);
     put_cost(d, &row->cost);
+    put_end(d);
   }
   put_end(d);
 }
 
 static void put_answer(Document *d, const Answer *a) {
-  const Eligible *e = a->e;
+  const Judged *e = a->e;
   put_values(d, "library:s gpu:s runs:s rules[", e->libraries->library, a->gpu->name,
-             e->runs >= 0 ? eligible_backend(e)->kernels[e->runs].name : NULL);
+             e->runs >= 0 ? backend_of(e)->kernels[e->runs].name : NULL);
   for (int l = 0; l < e->n; l++) {
     const Backend *b = &e->libraries[l];
     put_values(d, "{library:s version:s source:s changes[", b->library, b->version, b->source);
@@ -199,12 +295,13 @@ static void put_answer(Document *d, const Answer *a) {
   put_kernels(d, a);
   put_values(d, "fused_as_asked{");
   put_cost(d, &a->asked);
+  put_end(d);
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
 
 static Status judge(EligibleOptions *o, Answer *a, Error *error) {
-  Eligible *e = &o->judged;
+  Judged *e = &o->judged;
   Gpu *gpu = &o->gpu;
   Request request = o->request;
   Problem problem;
@@ -214,19 +311,18 @@ static Status judge(EligibleOptions *o, Answer *a, Error *error) {
   if (!status) status = request_problem(&request, &problem, gpu, error);
   if (!status) status = shape_complete(&problem.shape, error);
   if (!status) status = facts_of(o, &problem.shape, gpu, &facts, error);
-  if (!status) status = eligible_judge(*o->library ? o->library : DEFAULT_LIBRARY, &facts, e, error);
+  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, &facts, e, error);
   if (status) return status;
   *a = (Answer){.e = e, .shape = problem.shape, .gpu = gpu};
   for (int k = 0; e->order && k < e->order->n && !status; k++) {
     Row *row = &a->rows[a->n++];
     row->kernel = e->order->kernels[k];
-    row->first_refusal = backend_refusal(eligible_backend(e), row->kernel, &e->facts, 0);
+    row->first_refusal = backend_refusal(backend_of(e), row->kernel, &e->facts, 0);
     if (row->first_refusal < 0)
-      status =
-          eligible_cost(&problem, &e->facts, eligible_backend(e)->kernels[row->kernel].runs, gpu, &row->cost, error);
+      status = cost_of(&problem, &e->facts, backend_of(e)->kernels[row->kernel].runs, gpu, &row->cost, error);
   }
   if (!status) call_word(&facts, CALL_MASK, "none"); /* whatever the mask: it is not a tensor then */
-  return status ? status : eligible_cost(&problem, &facts, shipped_default()->name, gpu, &a->asked, error);
+  return status ? status : cost_of(&problem, &facts, shipped_default()->name, gpu, &a->asked, error);
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
@@ -245,16 +341,17 @@ static const Option CALL_OPTIONS[] = {
                OPTION_TEXT(EligibleOptions, library, "the name"), .choices = "pytorch-sdpa transformers vllm"),
     OPTION_ROW("gpu", "NAME|FILE", "Default " DEFAULT_GPU ".",
                OPTION_TEXT(EligibleOptions, request.gpu, "the name of the GPU"), .choices = "@gpus"),
-    OPTION_SWITCH("training", "Gradients are wanted.", OPTION_FLAG(EligibleOptions, training)),
+    OPTION_SWITCH("training", "Gradients are wanted.", OPTION_FLAG(EligibleOptions, flags[CALL_TRAINING])),
     OPTION_ROW("dropout", "P", "Probability of dropout. Default 0.", .set = set_dropout),
-    OPTION_SWITCH("bias", "The mask, or a bias, is given as a tensor of scores.", OPTION_FLAG(EligibleOptions, bias)),
+    OPTION_SWITCH("bias", "The mask, or a bias, is given as a tensor of scores.",
+                  OPTION_FLAG(EligibleOptions, flags[CALL_MASK])),
     OPTION_SWITCH("deterministic", "Deterministic algorithms are asked for.",
-                  OPTION_FLAG(EligibleOptions, deterministic)),
+                  OPTION_FLAG(EligibleOptions, flags[CALL_DETERMINISTIC])),
     OPTION_SWITCH("no-gqa", "enable_gqa is not passed although there are fewer KV heads.",
-                  OPTION_FLAG(EligibleOptions, no_gqa)),
-    OPTION_SWITCH("sinks", "Each head has a sink, a learned score.", OPTION_FLAG(EligibleOptions, sinks)),
-    OPTION_SWITCH("softcap", "Scores are capped by a tanh.", OPTION_FLAG(EligibleOptions, softcap)),
-    OPTION_SWITCH("alibi", "Scores have slopes by distance (ALiBi).", OPTION_FLAG(EligibleOptions, alibi)),
+                  OPTION_FLAG(EligibleOptions, flags[CALL_GQA])),
+    OPTION_SWITCH("sinks", "Each head has a sink, a learned score.", OPTION_FLAG(EligibleOptions, flags[CALL_SINKS])),
+    OPTION_SWITCH("softcap", "Scores are capped by a tanh.", OPTION_FLAG(EligibleOptions, flags[CALL_SOFTCAP])),
+    OPTION_SWITCH("alibi", "Scores have slopes by distance (ALiBi).", OPTION_FLAG(EligibleOptions, flags[CALL_ALIBI])),
     OPTION_ROW("cudnn", "VERSION", "cuDNN's version, such as 9.10.2.", .set = set_cudnn),
     {0},
 };

@@ -1,13 +1,8 @@
 /* tilewalk kernel: any CUDA kernel, run on the CPU: its bytes by source line, before there is a GPU. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/schedule.h"
-#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/compile/cuda_compile.h"
-#include "viz/cli/kernel/kernel_beside.h"
 #include "viz/cli/kernel/kernel_print.h"
 #include "viz/cli/shard.h"
 #include "viz/export/output.h"
@@ -35,11 +30,12 @@ static Status set_file(void *target, const char *value, Error *error) {
 static void print_text(void *context, const char *text, size_t n) { text_put_n(context, text, n); }
 
 static Status print_report(const KernelReport *r, const KernelCommand *c, bool *bad, Io *io, Error *error) {
+  Document d = reply_new(&c->output);
   *bad = kernel_report_is_bad(r);
-  if (c->shard.parts) return kernel_print_counts(r, io->out, error);
-  if (c->launch.ncu[0]) return kernel_print_beside(r, &c->output, c->launch.ncu, bad, io, error);
-  return c->output.json ? kernel_print_json(r, io->out, error)
-                        : kernel_print(r, c->output.csv, c->output.details, io, error);
+  const Status status = c->shard.parts     ? kernel_put_counts(&d, r, error)
+                        : c->launch.ncu[0] ? kernel_put_beside(&d, r, c->launch.ncu, bad, error)
+                                           : kernel_put(&d, r, error);
+  return reply_print(&d, status, io, error);
 }
 
 static void show_progress(void *progress, int64_t begun, int64_t blocks) {

@@ -1,15 +1,9 @@
 /* tilewalk sim --steps: attention on several GPUs: who holds what, what crosses which link when, who idles. */
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "viz/cli/command.h"
 #include "viz/cli/rank_options.h"
 #include "viz/request/description.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
 
 #define DEFAULT_GPU "h100-sxm"
 enum { ROWS_SHOWN = 16 };

@@ -2,22 +2,15 @@
 #define _POSIX_C_SOURCE 200809L /* read, poll, fstat */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/base/packed.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
 #include "viz/text/progress.h"
 
 enum { PIECE_BYTES = 1 << 20, PIECE_RECORDS = 1 << 13, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };

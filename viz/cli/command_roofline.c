@@ -1,20 +1,12 @@
 /* tilewalk sim --roofline: how fast a machine lets each run be, and what stops it, as table, plot, JSON,
  * CSV or chart. */
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "sim/answer/report.h"
 #include "viz/document/figure_lines.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
-#include "viz/cli/chart_file.h"
 #include "viz/cli/program_notes.h"
 #include "viz/chart/algorithm_ink.h"
-#include "viz/text/number.h"
 
 typedef struct {
   Request request;
@@ -142,23 +134,12 @@ static Chart make_chart(const Roofline *r) {
 
 /* ---- Table ---------------------------------------------------------------------------------------- */
 
-static const FigureColumn COLUMNS[] = {
-    {{.heading = "algorithm", .key = "algorithm"}, .path = "algorithm"},
-    {{.heading = "FLOPs a byte", .unit = "HBM", .key = "hbm_flops_per_byte", .right = true},
-     .path = "time.hbm_flops_per_byte"},
-    {{.heading = "FLOPs a byte", .unit = "L2", .key = "l2_flops_per_byte", .right = true},
-     .path = "time.l2_flops_per_byte"},
-    {{.heading = "attainable", .key = "attainable_flops_per_s", .right = true},
-     .path = "time.attainable_flop_rate",
-     .role = ROLE_ACCENT},
-    {.path = "time.of_peak"},
-    {{.heading = "limited by", .key = "bound"}, .path = "time.bound"},
-    {{.heading = "at peak rates", .key = "bound_s", .right = true}, .path = "time.bound_s"},
-    {{.key = "least_s"}, .path = "time.least_s"},
-    {{.heading = "predicted", .key = "predicted_s", .right = true}, .path = "time.predicted_s"},
-    {{.csv = "time_is", .key = "kind"}, .path = "time.kind"},
-    {{.key = "seconds"}, .path = "time.seconds"}};
-enum { N_COLUMNS = sizeof COLUMNS / sizeof *COLUMNS };
+static const char COLUMNS[] =
+    "algorithm=algorithm@algorithm|FLOPs a byte[HBM]>=hbm_flops_per_byte@time.hbm_flops_per_byte|"
+    "FLOPs a byte[L2]>=l2_flops_per_byte@time.l2_flops_per_byte|"
+    "attainable>=attainable_flops_per_s@*time.attainable_flop_rate|@time.of_peak|limited by=bound@time.bound|"
+    "at peak rates>=bound_s@time.bound_s|=least_s@time.least_s|predicted>=predicted_s@time.predicted_s|"
+    "=kind;time_is@time.kind|=seconds@time.seconds";
 
 static void add_notes(Table *t, const Roofline *r) {
   for (int l = 0; l < r->n_levels; l++) {
@@ -195,14 +176,15 @@ static void fill(Document *d, const Roofline *r) {
     put_values(d, "{level:s bytes_per_s:f ridge_flops_per_byte:f}", timing_term_key(*level),
                timing_rate(&r->gpu, *level, r->dtype), known(timing_ridge(&r->gpu, *level, r->dtype)));
   put_end(d);
-  Table *t = figure_table(d, DOCUMENT_ALL, "runs", COLUMNS, N_COLUMNS);
+  const FigureTable runs = figure_table(d, DOCUMENT_ALL, "runs", COLUMNS, NULL);
+  Table *t = runs.table;
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   int best = 0;
   for (int k = 1; k < r->n_runs; k++)
     if (attainable(r, k) > attainable(r, best)) best = k;
   table_title(t, "%s reaches %s at best, limited by %s.\n\nRoofline: %s", r->request->algorithms[best]->title,
               number_si(attainable(r, best), "FLOP/s").text, bottleneck(&r->runs[best].timing), problem);
-  for (int k = 0; k < r->n_runs; k++) figure_cells(t, COLUMNS, N_COLUMNS, &r->runs[k]);
+  for (int k = 0; k < r->n_runs; k++) figure_cells(&runs, &r->runs[k]);
   add_notes(t, r);
   if (!document_shows_charts(d)) return;
   if (d->form == DOCUMENT_TEXT && !d->details) {
@@ -216,34 +198,16 @@ static void fill(Document *d, const Roofline *r) {
 
 /* ---- The command ---------------------------------------------------------------------------------- */
 
-static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *error) {
-  char state[REQUEST_STATE_BYTES];
-  if (*o->output.output) {
-    Document picture = document_new(DOCUMENT_PICTURE);
-    fill(&picture, r);
-    const Status status = reply_draw(&picture, &o->chart, o->output.output, "Tilewalk: roofline",
-                                     question_state(r->request, state), io, error);
-    if (status || !(o->output.json || o->output.csv)) return status; /* the picture is all */
-  }
-  Document d = reply_new(&o->output);
-  fill(&d, r);
-  return reply_print(&d, STATUS_OK, io, error);
-}
-
-static int run_roofline(void *options, Io *io, Error *error) {
-  RooflineOptions *o = options;
-  if (chart_request_check(&o->chart, &o->output, error)) return EXIT_BAD_REQUEST;
+static Status answer(void *options, Document *d, Io *io, Error *error) {
+  Request *request = &((RooflineOptions *)options)->request;
   Roofline *r = calloc(1, sizeof *r);
-  if (!r) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");
-    return EXIT_BAD_REQUEST;
-  }
-  Status status = compute(r, &o->request, error);
-  if (!status) status = show(r, o, io, error);
-  if (!status) status = layer_note(&o->request, io, error);
-  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");
+  Status status = compute(r, request, error);
+  if (!status) fill(d, r);
+  if (!status) status = layer_note(request, io, error);
+  if (!status) program_notes(request->algorithms, request->n_algorithms, io);
   free(r);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static const OptionSet SETS[] = {
@@ -272,5 +236,5 @@ const Command COMMAND_ROOFLINE = {
                 "  tilewalk sim --roofline --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --algorithm fa2-split\n",
     .options_bytes = sizeof(RooflineOptions),
     .sets = SETS,
-    .run = run_roofline,
+    .answer = answer,
 };

@@ -1,14 +1,8 @@
 /* tilewalk kvcache and serve: how large a model's KV cache is and how it grows; what fits the GPUs that serve the
  * model, and how long prompt and token take at least. */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
-#include "viz/cli/serve/serve_printed.h"
 #include "viz/cli/serve/service.h"
 
 /* "streaming:4+2044", "h2o:512+512". */

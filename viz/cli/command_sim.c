@@ -1,13 +1,7 @@
 /* tilewalk sim: one problem, one or more algorithms side by side. */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/answer/report.h"
-#include "viz/cli/serve/batch_table.h"
+#include "viz/cli/serve/service.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/rank_options.h"
 #include "viz/cli/run_tables.h"

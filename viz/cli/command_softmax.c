@@ -1,20 +1,13 @@
 /* tilewalk softmax: online softmax on one row of scores, step by step. */
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/precision.h"
-#include "sim/base/quote.h"
+#include "sim/numbers/quantised.h"
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
 #include "viz/cli/command.h"
 #include "viz/cli/score_options.h"
-#include "viz/cli/softmax_errors.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
 
 enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4, NORMAL_ROWS = 128, NORMAL_SEED = 1 };
 
@@ -329,6 +322,38 @@ static void add_blocks(Document *d, const Walk *w) {
   }
 }
 
+/* FlashAttention-3's table of errors in FP16 and FP8, computed beside printed. */
+enum { ERRORS_D = 128, QUERIES = 64, ERRORS_N_MAX = 65536 };
+
+static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
+  if (N > ERRORS_N_MAX)
+    return error_set(error, STATUS_TOO_LARGE, "--errors: %" PRId64 " keys take too long; %d at most", N, ERRORS_N_MAX);
+  const QuantisedShape shape = {N, ERRORS_D, N < QUERIES ? N : QUERIES};
+  Accuracy errors[QUANTISED_ROWS] = {0};
+  for (int64_t seed = 1; seed <= seeds; seed++)
+    if (quantised_errors(&shape, (uint64_t)seed, errors, error)) return error->status;
+  put_values(d, "seq_len:i head_dim:i queries:i seeds:i", shape.N, shape.d, shape.queries, seeds);
+  Table *t = put_table(d, DOCUMENT_ALL, "errors",
+                       "Q, K, V in;name=name|RMSE of O>;rmse=rmse|printed>;printed_rmse=printed_rmse|off>=off");
+  table_title(t, "Error of attention, computed beside FlashAttention-3's table 3");
+  for (int k = 0; k < QUANTISED_ROWS; k++) {
+    const double rmse = accuracy_rmse(&errors[k]), printed = QUANTISED_TABLE[k].printed_rmse;
+    table_text(t, ROLE_PLAIN, QUANTISED_TABLE[k].name);
+    char text[2][16];
+    snprintf(text[0], sizeof text[0], "%.2e", rmse);
+    snprintf(text[1], sizeof text[1], "%.1e", printed);
+    table_real(t, ROLE_ACCENT, rmse, text[0]);
+    table_real(t, ROLE_PLAIN, printed, text[1]);
+    table_percent(t, ROLE_DIM, rmse / printed - 1);
+  }
+  table_note(t,
+             "Inputs: N(0, 1) + N(0, 100) x Bernoulli(0.001). N = %" PRId64 ", d = %d, %" PRId64
+             " queries of each of %" PRId64 " seed%s. N and d of the printed table are unknown; rare rows make most of "
+             "the error: more --seeds, less spread.",
+             shape.N, ERRORS_D, shape.queries, seeds, seeds == 1 ? "" : "s");
+  return STATUS_OK;
+}
+
 static Status complete(SoftmaxOptions *o, Error *error) {
   if (o->errors_N && (o->example || o->n || o->normal || o->spread || o->rescale_above > 0 || o->block ||
                       o->without_max || o->has_sink || o->softcap > 0 || o->precision != PRECISION_FP32))
@@ -379,7 +404,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   (void)io;
   const Status status = complete(&c->options, error);
   if (status) return status;
-  if (c->options.errors_N) return softmax_add_errors(d, c->options.errors_N, c->options.seeds, error);
+  if (c->options.errors_N) return add_errors(d, c->options.errors_N, c->options.seeds, error);
   walk_softmax(&c->options, &c->walk);
   put_walk(d, &c->options, &c->walk);
   add_blocks(d, &c->walk);

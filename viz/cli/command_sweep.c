@@ -1,22 +1,12 @@
 /* tilewalk sweep: the same problem at many values of one parameter, as a table, CSV, JSON, or a chart. */
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
-#include "sim/answer/report.h"
 #include "sim/base/size.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/shard.h"
 #include "viz/cli/sweep/sweep.h"
-#include "viz/cli/sweep/sweep_chart.h"
 #include "viz/document/figure_lines.h"
-#include "viz/text/number.h"
 #include "viz/text/progress.h"
 
 typedef struct {
@@ -256,15 +246,15 @@ static Table *open_table(Document *d, const Sweep *s, const Request *request, bo
 /* What is done as points come: JSON shows their runs in full, which are not kept. */
 typedef struct {
   const Request *request;
-  Document json;
-  Table *points; /* of it */
+  Document *document;
+  Table *points; /* of JSON */
   Progress progress;
   size_t n;
 } Run;
 
 static Status take_point(void *context, const Sweep *s, int point, const Simulation *runs, Error *error) {
   Run *r = context;
-  Document *d = &r->json;
+  Document *d = r->document;
   progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
   progress_foretell(&r->progress, (point + 1.0) / (double)r->n);
   if (d->form != DOCUMENT_JSON) return STATUS_OK;
@@ -275,8 +265,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
   report_shape(&sink, "shape", &runs[0]);
   put_values(d, "runs[");
   for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &runs[a]);
-  put_end(d);
-  put_end(d);
+  put_values(d, "]}");
   return d->status ? error_set(error, d->status, "no memory for the points") : STATUS_OK;
 }
 
@@ -294,17 +283,18 @@ static void add_chart(Document *d, const Sweep *s, const Request *request, const
 }
 
 /* The points; and in *resolved the question with its algorithms, for what is said of it. */
-static Status sweep_values(SweepOptions *o, Request *resolved, SweepValue *values, size_t *n, Error *error) {
+static Status sweep_values(const SweepOptions *o, Request *asked, Request *resolved, SweepValue *values, size_t *n,
+                           Error *error) {
   if (*o->values && (*o->from || *o->to || *o->step))
     return error_refuse(error, "--values lists the points and --from, --to span them; give one of the two");
   Status status = STATUS_OK;
   if (sweep_is_gpu(o->axis)) {
     status = list_gpus(o, values, n, error);
-    *o->request.gpu = '\0';
-    *resolved = o->request;
+    *asked->gpu = '\0';
+    *resolved = *asked;
     return status;
   }
-  *resolved = o->request;
+  *resolved = *asked;
   status = request_algorithms(resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
   if (status) return status;
   return *o->values ? list_values(o, o->values, "--values", values, n, error) : spanned_values(o, values, n, error);
@@ -320,31 +310,19 @@ static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Err
                       sweep_axis_name(o->axis));
 }
 
-static Status draw(const Sweep *sweep, const SweepOptions *o, const Request *request, Io *io, Error *error) {
-  char state[REQUEST_STATE_BYTES];
-  Document picture = document_new(DOCUMENT_PICTURE);
-  add_chart(&picture, sweep, request, o->chart.title);
-  return reply_draw(&picture, &o->chart, o->output.output,
-                    sweep_is_gpu(sweep->axis) ? "Tilewalk: GPUs" : "Tilewalk: traffic", question_state(request, state),
-                    io, error);
-}
-
 /* For people, or CSV. */
-static Status print_rows(const Sweep *sweep, const SweepOptions *o, const Request *request, Io *io, Error *error) {
-  Document d = reply_new(&o->output);
-  const bool details = d.details || d.form == DOCUMENT_CSV;
-  if (document_shows_charts(&d) && details) add_chart(&d, sweep, request, NULL);
-  Table *t = open_table(&d, sweep, request, details);
-  if (o->shard.part > 1) document_continues(&d);
+static void put_rows(Document *d, const Sweep *sweep, const Request *request, bool continues) {
+  const bool details = d->details || d->form == DOCUMENT_CSV;
+  if (document_shows_charts(d) && details) add_chart(d, sweep, request, NULL);
+  Table *t = open_table(d, sweep, request, details);
+  if (continues) document_continues(d);
   const int step = details ? 1 : (sweep->n_points + FIRST_ROWS - 1) / FIRST_ROWS;
   for (int i = (sweep->n_points - 1) % (step ? step : 1); i < sweep->n_points; i += step) add_row(t, sweep, i);
   add_notes(t, sweep, details);
-  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static Status check_options(const SweepOptions *o, Error *error) {
-  Status status = chart_request_check(&o->chart, &o->output, error);
-  if (!status) status = shard_check(&o->shard, &o->output, error);
+  const Status status = shard_check(&o->shard, &o->output, error);
   if (status || !sweep_is_gpu(o->axis)) return status;
   if (*o->chart.x_label || *o->chart.y_label)
     return error_refuse(error, "over gpu there are bars without axes to label; --title takes words");
@@ -353,41 +331,41 @@ static Status check_options(const SweepOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-static Status sweep_and_show(SweepOptions *o, SweepValue *values, Io *io, Error *error) {
-  Request resolved;
+static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *io, Error *error) {
+  Request asked = o->request, resolved;
   Sweep sweep = {0};
   SweepConfig config = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
-  Status status = sweep_values(o, &resolved, values, &config.n, error);
+  Status status = sweep_values(o, &asked, &resolved, values, &config.n, error);
   if (!status) status = choose_metric(o, &config.metric, error);
   if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);
   if (status) return status;
   shard_slice(&o->shard, config.n, &config.first, &config.end);
-  const bool draws = *o->output.output, prints = !draws || o->output.json || o->output.csv; /* else a picture is all */
   Run run = {.request = &resolved,
-             .json = document_new(o->output.json ? DOCUMENT_JSON : DOCUMENT_TEXT),
+             .document = d,
              .progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "sweep", progress_clock_s()),
              .n = config.end - config.first};
   config.context = &run;
-  status = sweep_run(&sweep, &o->request, &config, error);
+  status = sweep_run(&sweep, &asked, &config, error);
   progress_end(&run.progress);
   if (!status) program_notes(resolved.algorithms, resolved.n_algorithms, io);
-  if (!status && draws) status = draw(&sweep, o, &resolved, io, error);
-  if (!status && prints && !o->output.json) status = print_rows(&sweep, o, &resolved, io, error);
+  if (!status && d->form == DOCUMENT_PICTURE)
+    add_chart(d, &sweep, &resolved, o->chart.title);
+  else if (!status && d->form != DOCUMENT_JSON)
+    put_rows(d, &sweep, &resolved, o->shard.part > 1);
   sweep_free(&sweep);
-  if (!o->output.json) document_free(&run.json);
-  return o->output.json ? reply_print(&run.json, status, io, error) : status;
+  return status;
 }
 
-static int run_sweep(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   SweepOptions *o = options;
   if (!o->axis) o->axis = sweep_axis("N");
   sweep_defaults(o->axis, &o->request);
-  if (check_options(o, error)) return EXIT_BAD_REQUEST;
+  if (check_options(o, error)) return error->status;
   SweepValue *const values = calloc(SWEEP_ROWS_MAX, sizeof *values);
-  const Status status = values ? sweep_and_show(o, values, io, error)
+  const Status status = values ? fill(o, values, d, io, error)
                                : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_ROWS_MAX);
   free(values);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  return status;
 }
 
 static const Option SWEEP_OPTIONS[] = {
@@ -448,5 +426,5 @@ const Command COMMAND_SWEEP = {
                 "  tilewalk sweep --over sram --block largest --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),
     .sets = SETS,
-    .run = run_sweep,
+    .answer = answer,
 };

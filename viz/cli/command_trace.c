@@ -1,24 +1,15 @@
 /* tilewalk trace: the event stream, written out. */
 #define _POSIX_C_SOURCE 200809L /* sigaction */
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/request/pipeline_file.h"
-#include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
-#include "viz/cli/trace/trace_chrome.h"
-#include "viz/cli/trace/trace_din.h"
-#include "viz/cli/trace/trace_pipeline.h"
+#include "viz/cli/trace/trace.h"
 #include "viz/export/output.h"
-#include "viz/text/number.h"
 #include "viz/text/progress.h"
 
-typedef enum { TRACE_CSV = 0, TRACE_CHROME, TRACE_DIN } TraceFormat;
+typedef enum { TRACE_CSV = 0, TRACE_DIN, TRACE_XDIN, TRACE_CHROME } TraceFormat; /* xdin: din by its full name */
 
 typedef struct {
   Request request;
@@ -29,18 +20,7 @@ typedef struct {
   const volatile sig_atomic_t *interrupted;
 } TraceOptions;
 
-static Status set_format(void *target, const char *value, Error *error) {
-  TraceOptions *o = target;
-  if (strcmp(value, "csv") == 0)
-    o->format = TRACE_CSV;
-  else if (strcmp(value, "chrome") == 0)
-    o->format = TRACE_CHROME;
-  else if (strcmp(value, "din") == 0 || strcmp(value, "xdin") == 0)
-    o->format = TRACE_DIN;
-  else
-    return error_refuse(error, "'%s' is no trace format; there are csv, din and chrome", quote_text(value).text);
-  return STATUS_OK;
-}
+static const char *const FORMATS[] = {"csv", "din", "xdin", "chrome", NULL};
 
 static void csv_line(FILE *out, const Schedule *s, const Event *e) {
   fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", s->name, e->step, e->pass + 1,
@@ -77,7 +57,6 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
       chrome_trace_event(&chrome, &event);
     if ((n & 0xffff) == 0) progress_update(progress, (uint64_t)n, total, progress_clock_s());
   }
-  if (o->format == TRACE_CHROME) chrome_trace_end(&chrome);
   return STATUS_OK;
 }
 
@@ -130,6 +109,7 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
 static int run_trace(void *options, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
+  if (o->format == TRACE_XDIN) o->format = TRACE_DIN;
   if (request_algorithms(&o->request, REQUEST_ONE, error)) return EXIT_BAD_REQUEST;
   if (o->format == TRACE_DIN && o->request.n_algorithms > 1) {
     error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
@@ -156,7 +136,7 @@ static const Option TRACE_OPTIONS[] = {
     OPTION_ROW("format", "FORMAT",
                "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
                "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
-               .set = set_format, .choices = "csv din chrome"),
+               OPTION_CHOICE(TraceOptions, format, "is no trace format"), .names = FORMATS),
     OPTION_ROW("from", "STEP", "First event to write. Default 0.",
                OPTION_NUMBER(TraceOptions, from, "the first step", 0, INT64_MAX)),
     {.name = "pipeline",

@@ -1,13 +1,8 @@
 /* tilewalk kernel --warp: what one access of one warp costs in global and in shared memory. */
-#include <inttypes.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/machine/warp.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
 #include "viz/text/warp_picture.h"
 
 enum { BYTES_MAX = 1 << 20 };

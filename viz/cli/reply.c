@@ -12,13 +12,13 @@ Status reply_print(Document *d, Status status, Io *io, Error *error) {
   return status;
 }
 
-Status reply_draw(Document *d, const ChartRequest *how, const char *path, const char *title, const char *state, Io *io,
-                  Error *error) {
+Status reply_draw(Document *d, const ChartRequest *how, const char *path, Status status, Io *io, Error *error) {
   Chart *const chart = document_drawn_chart(d);
   const Bars *const bars = document_drawn_bars(d);
-  Status status = chart  ? io->drawing->chart(chart, how, path, io->out, title, state, error)
-                  : bars ? io->drawing->bars(bars, how, path, io->out, title, state, error)
-                         : error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
+  if (!status)
+    status = chart  ? io->drawing->chart(chart, how, path, io->out, error)
+             : bars ? io->drawing->bars(bars, how, path, io->out, error)
+                    : error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   document_free(d);
   return status;
 }

@@ -11,8 +11,7 @@ Document reply_new(const OutputRequest *output);
 /* Prints the document, unless `status` an error, and frees it. */
 Status reply_print(Document *document, Status status, Io *io, Error *error);
 
-/* Draws the chart or bars of a document made for a picture into a file, and frees it. state: the one-line state. */
-Status reply_draw(Document *document, const ChartRequest *how, const char *path, const char *title, const char *state,
-                  Io *io, Error *error);
+/* Draws the chart or bars of a document made for a picture into a file, unless `status` is an error, and frees it. */
+Status reply_draw(Document *document, const ChartRequest *how, const char *path, Status status, Io *io, Error *error);
 
 #endif

@@ -57,7 +57,7 @@ static const FigureLine LINES[] = {
     FIGURE_LINE("SRAM for one CTA's tiles"),
     FIGURE_LINE("  %s", "sram.items.*"),
     FIGURE_LINE("  together", "sram.bytes", .role = ROLE_ACCENT),
-    {.path = "sram.bytes", .unless = "links.ranks", .first = "SRAM of a CTA", .in_kib = true},
+    FIGURE_LINE(NULL, "sram.bytes", .unless = "links.ranks", .first = "SRAM of a CTA", .in_kib = true),
     FIGURE_LINE("  held in", "sram.held"),
     FIGURE_LINE("  largest B to fit", "sram.max_block", .least = 1),
     FIGURE_LINE(NULL, "sram.max_block", .when = "!time.kind", .least = 1, .first = "largest B to fit"),
@@ -224,12 +224,6 @@ static const char *name_of(const Simulation *run, bool one, char text[224]) {
   return text;
 }
 
-static bool one_machine(const Simulation *runs, int n) {
-  for (int k = 1; k < n; k++)
-    if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return false;
-  return true;
-}
-
 /* Of the others the one that has least, of those that are comparable with the first; 0: none is. */
 static int least(const Simulation *runs, int n, const FigureRow *row) {
   int best = 0;
@@ -252,7 +246,7 @@ static const char *times(double ratio, const char *less, const char *more, const
 /* One sentence: the best of the others beside the first; of one run, what it moves and takes. */
 static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   const FigureRow *bytes = figure_row("hbm.total_bytes"), *time = figure_row("time.seconds");
-  const bool one = one_machine(runs, n), at_least = figure_kind(runs, bytes) == KIND_BOUND;
+  const bool one = figure_one_machine(runs, n), at_least = figure_kind(runs, bytes) == KIND_BOUND;
   char a[224], b[224], r[160];
   int best = runs[0].timed && (!one || runs[0].timing.kind != TIME_BOUND) ? least(runs, n, time) : 0;
   const bool by_time = best > 0;
@@ -288,98 +282,81 @@ static FigureScale scale_of(const Simulation *runs, int n) {
   return figure_scale(least_bytes, least_s);
 }
 
-/* Many runs: a line each. */
-enum { SIDE_BY_SIDE = 3, FIRST_ROWS = 12 };
-static void add_run_lines(Table *t, const Simulation *runs, int n, const char *const *paths, int n_paths,
-                          const FigureScale *scale, char headings[][128]) {
-  for (int k = 0; k < n && k < FIRST_ROWS; k++) {
-    table_text(t, ROLE_PLAIN, headings[k]);
-    for (int p = 0; p < n_paths; p++) {
-      const FigureRow *row = figure_row(paths[p]);
-      const Figure f = figure_of(&runs[k], row, 0);
-      if (f.is == IS_TEXT)
-        table_text(t, ROLE_PLAIN, f.text);
-      else if (f.is < IS_WHOLE)
-        table_empty(t, true);
-      else
-        table_text(t, ROLE_PLAIN, figure_scaled(scale, row, figure_number(&f)).text);
-    }
-  }
-  if (n > FIRST_ROWS) table_note(t, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
-}
-
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-static void add_tables(Document *d, const Simulation *runs, int n, bool details) {
-  static const char *const PATHS[] = {"block_q",      "block_k",          "traffic.total_bytes", "hbm.total_bytes",
-                                      "time.bound_s", "time.predicted_s", "time.bound"};
-  static const char *const TITLES[] = {"B_r", "B_c", "boundary", "HBM", "at peak rates", "predicted", "limited by"};
-  char problem[512], said[1024], headings[RUN_TABLES_MAX][128];
-  const bool one = one_machine(runs, n), lines = !details && n > SIDE_BY_SIDE;
+enum { SIDE_BY_SIDE = 3, FIRST_ROWS = 12 };
+
+static void name_column(const Simulation *run, bool one, char heading[128]) {
+  snprintf(heading, 128, "%s%s%s", run->schedule->name, one ? "" : " on ", one ? "" : run->machine.name);
+}
+
+/* Many runs: a line each. */
+static Table *put_lines(Document *d, const Simulation *runs, int n) {
   const FigureScale scale = scale_of(runs, n);
-  TableColumn columns[RUN_TABLES_MAX + 2] = {
-      {.heading = details || lines ? "" : "tile B_r x B_c", .shrink = TABLE_WRAP}};
+  const bool one = figure_one_machine(runs, n);
+  const FigureTable t =
+      figure_table(d, DOCUMENT_TEXT, NULL,
+                   runs[0].timed ? " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes|"
+                                   "at peak rates>@time.bound_s|predicted>@time.predicted_s|limited by>@time.bound"
+                                 : " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes",
+                   &scale);
+  for (int k = 0; k < n && k < FIRST_ROWS; k++) {
+    char heading[128];
+    name_column(&runs[k], one, heading);
+    table_text(t.table, ROLE_PLAIN, heading);
+    figure_cells(&t, &runs[k]);
+  }
+  if (n > FIRST_ROWS) table_note(t.table, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
+  return t.table;
+}
+
+/* A column for each run. */
+static Table *put_columns(Document *d, const Simulation *runs, int n, bool details) {
+  char headings[RUN_TABLES_MAX][128];
+  const FigureScale scale = scale_of(runs, n);
+  const bool one = figure_one_machine(runs, n);
+  TableColumn columns[RUN_TABLES_MAX + 2] = {{.heading = details ? "" : "tile B_r x B_c", .shrink = TABLE_WRAP}};
   int c = 1;
-  if (!details && !lines) columns[c++] = (TableColumn){.heading = "", .right = true};
+  if (!details) columns[c++] = (TableColumn){.heading = "", .right = true};
   for (int k = 0; k < n; k++) {
     const Tiling *tiles = &runs[k].plan.tiling;
-    snprintf(headings[k], sizeof headings[k], "%s%s%s", runs[k].schedule->name, one ? "" : " on ",
-             one ? "" : runs[k].machine.name);
-    if (!details && !lines)
-      snprintf(headings[k] + strlen(headings[k]), sizeof headings[k] - strlen(headings[k]), "\n%" PRId64 " x %" PRId64,
-               tiles->B_r, tiles->B_c);
-    if (!lines) columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
+    name_column(&runs[k], one, headings[k]);
+    const size_t used = strlen(headings[k]);
+    if (!details)
+      snprintf(headings[k] + used, sizeof *headings - used, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
+    columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
-  for (int p = 0; lines && p < (runs[0].timed ? 7 : 4); p++)
-    columns[c++] = (TableColumn){.heading = TITLES[p],
-                                 .unit = p < 2    ? NULL
-                                         : p == 6 ? NULL
-                                                  : figure_scaled_unit(&scale, figure_row(PATHS[p])),
-                                 .right = true};
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, c);
+  figure_lines(t, LINES, runs, n, details ? NULL : &scale);
+  return t;
+}
+
+static void put_text(Document *d, const Simulation *runs, int n, bool details) {
+  char problem[512], said[1024];
+  Table *t = details || n <= SIDE_BY_SIDE ? put_columns(d, runs, n, details) : put_lines(d, runs, n);
   run_tables_problem(&runs[0], problem, sizeof problem);
   char *machine = strstr(problem, ", on ");
-  if (machine && !one) *machine = '\0';
-  if (details)
-    table_title(t, "%s", problem);
-  else
-    table_title(t, "%s\n\n%s", sentence(runs, n, said), problem);
-  if (lines)
-    add_run_lines(t, runs, n, PATHS, c - 1, &scale, headings);
-  else
-    figure_lines(t, LINES, runs, n, details ? NULL : &scale);
+  if (machine && !figure_one_machine(runs, n)) *machine = '\0';
+  table_title(t, "%s%s%s", details ? "" : sentence(runs, n, said), details ? "" : "\n\n", problem);
   for (int k = 0; k < n; k++)
     if (*runs[k].links.why) table_note(t, "Links are not counted: %s.", runs[k].links.why);
   figure_notes(t, NOTES, runs, n, !details);
 }
 
-/* CSV's columns: paths, some of which have another name there. A value that a run has not is empty. */
+/* A value that a run has not is empty. */
 static const char CSV[] =
-    "algorithm|shape.seq_q|shape.seq_k|shape.head_dim|block_q|block_k|tiles.full|tiles.partial|tiles.skipped|"
-    "traffic.read_bytes|traffic.write_bytes|traffic.total_bytes|sram_bytes=sram.bytes|sram.fits|sram.max_block|"
-    "storage.intermediates_bytes|flops|intensity_flops_per_byte|machine=machine.name|hbm_read_bytes=hbm.read_bytes|"
-    "hbm_write_bytes=hbm.write_bytes|l2_read_bytes=l2.read_bytes|l2_write_bytes=l2.write_bytes|"
-    "l2_hit_rate=l2.hit_rate|l2.fabric_bytes|launch.ctas|launch.ctas_per_sm|launch.waves|time.bound|time.bound_s|"
-    "time.least_s|time.predicted_s|time.seconds|time_is=time.kind|links.ranks|links.link|"
-    "link_bytes=links.sent_bytes|link_rank_bytes=links.rank_bytes|link_bound_s=links.bound_s";
-
-static void add_csv(Document *d, const Simulation *runs, int n) {
-  char text[sizeof CSV];
-  FigureColumn columns[TABLE_COLUMNS_MAX] = {0};
-  int n_columns = 0;
-  strcpy(text, CSV);
-  for (char *at = text, *next; at; at = next) {
-    if ((next = strchr(at, '|'))) *next++ = '\0';
-    char *const path = strchr(at, '=');
-    FigureColumn *c = &columns[n_columns++];
-    c->path = path ? path + 1 : at;
-    if (path) *path = '\0', c->is.csv = at;
-  }
-  Table *t = figure_table(d, DOCUMENT_CSV, NULL, columns, n_columns);
-  for (int k = 0; k < n; k++) figure_cells(t, columns, n_columns, &runs[k]);
-}
+    "@algorithm|@shape.seq_q|@shape.seq_k|@shape.head_dim|@block_q|@block_k|@tiles.full|@tiles.partial|@tiles.skipped|"
+    "@traffic.read_bytes|@traffic.write_bytes|@traffic.total_bytes|;sram_bytes@sram.bytes|@sram.fits|@sram.max_block|"
+    "@storage.intermediates_bytes|@flops|@intensity_flops_per_byte|;machine@machine.name|"
+    ";hbm_read_bytes@hbm.read_bytes|;hbm_write_bytes@hbm.write_bytes|;l2_read_bytes@l2.read_bytes|"
+    ";l2_write_bytes@l2.write_bytes|"
+    ";l2_hit_rate@l2.hit_rate|@l2.fabric_bytes|@launch.ctas|@launch.ctas_per_sm|@launch.waves|@time.bound|"
+    "@time.bound_s|@time.least_s|@time.predicted_s|@time.seconds|;time_is@time.kind|@links.ranks|@links.link|"
+    ";link_bytes@links.sent_bytes|;link_rank_bytes@links.rank_bytes|;link_bound_s@links.bound_s";
 
 void run_tables(Document *d, const Simulation *runs, int n, bool details) {
-  if (d->form == DOCUMENT_TEXT) add_tables(d, runs, n, details);
-  if (d->form == DOCUMENT_CSV) add_csv(d, runs, n);
+  if (d->form == DOCUMENT_TEXT) put_text(d, runs, n, details);
+  if (d->form != DOCUMENT_CSV) return;
+  const FigureTable t = figure_table(d, DOCUMENT_CSV, NULL, CSV, NULL);
+  for (int k = 0; k < n; k++) figure_cells(&t, &runs[k]);
 }

@@ -176,6 +176,38 @@ void put_cells(Table *t, const char *p, ...) {
   va_end(of);
 }
 
+/* NULL: there is none. */
+static const json_t *value_at(const json_t *at, const char *path) {
+  char key[64];
+  for (size_t n; at && *path; path += n + (path[n] == '.')) {
+    n = strcspn(path, ".");
+    snprintf(key, sizeof key, "%.*s", (int)n, path);
+    at = json_object_get(at, key);
+  }
+  return at;
+}
+
+void put_value_rows(Table *t, const json_t *values, const ValueRow *rows) {
+  for (; rows->label; rows++) {
+    char object[64];
+    const json_t *value = value_at(values, rows->path);
+    const double number = json_number_value(value);
+    if (!value || json_is_null(value) || (json_is_number(value) && number == 0 && rows->as != '%')) continue;
+    table_text(t, ROLE_PLAIN, rows->label);
+    switch (rows->as) {
+    case 's': table_text(t, ROLE_PLAIN, json_string_value(value)); break;
+    case 'U': table_bytes(t, ROLE_PLAIN, (Wide)number); break;
+    case '%': table_percent(t, ROLE_PLAIN, number); break;
+    case 't': table_seconds(t, ROLE_PLAIN, number); break;
+    case 'f': table_double(t, ROLE_PLAIN, number, 6); break;
+    default: table_count(t, ROLE_PLAIN, (Wide)number);
+    }
+    snprintf(object, sizeof object, "%.*s.kind", (int)strcspn(rows->path, "."), rows->path);
+    const char *kind = json_string_value(value_at(values, object));
+    table_text(t, ROLE_DIM, rows->how ? rows->how : kind ? kind : "");
+  }
+}
+
 static void sink_object(void *d, const char *key) { put_values(d, "%{", key); }
 static void sink_array(void *d, const char *key) { put_values(d, "%[", key); }
 static void sink_close(void *d) { put_end(d); }
@@ -228,7 +260,7 @@ Table *document_table(Document *d, unsigned forms, const char *key, const TableC
 
 /* The columns of a pattern, whose words are cut out of text. */
 static int read_columns(const char *pattern, char text[1024], TableColumn are[TABLE_COLUMNS_MAX]) {
-  static const char MARKS[] = ">~!=;";
+  static const char MARKS[] = ">~!=;[";
   char *column = text;
   int n = 0;
   snprintf(text, 1024, "%s", pattern);
@@ -239,7 +271,9 @@ static int read_columns(const char *pattern, char text[1024], TableColumn are[TA
     if (p > column) is->heading = *column == ' ' ? "" : column;
     for (; (mark = *p); p += strcspn(p, MARKS)) {
       *p++ = '\0';
-      if (mark == '=')
+      if (mark == '[')
+        is->unit = p, p += strcspn(p, "]"), *p++ = '\0';
+      else if (mark == '=')
         is->key = p;
       else if (mark == ';')
         is->csv = p;
@@ -319,8 +353,7 @@ static Status print_part(const struct DocumentPart *part, DocumentForm form, FIL
     return part->table.is_muted   ? STATUS_OK
            : form == DOCUMENT_CSV ? table_csv(&part->table, out, error)
                                   : table_print(&part->table, out, style, error);
-  text_print(out, style, part->role, "%s", text_store_get(&part->table.text, part->table.title));
-  fputc('\n', out);
+  text_paragraph(out, style, part->role, 0, text_store_get(&part->table.text, part->table.title));
   return STATUS_OK;
 }
 

@@ -58,9 +58,9 @@ void document_free(Document *document);
  * innermost container. The document keeps it; it stays where it is. */
 Table *document_table(Document *document, unsigned forms, const char *key, const TableColumn *columns, int n_columns);
 
-/* The same with columns that are apart by '|': a heading, and behind it > where it is right-aligned, ~ where it may be
- * wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV. Without a heading people do not see it; ' ' is an empty
- * one. */
+/* The same with columns that are apart by '|': a heading, and behind it [UNIT], > where it is right-aligned,
+ * ~ where it may be wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV. Without a heading people do not see it;
+ * ' ' is an empty one. */
 Table *put_table(Document *document, unsigned forms, const char *key, const char *columns);
 Table table_of(const char *columns); /* of no document */
 
@@ -71,7 +71,7 @@ static inline bool document_shows_charts(const Document *document) {
 void document_chart(Document *document, Chart *chart);
 void document_bars(Document *document, Bars *bars);
 
-/* For people: an empty line, or one of these words in a role, with a newline. */
+/* For people: an empty line, or a paragraph in a role. */
 void document_gap(Document *document);
 void document_line(Document *document, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -98,6 +98,14 @@ void put_at(Document *document, const char *path, json_t *value);  /* "paged.byt
  * t seconds, % a share, x a ratio, d digits (int64_t), - and . nothing with and without a dash. Before it * means an
  * accent, ~ dim, @ that the role is an argument, ? that 0 is a dash. */
 void put_cells(Table *table, const char *pattern, ...);
+
+/* Rows of a table from values of JSON: the label, the value as a letter of put_cells has it (f: a double), and how it
+ * is had, or what its object calls its kind. A value that is not there, or 0 but no share, has no row. */
+typedef struct {
+  const char *label, *path, *how; /* path: "hbm.read_bytes"; label NULL: the last row */
+  char as;
+} ValueRow;
+void put_value_rows(Table *table, const json_t *values, const ValueRow *rows);
 
 /* A sink of sim/answer/report.h that fills the innermost container; of another form, one that does nothing. */
 ReportSink document_sink(Document *document);

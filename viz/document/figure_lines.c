@@ -28,13 +28,7 @@ static Number four_digits(double value) {
   return n;
 }
 
-static double scale_of(const FigureScale *s, const FigureRow *row) {
-  return row->unit == UNIT_BYTES ? s->bytes : row->unit == UNIT_SECONDS ? s->seconds : 1;
-}
-Number figure_scaled(const FigureScale *s, const FigureRow *row, double value) {
-  return four_digits(value / scale_of(s, row));
-}
-const char *figure_scaled_unit(const FigureScale *s, const FigureRow *row) {
+static const char *unit_of(const FigureScale *s, const FigureRow *row) {
   return row->unit == UNIT_BYTES ? s->bytes_name : row->unit == UNIT_SECONDS ? s->seconds_name : "";
 }
 
@@ -52,9 +46,9 @@ static Figure at(const Simulation *run, const char *path, size_t length) {
 }
 
 bool figure_meets(const Simulation *run, const char *when) {
-  for (size_t n; *when; when += n + (when[n] == ' ')) {
-    n = strcspn(when, " ");
-    const size_t negated = *when == '!', path = strcspn(when + negated, "=~ ");
+  for (size_t n; *when && *when != '|'; when += n + (when[n] == ' ')) {
+    n = strcspn(when, " |");
+    const size_t negated = *when == '!', path = strcspn(when + negated, "=~ |");
     const Figure f = at(run, when + negated, path);
     const char sign = when[negated + path], *other = when + negated + path + (sign == '=' || sign == '~');
     const size_t length = strcspn(other, " ");
@@ -80,7 +74,7 @@ typedef struct {
   const char *heading; /* of lines that are still to come */
 } Lines;
 
-static bool one_machine(const Simulation *runs, int n) {
+bool figure_one_machine(const Simulation *runs, int n) {
   for (int k = 1; k < n; k++)
     if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return false;
   return true;
@@ -102,21 +96,26 @@ FigureValue figure_as_value(const FigureRow *row, const Figure *f) {
                        .word = f->text};
 }
 
+/* scale: NULL where the cell has a unit of its own. */
+static void add_value(Table *table, const FigureScale *scale, TextRole role, const FigureRow *row, const Figure *f) {
+  FigureValue value = figure_as_value(row, f);
+  value.role = role;
+  if (scale && (value.unit == UNIT_BYTES || value.unit == UNIT_SECONDS))
+    table_text(table, role, four_digits(value.real / (value.unit == UNIT_BYTES ? scale->bytes : scale->seconds)).text);
+  else
+    figure_cell(table, &value);
+}
+
 static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *row, const Simulation *run,
                      const Figure *f) {
-  static const FigureScale KIB = {.bytes = 1024, .bytes_name = "KiB", .seconds = 1};
-  if (!is_shown(line, row, f)) {
+  static const FigureScale KIB = {.bytes = 1024, .seconds = 1};
+  if (!is_shown(line, row, f))
     table_empty(l->table, true);
-  } else if (line->beside) {
+  else if (line->beside)
     table_format(l->table, line->role, "%s%s%s", number_digits(f->whole).text, line->between ? line->between : " x ",
                  number_digits(figure_of(run, figure_row(line->beside), 0).whole).text);
-  } else if (l->scale && (row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS)) {
-    table_text(l->table, line->role, figure_scaled(line->in_kib ? &KIB : l->scale, row, figure_number(f)).text);
-  } else {
-    FigureValue value = figure_as_value(row, f);
-    value.role = line->role;
-    figure_cell(l->table, &value);
-  }
+  else
+    add_value(l->table, l->scale && line->in_kib ? &KIB : l->scale, line->role, row, f);
 }
 
 static void add_label(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *name) {
@@ -126,14 +125,14 @@ static void add_label(Lines *l, const FigureLine *line, const FigureRow *row, co
   snprintf(text, sizeof text, "%.*s%s%s", place ? (int)(place - label) : (int)strlen(label), label, place ? name : "",
            place ? place + 2 : "");
   table_text(l->table, line->role, text);
-  if (l->scale) table_text(l->table, ROLE_DIM, line->in_kib ? "KiB" : figure_scaled_unit(l->scale, row));
+  if (l->scale) table_text(l->table, ROLE_DIM, line->in_kib ? "KiB" : unit_of(l->scale, row));
 }
 
 static void add_ratio(Lines *l, const FigureLine *line, const FigureRow *row) {
   bool any = false;
   for (int k = 1; k < l->n; k++) any = any || figure_comparable(l->runs, &l->runs[k], row);
   if (!any) return;
-  add_label(l, line, row, line->label, one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first");
+  add_label(l, line, row, line->label, figure_one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first");
   for (int k = 0; k < l->n; k++)
     if (figure_comparable(l->runs, &l->runs[k], row))
       table_ratio(l->table, line->role, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
@@ -184,7 +183,7 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
   for (const FigureLine *line = lines; line->label || line->first; line++) {
     const char *label = scale ? line->first : line->label;
     if (!line->path && !scale) {
-      snprintf(heading, sizeof heading, label, one_machine(runs, n) ? runs[0].machine.name : "each GPU");
+      snprintf(heading, sizeof heading, label, figure_one_machine(runs, n) ? runs[0].machine.name : "each GPU");
       l.heading = heading;
     }
     if (!label || !line->path) continue;
@@ -199,24 +198,44 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
   }
 }
 
-Table *figure_table(Document *d, unsigned forms, const char *key, const FigureColumn *columns, int n) {
-  TableColumn are[TABLE_COLUMNS_MAX];
-  for (int c = 0; c < n; c++) {
-    are[c] = columns[c].is;
-    const char *path = columns[c].path, *dot = path ? strrchr(path, '.') : NULL;
-    if (!are[c].csv) are[c].csv = are[c].key ? are[c].key : dot ? dot + 1 : path;
+/* ---- Columns --------------------------------------------------------------------------------------------------- */
+
+FigureTable figure_table(Document *d, unsigned forms, const char *key, const char *columns, const FigureScale *scale) {
+  FigureTable t = {.scale = scale};
+  char plain[1024] = "", path[64];
+  size_t used = 0;
+  for (const char *at = columns; t.n < TABLE_COLUMNS_MAX; at += *at == '|', t.n++) {
+    const size_t heading = strcspn(at, "[>~!=;@|"), n = strcspn(at, "@|"), named = strcspn(at, ";=@|");
+    const char *unit = "", *name = "";
+    if (at[n] == '@') {
+      const char *begin = at + n + 1 + (at[n + 1] == '*');
+      const size_t length = strcspn(begin, "?|");
+      snprintf(path, sizeof path, "%.*s", (int)length, begin);
+      const FigureRow *row = t.columns[t.n].row = figure_row(path);
+      t.columns[t.n].role = at[n + 1] == '*' ? ROLE_ACCENT : ROLE_PLAIN;
+      t.columns[t.n].when = begin[length] == '?' ? begin + length + 1 : "";
+      if (scale) unit = unit_of(scale, row);
+      name = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+    }
+    if (at[named] == '=') snprintf(path, sizeof path, "%.*s", (int)(n - named - 1), at + named + 1), name = path;
+    used += (size_t)snprintf(plain + used, sizeof plain - used, "%.*s%s%s%s%.*s", (int)heading, at, *unit ? "[" : "",
+                             unit, *unit ? "]" : "", (int)(n - heading), at + heading);
+    if (at[named] != ';' && *name) used += (size_t)snprintf(plain + used, sizeof plain - used, ";%s", name);
+    at += strcspn(at, "|");
+    if (!*at) break;
+    plain[used++] = '|';
   }
-  return document_table(d, forms, key, are, n);
+  t.n++;
+  t.table = put_table(d, forms, key, plain);
+  return t;
 }
 
-void figure_cells(Table *table, const FigureColumn *columns, int n, const Simulation *run) {
-  for (int c = 0; c < n; c++) {
-    if (!columns[c].path) continue;
-    const FigureRow *row = figure_row(columns[c].path);
-    const Figure f = columns[c].when && !figure_meets(run, columns[c].when) ? (Figure){0} : figure_of(run, row, 0);
-    FigureValue value = figure_as_value(row, &f);
-    value.role = columns[c].role;
-    figure_cell(table, &value);
+void figure_cells(const FigureTable *t, const Simulation *run) {
+  for (int c = 0; c < t->n; c++) {
+    const FigureRow *row = t->columns[c].row;
+    if (!row) continue;
+    const Figure f = figure_meets(run, t->columns[c].when) ? figure_of(run, row, 0) : (Figure){0};
+    add_value(t->table, t->scale, t->columns[c].role, row, &f);
   }
 }
 

@@ -27,7 +27,7 @@ typedef struct {
 } FigureLine;
 
 #define FIGURE_LINE(...)                                                                                               \
-  { __VA_ARGS__, .in_kib = false }
+  { .label = __VA_ARGS__ }
 
 /* One unit of bytes and one of time for a table, so that its figures can be compared at a glance. */
 typedef struct {
@@ -35,8 +35,6 @@ typedef struct {
   const char *bytes_name, *seconds_name;
 } FigureScale;
 FigureScale figure_scale(double bytes, double seconds); /* such that these are at least 1 */
-Number figure_scaled(const FigureScale *scale, const FigureRow *row, double value);
-const char *figure_scaled_unit(const FigureScale *scale, const FigureRow *row);
 
 /* A figure of one run as a cell, or as words. */
 FigureValue figure_as_value(const FigureRow *row, const Figure *figure);
@@ -44,15 +42,22 @@ FigureValue figure_as_value(const FigureRow *row, const Figure *figure);
 /* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. */
 void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);
 
-/* Runs below each other: a column is a path, in CSV of its key or of the path's last part. Those without a path come
- * first, and their cells are the caller's. */
+/* Runs below each other. Columns are those of put_table, each with @PATH of its figure, @*PATH in an accent; ?WHEN
+ * behind it, as of a line: elsewhere the cell is empty. In CSV it has the name of its key, or the path's last part.
+ * Columns without a path come first, and their cells are the caller's. */
 typedef struct {
-  TableColumn is;
-  const char *path, *when; /* when: as of a line; elsewhere the cell is empty */
-  TextRole role;
-} FigureColumn;
-Table *figure_table(Document *document, unsigned forms, const char *key, const FigureColumn *columns, int n);
-void figure_cells(Table *table, const FigureColumn *columns, int n, const Simulation *run);
+  Table *table;
+  const FigureScale *scale; /* NULL: each cell has its own unit */
+  int n;
+  struct {
+    const FigureRow *row; /* NULL: none */
+    const char *when;     /* in the text of the columns, which lives as long */
+    TextRole role;
+  } columns[TABLE_COLUMNS_MAX];
+} FigureTable;
+FigureTable figure_table(Document *document, unsigned forms, const char *key, const char *columns,
+                         const FigureScale *scale);
+void figure_cells(const FigureTable *table, const Simulation *run);
 
 /* Words below a table, where a run meets `when`; {PATH} is its figure. */
 typedef struct {
@@ -62,7 +67,10 @@ typedef struct {
 void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen);
 
 /* Whether a run meets all of "PATH !PATH PATH=WORD PATH~PATH": has a figure that is neither 0 nor false, has none, has
- * this word, has two that differ. */
+ * this word, has two that differ. It ends with the text, or at a '|'. */
 bool figure_meets(const Simulation *run, const char *when);
+
+/* Whether all runs are on the first one's machine. */
+bool figure_one_machine(const Simulation *runs, int n);
 
 #endif

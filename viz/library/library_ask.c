@@ -125,12 +125,11 @@ static int run(const Command *command, int argc, char **argv, TilewalkAnswer *a)
 
 static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   if (n_words == 0 || n_words > 4096) {
-    error_set(&a->error, STATUS_BAD_REQUEST, "a question has 1 to 4096 words, the first of them a command; it has %zu",
-              n_words);
+    error_refuse(&a->error, "a question has 1 to 4096 words, the first of them a command; it has %zu", n_words);
     return EXIT_BAD_REQUEST;
   }
   for (size_t k = 0; k < n_words; k++)
-    if (!words || !words[k]) return error_set(&a->error, STATUS_BAD_REQUEST, "word %zu is NULL", k), EXIT_BAD_REQUEST;
+    if (!words || !words[k]) return error_refuse(&a->error, "word %zu is NULL", k), EXIT_BAD_REQUEST;
   char json[] = "--json", **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
   bool has_all = copies && argv;
   for (size_t k = 0; k < n_words && has_all; k++) has_all = (argv[k] = copies[k] = strdup(words[k])) != NULL;
@@ -153,7 +152,7 @@ PUBLIC TilewalkAnswer *tilewalk_ask(size_t n_words, const char *const *words) {
   TilewalkAnswer *a = calloc(1, sizeof *a);
   if (!a) return NULL;
   a->status = answer(n_words, words, a);
-  if (a->status == EXIT_BAD_REQUEST && !a->error.status) error_set(&a->error, STATUS_BAD_REQUEST, "the request failed");
+  if (a->status == EXIT_BAD_REQUEST && !a->error.status) error_refuse(&a->error, "the request failed");
   return a;
 }
 
@@ -185,7 +184,7 @@ static TilewalkAnswer *refuse(const char *why) {
   TilewalkAnswer *a = calloc(1, sizeof *a);
   if (!a) return NULL;
   a->status = EXIT_BAD_REQUEST;
-  error_set(&a->error, STATUS_BAD_REQUEST, "%s", why);
+  error_refuse(&a->error, "%s", why);
   return a;
 }
 

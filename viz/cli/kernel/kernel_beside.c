@@ -1,4 +1,4 @@
-#include "viz/cli/kernel/kernel_beside.h"
+#include "viz/cli/kernel/kernel_print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -67,33 +67,31 @@ static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h,
   *differs |= !h->predicted && !equal;
 }
 
-Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, const char *path, bool *differs, Io *io,
-                           Error *error) {
+Status kernel_put_beside(Document *d, const KernelReport *r, const char *path, bool *differs, Error *error) {
   CounterTable table;
   Here here[HERE_MAX];
   const int n = counters_here(r, here);
   int n_launches = 0, n_shared = 0;
   Status status = counter_file_read(path, &table, error);
   if (status) return status;
-  Document d = reply_new(output);
-  put_values(&d, "kernel:s launches[", r->launch->name);
+  put_values(d, "kernel:s launches[", r->launch->name);
   for (size_t k = 0; k < table.n_rows; k++) {
     const CounterRow *row = &table.rows[k];
     if (!is_of(r, row) || !same_grid(r, row)) continue;
     n_launches++;
-    put_values(&d, "{");
-    Table *t = put_table(&d, DOCUMENT_ALL, "counters", "counter~=counter| ;kind=kind|here>=here|ncu>=ncu|error>=error");
+    put_values(d, "{");
+    Table *t = put_table(d, DOCUMENT_ALL, "counters", "counter~=counter| ;kind=kind|here>=here|ncu>=ncu|error>=error");
     table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
     for (int h = 0; h < n; h++)
-      if (row->known[here[h].counter]) add_row(&d, t, row, &here[h], differs), n_shared++;
-    put_end(&d);
+      if (row->known[here[h].counter]) add_row(d, t, row, &here[h], differs), n_shared++;
+    put_end(d);
   }
-  put_end(&d);
+  put_end(d);
   if (!n_launches)
     status = error_refuse(error, "%.200s has no launch of '%.80s' with this grid", path, r->launch->name);
   else if (!n_shared)
     status = error_refuse(error, "%.200s has none of the counters that are known here, such as %s", path,
                           COUNTER_NAMES[COUNTER_L2_READ_SECTORS].metric);
   counter_table_free(&table);
-  return reply_print(&d, status, io, error);
+  return status;
 }

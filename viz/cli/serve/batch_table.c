@@ -1,14 +1,6 @@
-#include "viz/cli/serve/batch_table.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "viz/cli/serve/service.h"
 
 #include "viz/request/assets.h"
-#include "viz/text/number.h"
 
 enum { FILE_BYTES_MAX = 1 << 24 };
 
@@ -32,62 +24,68 @@ static Status check(const Request *r, Error *error) {
       beside);
 }
 
-/* The figures of a run: a row of the table for people, a column of CSV, a key of JSON. */
-typedef struct {
-  const char *label, *key;
-  void (*add)(Table *, TextRole, Wide);
-  size_t at; /* 0: tiles that are computed */
-} Field;
+/* ---- The figures of a run: an object of JSON, a line of CSV, a column for people -------------------------------- */
 
-static const Field FIELDS[] = {{"tokens", "tokens", table_count, offsetof(BatchRun, tokens)},
-                               {"CTAs with work", "ctas", table_count, offsetof(BatchRun, ctas)},
-                               {"CTAs without", "idle_ctas", table_count, offsetof(BatchRun, idle)},
-                               {"tiles computed", "tiles", table_count, 0},
-                               {"read", "read_bytes", table_bytes, offsetof(BatchRun, read_bytes)},
-                               {"written", "write_bytes", table_bytes, offsetof(BatchRun, write_bytes)},
-                               {"FLOPs", "flops", table_flops, offsetof(BatchRun, traffic.flops)}};
-enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
+static const char RUNS[] = "=algorithm;algorithm|=layout;layout|=tokens;tokens|=ctas;ctas|=idle_ctas;idle_ctas|"
+                           "=tiles;tiles|=read_bytes;read_bytes|=write_bytes;write_bytes|=flops;flops|=waves;waves";
+/* For people: the first two are the heading, and those from BESIDES on have a row where they are more than 0. */
+static const char *const LABELS[] = {"",
+                                     "",
+                                     "tokens",
+                                     "CTAs with work",
+                                     "CTAs without",
+                                     "tiles computed",
+                                     "read",
+                                     "written",
+                                     "FLOPs",
+                                     "waves",
+                                     "registers, tables: read",
+                                     "the same, written",
+                                     "read from HBM",
+                                     "written to HBM",
+                                     "takes",
+                                     "the time is"};
+enum { TOKENS = 2, BESIDES = 10, N_FIGURES = sizeof LABELS / sizeof *LABELS };
+enum { RUNS_MAX = BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX };
 
-static void add_cell(Table *t, const Field *f, const BatchRun *r) {
-  Wide value = r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL];
-  if (f->at) memcpy(&value, (const char *)r + f->at, sizeof value);
-  f->add(t, f->add == table_bytes ? ROLE_ACCENT : ROLE_PLAIN, value);
+static void take_figures(const BatchRun *r, FigureValue values[N_FIGURES]) {
+  const FigureValue none = {0};
+  const double hbm = r->has_l2;
+  const FigureValue all[N_FIGURES] = {
+      IN_WORD(r->schedule->name),
+      IN_WORD(batch_layout_name(r->layout)),
+      IN_COUNT(r->tokens),
+      IN_COUNT(r->ctas),
+      IN_COUNT(r->idle),
+      IN_COUNT(r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL]),
+      IN_BYTES(r->read_bytes),
+      IN_BYTES(r->write_bytes),
+      IN_FLOPS(r->traffic.flops),
+      r->n_slots ? IN_RATE((double)r->ctas / (double)r->n_slots) : none, /* CTAs with work over those at once */
+      IN_BYTES(fmax(r->besides_read_bytes, 0) + 0.5),
+      IN_BYTES(fmax(r->besides_write_bytes, 0) + 0.5),
+      IN_BYTES(hbm * r->hbm_read_bytes + 0.5),
+      IN_BYTES(hbm * r->hbm_write_bytes + 0.5),
+      r->timed ? IN_SECONDS(r->seconds) : none,
+      r->timed ? IN_WORD(time_kind_name(r->kind)) : none,
+  };
+  memcpy(values, all, sizeof all);
 }
 
-/* CTAs with work over those at work at once; 0: not known. */
-static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
-
-/* Of a kernel on a GPU: what is predicted, 0 where nothing is known. */
-static const struct {
-  const char *label;
-  size_t at;
-} BESIDES[] = {{"registers, tables: read", offsetof(BatchRun, besides_read_bytes)},
-               {"the same, written", offsetof(BatchRun, besides_write_bytes)},
-               {"read from HBM", offsetof(BatchRun, hbm_read_bytes)},
-               {"written to HBM", offsetof(BatchRun, hbm_write_bytes)}};
-enum { N_BESIDES = sizeof BESIDES / sizeof *BESIDES };
-
-static void add_besides(Table *t, int row, const BatchRun *runs, int n) {
-  Wide bytes[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {0}, any = 0;
-  for (int k = 0; k < n; k++) {
-    double value;
-    memcpy(&value, (const char *)&runs[k] + BESIDES[row].at, sizeof value);
-    if (runs[k].has_l2 || row < 2) bytes[k] = (Wide)(fmax(value, 0) + 0.5);
-    any += bytes[k];
+static void add_rows(Table *t, FigureValue values[][N_FIGURES], int n) {
+  for (int f = TOKENS; f < N_FIGURES; f++) {
+    bool any = false;
+    for (int k = 0; k < n; k++) {
+      const FigureValue *v = &values[k][f];
+      any = any || (f >= BESIDES && v->unit == UNIT_BYTES ? v->whole > 0 : v->unit != UNIT_NONE);
+    }
+    if (any) table_text(t, ROLE_PLAIN, LABELS[f]);
+    for (int k = 0; any && k < n; k++) figure_cell(t, &values[k][f]);
   }
-  if (!any) return;
-  put_cells(t, "s", BESIDES[row].label);
-  for (int k = 0; k < n; k++) put_cells(t, "W", bytes[k]);
 }
 
-static void add_time(Table *t, const BatchRun *runs, int n) {
-  if (!runs[0].timed) return;
-  put_cells(t, "s", "takes");
-  for (int k = 0; k < n; k++) put_cells(t, "*t", runs[k].seconds);
-  put_cells(t, "s", "the time is");
-  for (int k = 0; k < n; k++) put_cells(t, "~s", time_kind_name(runs[k].kind));
-  for (int k = 0; k < n; k++) {
-    const BatchRun *r = &runs[k];
+static void add_notes(Table *t, const BatchRun *runs, int n) {
+  for (const BatchRun *r = runs; r < runs + n && runs->timed; r++) {
     if (r->kind == TIME_PREDICTED && r->error.n_runs)
       table_note(t, "%s: of %" PRId64 " %s half are within %.1f %%, nine in ten within %.1f %%.",
                  batch_layout_name(r->layout), r->error.n_runs,
@@ -98,29 +96,6 @@ static void add_time(Table *t, const BatchRun *runs, int n) {
       table_note(t, "%s: %s, as %s.", batch_layout_name(r->layout),
                  r->kind == TIME_BOUND ? "a bound" : time_kind_name(r->kind), r->why);
   }
-}
-
-static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
-  TableColumn columns[1 + BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {{.heading = ""}};
-  char headings[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX][PROGRAM_WORD_BYTES + 16];
-  for (int k = 0; k < n; k++) {
-    snprintf(headings[k], sizeof *headings, "%s\n%s", runs[k].schedule->name, batch_layout_name(runs[k].layout));
-    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true};
-  }
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
-  table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
-              number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
-              number_count(lengths_sum(lengths)).text);
-  for (int f = 0; f < N_FIELDS; f++) {
-    put_cells(t, "s", FIELDS[f].label);
-    for (int k = 0; k < n; k++) add_cell(t, &FIELDS[f], &runs[k]);
-  }
-  if (runs[0].n_slots) {
-    put_cells(t, "s", "waves");
-    for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
-  }
-  for (int f = 0; f < N_BESIDES; f++) add_besides(t, f, runs, n);
-  add_time(t, runs, n);
   table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
                 "where it does, and a grid with CTAs for the longest has some without work.");
 }
@@ -140,36 +115,36 @@ static void put_more(Document *d, const BatchRun *r) {
              r->timed ? time_kind_name(r->kind) : NULL);
 }
 
-/* A line of CSV, an object of JSON for each run. */
-static void add_runs(Document *d, const BatchRun *runs, int n) {
-  TableColumn columns[N_FIELDS + 3] = {{.csv = "algorithm", .key = "algorithm"}, {.csv = "layout", .key = "layout"}};
-  for (int f = 0; f < N_FIELDS; f++) columns[f + 2] = (TableColumn){.csv = FIELDS[f].key, .key = FIELDS[f].key};
-  columns[N_FIELDS + 2] = (TableColumn){.csv = "waves", .key = "waves"};
-  Table *t = document_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", columns, N_FIELDS + 3);
+static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
+  FigureValue values[RUNS_MAX][N_FIGURES];
+  TableColumn columns[1 + RUNS_MAX] = {{.heading = ""}};
+  char headings[RUNS_MAX][PROGRAM_WORD_BYTES + 16];
   for (int k = 0; k < n; k++) {
-    put_cells(t, "ss", runs[k].schedule->name, batch_layout_name(runs[k].layout));
-    for (int f = 0; f < N_FIELDS; f++) add_cell(t, &FIELDS[f], &runs[k]);
-    if (runs[k].n_slots)
-      table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 6);
-    else
-      table_empty(t, false);
+    take_figures(&runs[k], values[k]);
+    snprintf(headings[k], sizeof *headings, "%s\n%s", values[k][0].word, values[k][1].word);
+    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true};
+  }
+  put_values(d, "sequences:i shortest:i longest:i kind:s", lengths->n, lengths->shortest, lengths->longest, "counted");
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
+  table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
+              number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
+              number_count(lengths_sum(lengths)).text);
+  add_rows(t, values, n);
+  add_notes(t, runs, n);
+  t = put_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", RUNS);
+  for (int k = 0; k < n; k++) {
+    for (int f = 0; f < BESIDES; f++) figure_cell(t, &values[k][f]);
     put_row(d, t);
     put_more(d, &runs[k]);
     put_end(d);
   }
 }
 
-static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
-  put_values(d, "sequences:i shortest:i longest:i kind:s", lengths->n, lengths->shortest, lengths->longest, "counted");
-  add_comparison(d, runs, n, lengths);
-  add_runs(d, runs, n);
-}
-
 Status batch_table(const Request *request, const char *text, Document *d, Error *error) {
   Request r = *request;
   Problem problem;
   Gpu gpu;
-  BatchRun runs[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX];
+  BatchRun runs[RUNS_MAX];
   int n = 0;
   Status status = check(&r, error);
   if (!status) status = request_algorithms(&r, REQUEST_ONE, error);

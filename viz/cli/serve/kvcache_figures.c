@@ -1,12 +1,8 @@
 /* What `tilewalk kvcache` says: sizes, pages, what a budget holds; other caches, sequences or steps beside it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "viz/cli/serve/service.h"
 
 #include "sim/machine/timing.h"
-#include "viz/cli/serve/service.h"
 #include "viz/request/description.h"
-#include "viz/text/number.h"
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 static double share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }

@@ -1,12 +1,5 @@
 /* What `tilewalk serve` says: memory of each GPU, a prompt, a step of decode; each with its kind and its reason. */
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "viz/cli/serve/service.h"
-#include "viz/text/number.h"
 
 static const char COUNTED[] = "counted", BOUND[] = "bound", ASSUMED[] = "assumed";
 

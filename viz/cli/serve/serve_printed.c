@@ -1,11 +1,6 @@
-#include "viz/cli/serve/serve_printed.h"
+#include "viz/cli/serve/service.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
 #include "viz/request/assets.h"
-#include "viz/text/number.h"
 
 enum { CELLS = 5, FILE_BYTES_MAX = 1 << 16 };
 enum { HOW, QUESTION, FIGURE, PRINTED, SOURCE };

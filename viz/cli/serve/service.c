@@ -1,14 +1,6 @@
 #include "viz/cli/serve/service.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
-#include "viz/cli/serve/batch_table.h"
 #include "viz/request/description.h"
-#include "viz/text/number.h"
 
 /* ---- The model --------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,14 @@
 #ifndef TILEWALK_VIZ_CLI_SERVE_SERVICE_H
 #define TILEWALK_VIZ_CLI_SERVE_SERVICE_H
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
 #include "sim/serving.h"
+#include "sim/time/batch.h"
 #include "viz/document/figures.h"
 #include "viz/request/request.h"
 
@@ -62,6 +69,29 @@ Wide service_fixed_bytes(const Service *service, int64_t n_gpus);
 Status kvcache_figures(const Service *service, Document *document, Error *error);
 Status kvcache_list(Document *document, Error *error);
 Status serve_figures(const Service *service, Document *document, Error *error);
+
+/* What --lengths names: lengths, or a file of them where it has a / or a dot. free() it. NULL with *error. */
+Lengths *batch_lengths(const char *text, Error *error);
+
+/* `tilewalk sim --lengths`, padded against packed, under each of the request's algorithms. `lengths`: as batch_lengths
+ * takes them. Errors: those of lengths and runs; a mask, a batch or keys that are given besides. */
+Status batch_table(const Request *request, const char *lengths, Document *document, Error *error);
+
+/* Figures that papers and projects print about serving, beside what `tilewalk serve` computes for the same question.
+ *
+ * assets/serving/printed.tsv, a row each, apart by tabs:
+ *
+ *     kind        calculated: by the same arithmetic; measured: a run, which a bound must not exceed
+ *     question    serve's options as a one-line state: model=llama-2-7b gpu=a100-80gb context=5
+ *     figure      SECTION.KEY of serve's JSON
+ *     printed     the value, in the figure's unit
+ *     source      who printed it, and where
+ *
+ * Errors: the file cannot be read, or a row of it, by its line. */
+Status serve_printed(Document *document, Error *error);
+
+/* Answers a question that is a one-line state. */
+Status serve_of_line(const char *line, Document *document, Error *error);
 
 /* Says that a length is beyond what the model was made for, or that nobody said what that is; "": neither. */
 void service_say_context(const Service *service, char text[192]);

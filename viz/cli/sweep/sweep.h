@@ -6,6 +6,10 @@
 #include "viz/chart/value.h"
 #include "viz/cli/rank_options.h"
 #include "viz/request/request.h"
+#include "viz/cli/chart_file.h"
+#include "viz/cli/sweep/sweep.h"
+#include "viz/chart/bars.h"
+#include "viz/chart/chart.h"
 
 enum { SWEEP_POINTS_MAX = 512, SWEEP_ROWS_MAX = 1 << 17, SWEEP_GPUS_MAX = 64 }; /* rows: of CSV */
 
@@ -88,5 +92,14 @@ Status sweep_run(Sweep *sweep, const Request *request, const SweepConfig *config
 /* What the times of a point are: "predicted", "bound", ...; one for each algorithm where they differ. Returns text. */
 const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
 void sweep_free(Sweep *sweep);
+
+/* The chart of a sweep. */
+/* Total traffic of each algorithm against the swept parameter, with the lower bound; what does not fit is shaded. The
+ * caller calls chart_free. */
+Chart sweep_chart(const Sweep *sweep, const Request *request);
+
+/* The same where GPUs are swept: a bar for each of them and each algorithm. `title`: "" what is shown, NULL that in one
+ * line. The caller calls bars_free. */
+Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
 
 #endif

@@ -1,5 +1,5 @@
 #include "viz/chart/algorithm_ink.h"
-#include "viz/cli/sweep/sweep_chart.h"
+#include "viz/cli/sweep/sweep.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "viz/cli/trace/trace_chrome.h"
+#include "viz/cli/trace/trace.h"
 
 #include <inttypes.h>
 
@@ -16,6 +16,11 @@ static int lane_of(EventKind kind) {
   }
 }
 
+static void name_lane(FILE *out, int process, int lane, const char *name) {
+  fprintf(out, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}}", process,
+          lane, name);
+}
+
 void chrome_trace_open(FILE *out) { fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", out); }
 
 void chrome_trace_begin(ChromeTrace *t, FILE *out, const Schedule *schedule, const Plan *plan, int index) {
@@ -28,9 +33,7 @@ void chrome_trace_begin(ChromeTrace *t, FILE *out, const Schedule *schedule, con
           ", d %" PRId64 ", tiles of %" PRId64 " x %" PRId64 "\"}}",
           index ? ",\n" : "", t->process, schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d,
           plan->tiling.B_r, plan->tiling.B_c);
-  for (int lane = 1; lane < N_LANES; lane++)
-    fprintf(out, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}}",
-            t->process, lane, LANES[lane]);
+  for (int lane = 1; lane < N_LANES; lane++) name_lane(out, t->process, lane, LANES[lane]);
 }
 
 void chrome_trace_event(ChromeTrace *t, const Event *e) {
@@ -57,6 +60,52 @@ void chrome_trace_event(ChromeTrace *t, const Event *e) {
           t->process, e->step, t->read_bytes, t->write_bytes);
 }
 
-void chrome_trace_end(ChromeTrace *t) { fflush(t->out); }
-
 void chrome_trace_close(FILE *out) { fputs("\n]}\n", out); }
+
+/* ---- A measured pipeline ----------------------------------------------------------------------------------- */
+
+enum { LANE_TENSOR = 1, LANE_GROUP, LANE_SLOT = LANE_GROUP + PIPELINE_GROUPS_MAX };
+
+static void put_span(FILE *out, int lane, const char *name, int64_t begin, int64_t end, int tile) {
+  fprintf(out,
+          ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%" PRId64 ",\"dur\":%" PRId64
+          ",\"name\":\"%s\",\"args\":{\"tile\":%d}}",
+          lane, begin, end - begin, name, tile);
+}
+
+/* From a load's issue until the slot is given to the next tile. */
+static void put_slots(FILE *out, const Pipeline *p) {
+  for (int t = 0; t < p->n_tiles[0]; t++)
+    for (int is_V = 0; is_V < 2; is_V++) {
+      const int64_t begin = p->stamps[0][t][2 * is_V + 1],
+                    end = t + 2 < p->n_tiles[0] ? p->stamps[0][t + 2][2 * is_V + 1] : p->end;
+      if (begin >= 0 && end > begin)
+        put_span(out, LANE_SLOT + (2 * t + is_V) % PIPELINE_SLOTS, p->kernel->slots[is_V], begin, end, t);
+    }
+}
+
+void pipeline_trace(FILE *out, const Pipeline *p) {
+  fprintf(out,
+          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{"
+          "\"name\":\"%s on an H100, one SM: %d heads, N %d, d %d%s; a microsecond is a cycle\"}}",
+          p->kernel->name, p->heads, p->N, p->d, p->causal ? ", causal" : "");
+  name_lane(out, 1, LANE_TENSOR, "tensor cores, drawn at peak rate");
+  char name[64];
+  for (int g = 0; g < p->n_groups; g++) {
+    snprintf(name, sizeof name, "%s %c", p->kernel->group, 'A' + g);
+    name_lane(out, 1, LANE_GROUP + g, name);
+  }
+  for (int slot = 0; slot < PIPELINE_SLOTS && p->n_tiles[0] > 0; slot++) {
+    snprintf(name, sizeof name, "slot %d", slot);
+    name_lane(out, 1, LANE_SLOT + slot, name);
+  }
+  for (int k = 0; k < p->n_tensor; k++) {
+    snprintf(name, sizeof name, "products %c", 'A' + p->tensor[k].group);
+    put_span(out, LANE_TENSOR, name, p->tensor[k].begin, p->tensor[k].end, p->tensor[k].tile);
+  }
+  for (int k = 0; k < p->n_spans; k++)
+    put_span(out, LANE_GROUP + p->spans[k].group, p->spans[k].word, p->spans[k].begin, p->spans[k].end,
+             p->spans[k].tile);
+  put_slots(out, p);
+  chrome_trace_close(out);
+}

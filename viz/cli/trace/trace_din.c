@@ -1,4 +1,4 @@
-#include "viz/cli/trace/trace_din.h"
+#include "viz/cli/trace/trace.h"
 
 #include "sim/cache/din.h"
 
