@@ -245,192 +245,190 @@ READER(why_no_time) { UNUSED, text(f, run->timing.why); }
 
 /* ---- The figures ----------------------------------------------------------------------------------------------- */
 
-#define AT(field) offsetof(Simulation, field)
-#define GROUP(path, need)                                                                                              \
-  { path, UNIT_NONE, KIND_LAW, need, NULL, 0, "" }
-#define END                                                                                                            \
-  { "", UNIT_NONE, KIND_LAW, NEED_NOTHING, NULL, 0, "" }
-#define ROW(path, unit, kind, need) path, UNIT_##unit, KIND_##kind, NEED_##need
-#define FIGURE_AT(path, unit, kind, need, of, field, why)                                                              \
-  { ROW(path, unit, kind, need), of, AT(field), why }
-#define FIGURE(path, unit, kind, need, of, why)                                                                        \
-  { ROW(path, unit, kind, need), of, 0, why }
+#define GROUP(path)                                                                                                    \
+  { path, UNIT_NONE, KIND_LAW, NULL, 0, "" }
+#define END                   GROUP("")
+#define ROW(path, unit, kind) path, UNIT_##unit, KIND_##kind
+#define AT(reader, field)     reader, offsetof(Simulation, field)
+#define READER_OF(field)                                                                                               \
+  _Generic(((const Simulation *)0)->field, Wide                                                                        \
+           : wide_at, int64_t                                                                                          \
+           : count_at, int                                                                                             \
+           : int_at, double                                                                                            \
+           : real_at, bool                                                                                             \
+           : flag_at, default                                                                                          \
+           : text_at)
+#define FIELD_ROW(path, unit, kind, field, why)                                                                        \
+  { ROW(path, unit, kind), AT(READER_OF(field), field), why }
+#define FIGURE_BY(path, unit, kind, of, field, why)                                                                    \
+  { ROW(path, unit, kind), AT(of, field), why }
+#define FIGURE(path, unit, kind, of, why)                                                                              \
+  { ROW(path, unit, kind), of, 0, why }
 
 /* The times of a bound, by its parts. */
 #define BOUND(path, field, whose)                                                                                      \
-  FIGURE_AT(path "hbm_s", SECONDS, BOUND, TIME, real_at, field.part_s[TIME_HBM], whose "bytes at HBM's bandwidth"),    \
-      FIGURE_AT(path "l2_s", SECONDS, BOUND, TIME, real_at, field.part_s[TIME_L2], whose "bytes at L2's bandwidth"),   \
-      FIGURE_AT(path "sram_s", SECONDS, BOUND, TIME, real_at, field.part_s[TIME_SRAM], whose "bytes at SRAM's ports"), \
-      FIGURE_AT(path "math_s", SECONDS, BOUND, TIME, real_at, field.part_s[TIME_MATH], whose "products"),              \
-      FIGURE_AT(path "exp_s", SECONDS, BOUND, TIME, real_at, field.part_s[TIME_EXP], whose "exponentials"),            \
-      FIGURE_AT(path "busiest_sm_s", SECONDS, BOUND, TIME, real_at, field.busiest_s,                                   \
-                whose "tensor cores of the SM with most work"),                                                        \
-      FIGURE_AT(path "l2_port_s", SECONDS, BOUND, TIME, real_at, field.port_s,                                         \
-                whose "L2 port of the SM with most work"),                                                             \
-      FIGURE_AT(path "kernels_s", SECONDS, BOUND, TIME, real_at, field.kernels_s, whose "kernel sequence"),            \
-      FIGURE_AT(path "bound", WORD, BOUND, TIME, bound_term, field, whose "longest part"),                             \
-      FIGURE_AT(path "bound_s", SECONDS, BOUND, TIME, real_at, field.bound_s, whose "time at peak rates")
+  FIELD_ROW(path "hbm_s", SECONDS, BOUND, field.part_s[TIME_HBM], whose "bytes at HBM's bandwidth"),                   \
+      FIELD_ROW(path "l2_s", SECONDS, BOUND, field.part_s[TIME_L2], whose "bytes at L2's bandwidth"),                  \
+      FIELD_ROW(path "sram_s", SECONDS, BOUND, field.part_s[TIME_SRAM], whose "bytes at SRAM's ports"),                \
+      FIELD_ROW(path "math_s", SECONDS, BOUND, field.part_s[TIME_MATH], whose "products"),                             \
+      FIELD_ROW(path "exp_s", SECONDS, BOUND, field.part_s[TIME_EXP], whose "exponentials"),                           \
+      FIELD_ROW(path "busiest_sm_s", SECONDS, BOUND, field.busiest_s, whose "tensor cores of the SM with most work"),  \
+      FIELD_ROW(path "l2_port_s", SECONDS, BOUND, field.port_s, whose "L2 port of the SM with most work"),             \
+      FIELD_ROW(path "kernels_s", SECONDS, BOUND, field.kernels_s, whose "kernel sequence"),                           \
+      FIGURE_BY(path "bound", WORD, BOUND, bound_term, field, whose "longest part"),                                   \
+      FIELD_ROW(path "bound_s", SECONDS, BOUND, field.bound_s, whose "time at peak rates")
 
 const FigureRow FIGURES[] = {
-    GROUP("shape", NEED_NOTHING),
-    {ROW("shape.batch", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, batch), "sequences"},
-    {ROW("shape.heads", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, heads), "query heads"},
-    {ROW("shape.kv_heads", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, kv_heads), "heads of K and V"},
-    {ROW("shape.seq_q", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, N_q), "queries"},
-    {ROW("shape.seq_k", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, N_k), "keys"},
-    {ROW("shape.head_dim", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, d), "elements of a query and a key"},
-    FIGURE("shape.head_dim_v", COUNT, ASKED, NOTHING, values_dim, "elements of a value"),
-    FIGURE("shape.dtype", WORD, ASKED, NOTHING, dtype, "type of Q, K, V, O"),
-    FIGURE_AT("shape.v_in_k", FLAG, ASKED, NOTHING, flag_at, plan.shape.v_in_k, "V is the beginning of K"),
-    FIGURE("shape.kv_dtype", WORD, ASKED, NOTHING, kv_dtype, "type of K and V"),
-    FIGURE_AT("shape.causal", FLAG, ASKED, NOTHING, flag_at, plan.shape.causal, "a query sees no later key"),
-    {ROW("shape.window", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, window), "keys that a query sees"},
-    FIGURE("shape.window_left", COUNT, ASKED, NOTHING, window_left, "earlier keys that a query sees"),
-    FIGURE("shape.window_right", COUNT, ASKED, NOTHING, window_right, "later keys that a query sees"),
-    FIGURE("shape.mask", WORD, ASKED, NOTHING, mask_name, "pattern of blocks"),
-    FIGURE("shape.aligned", WORD, ASKED, NOTHING, aligned, "corner of the causal mask"),
+    GROUP("shape"),
+    {ROW("shape.batch", COUNT, ASKED), asked_at, offsetof(Shape, batch), "sequences"},
+    {ROW("shape.heads", COUNT, ASKED), asked_at, offsetof(Shape, heads), "query heads"},
+    {ROW("shape.kv_heads", COUNT, ASKED), asked_at, offsetof(Shape, kv_heads), "heads of K and V"},
+    {ROW("shape.seq_q", COUNT, ASKED), asked_at, offsetof(Shape, N_q), "queries"},
+    {ROW("shape.seq_k", COUNT, ASKED), asked_at, offsetof(Shape, N_k), "keys"},
+    {ROW("shape.head_dim", COUNT, ASKED), asked_at, offsetof(Shape, d), "elements of a query and a key"},
+    FIGURE("shape.head_dim_v", COUNT, ASKED, values_dim, "elements of a value"),
+    FIGURE("shape.dtype", WORD, ASKED, dtype, "type of Q, K, V, O"),
+    FIELD_ROW("shape.v_in_k", FLAG, ASKED, plan.shape.v_in_k, "V is the beginning of K"),
+    FIGURE("shape.kv_dtype", WORD, ASKED, kv_dtype, "type of K and V"),
+    FIELD_ROW("shape.causal", FLAG, ASKED, plan.shape.causal, "a query sees no later key"),
+    {ROW("shape.window", COUNT, ASKED), asked_at, offsetof(Shape, window), "keys that a query sees"},
+    FIGURE("shape.window_left", COUNT, ASKED, window_left, "earlier keys that a query sees"),
+    FIGURE("shape.window_right", COUNT, ASKED, window_right, "later keys that a query sees"),
+    FIGURE("shape.mask", WORD, ASKED, mask_name, "pattern of blocks"),
+    FIGURE("shape.aligned", WORD, ASKED, aligned, "corner of the causal mask"),
     END,
 
-    GROUP("machine", NEED_NOTHING),
-    FIGURE_AT("machine.name", WORD, ASKED, NOTHING, text_at, machine.name, "machine"),
-    FIGURE_AT("machine.sram_bytes", BYTES, DATASHEET, NOTHING, count_at, machine.sram_bytes, "SRAM of an SM"),
-    FIGURE_AT("machine.l2_bytes", BYTES, DATASHEET, NOTHING, count_at, machine.l2_bytes, "L2, all partitions"),
+    GROUP("machine"),
+    FIELD_ROW("machine.name", WORD, ASKED, machine.name, "machine"),
+    FIELD_ROW("machine.sram_bytes", BYTES, DATASHEET, machine.sram_bytes, "SRAM of an SM"),
+    FIELD_ROW("machine.l2_bytes", BYTES, DATASHEET, machine.l2_bytes, "L2, all partitions"),
     END,
 
-    FIGURE("algorithm", WORD, ASKED, NOTHING, algorithm, "algorithm"),
-    FIGURE_AT("block_q", COUNT, ASKED, NOTHING, count_at, plan.tiling.B_r, "rows of a query block"),
-    FIGURE_AT("block_k", COUNT, ASKED, NOTHING, count_at, plan.tiling.B_c, "rows of a key block"),
-    FIGURE_AT("splits", COUNT, ASKED, NOTHING, count_at, plan.tiling.n_splits, "parts of the keys"),
-    FIGURE_AT("packed_heads", COUNT, ASKED, NOTHING, count_at, plan.shape.group, "heads packed as rows of Q"),
-    GROUP("sram", NEED_NOTHING),
-    FIGURE_AT("sram.bytes", BYTES, LAW, NOTHING, wide_at, sram.bytes, "bytes of SRAM that a CTA's tiles take"),
-    FIGURE_AT("sram.capacity_bytes", BYTES, DATASHEET, NOTHING, count_at, machine.sram_bytes, "SRAM of an SM"),
-    FIGURE_AT("sram.fits", FLAG, LAW, NOTHING, flag_at, fits, "the tiles have room"),
-    FIGURE("sram.held", WORD, LAW, NOTHING, held, "where the tiles are held"),
-    FIGURE_AT("sram.max_block", COUNT, LAW, NOTHING, count_at, max_block, "largest B_r = B_c with room"),
-    GROUP("sram.items", NEED_NOTHING),
-    FIGURE_AT("sram.items.*", BYTES, LAW, NOTHING, place, sram.of, "bytes of SRAM that the tile takes"),
+    FIGURE("algorithm", WORD, ASKED, algorithm, "algorithm"),
+    FIELD_ROW("block_q", COUNT, ASKED, plan.tiling.B_r, "rows of a query block"),
+    FIELD_ROW("block_k", COUNT, ASKED, plan.tiling.B_c, "rows of a key block"),
+    FIELD_ROW("splits", COUNT, ASKED, plan.tiling.n_splits, "parts of the keys"),
+    FIELD_ROW("packed_heads", COUNT, ASKED, plan.shape.group, "heads packed as rows of Q"),
+    GROUP("sram"),
+    FIELD_ROW("sram.bytes", BYTES, LAW, sram.bytes, "bytes of SRAM that a CTA's tiles take"),
+    FIELD_ROW("sram.capacity_bytes", BYTES, DATASHEET, machine.sram_bytes, "SRAM of an SM"),
+    FIELD_ROW("sram.fits", FLAG, LAW, fits, "the tiles have room"),
+    FIGURE("sram.held", WORD, LAW, held, "where the tiles are held"),
+    FIELD_ROW("sram.max_block", COUNT, LAW, max_block, "largest B_r = B_c with room"),
+    GROUP("sram.items"),
+    FIGURE_BY("sram.items.*", BYTES, LAW, place, sram.of, "bytes of SRAM that the tile takes"),
     END,
     END,
-    GROUP("tiles", NEED_NOTHING),
-    FIGURE("tiles.total", COUNT, LAW, NOTHING, tiles, "tiles of a head"),
-    FIGURE_AT("tiles.full", COUNT, LAW, NOTHING, wide_at, traffic.tiles[TILE_FULL], "tiles without a mask"),
-    FIGURE_AT("tiles.partial", COUNT, LAW, NOTHING, wide_at, traffic.tiles[TILE_PARTIAL], "tiles partly masked"),
-    FIGURE_AT("tiles.skipped", COUNT, LAW, NOTHING, wide_at, traffic.tiles[TILE_SKIPPED], "tiles skipped"),
+    GROUP("tiles"),
+    FIGURE("tiles.total", COUNT, LAW, tiles, "tiles of a head"),
+    FIELD_ROW("tiles.full", COUNT, LAW, traffic.tiles[TILE_FULL], "tiles without a mask"),
+    FIELD_ROW("tiles.partial", COUNT, LAW, traffic.tiles[TILE_PARTIAL], "tiles partly masked"),
+    FIELD_ROW("tiles.skipped", COUNT, LAW, traffic.tiles[TILE_SKIPPED], "tiles skipped"),
     END,
-    GROUP("loads_per_block", NEED_NOTHING),
-    FIGURE("loads_per_block.*", COUNT, LAW, NOTHING, block_loads, "loads of a block"),
+    GROUP("loads_per_block"),
+    FIGURE("loads_per_block.*", COUNT, LAW, block_loads, "loads of a block"),
     END,
-    GROUP("traffic", NEED_NOTHING),
-    GROUP("traffic.read", NEED_NOTHING),
-    FIGURE_AT("traffic.read.*", BYTES, LAW, NOTHING, moved, traffic.read, "bytes read across the SRAM boundary"),
+    GROUP("traffic"),
+    GROUP("traffic.read"),
+    FIGURE_BY("traffic.read.*", BYTES, LAW, moved, traffic.read, "bytes read across the SRAM boundary"),
     END,
-    GROUP("traffic.write", NEED_NOTHING),
-    FIGURE_AT("traffic.write.*", BYTES, LAW, NOTHING, moved, traffic.write, "bytes written across the SRAM boundary"),
+    GROUP("traffic.write"),
+    FIGURE_BY("traffic.write.*", BYTES, LAW, moved, traffic.write, "bytes written across the SRAM boundary"),
     END,
-    {ROW("traffic.inputs_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_INPUT,
-     "bytes of inputs across the SRAM boundary"},
-    {ROW("traffic.intermediates_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_BETWEEN,
+    {ROW("traffic.inputs_bytes", BYTES, LAW), of_role, TENSOR_INPUT, "bytes of inputs across the SRAM boundary"},
+    {ROW("traffic.intermediates_bytes", BYTES, LAW), of_role, TENSOR_BETWEEN,
      "bytes of intermediates across the SRAM boundary"},
-    {ROW("traffic.outputs_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_OUTPUT,
-     "bytes of outputs across the SRAM boundary"},
-    FIGURE("traffic.added_bytes", BYTES, LAW, NOTHING, added, "bytes added to what lies in HBM"),
-    FIGURE_AT("traffic.read_bytes", BYTES, LAW, NOTHING, wide_at, read_bytes, "bytes read across the SRAM boundary"),
-    FIGURE_AT("traffic.write_bytes", BYTES, LAW, NOTHING, wide_at, write_bytes,
-              "bytes written across the SRAM boundary"),
-    FIGURE_AT("traffic.total_bytes", BYTES, LAW, NOTHING, wide_at, total_bytes,
-              "bytes across the SRAM boundary, read and written"),
+    {ROW("traffic.outputs_bytes", BYTES, LAW), of_role, TENSOR_OUTPUT, "bytes of outputs across the SRAM boundary"},
+    FIGURE("traffic.added_bytes", BYTES, LAW, added, "bytes added to what lies in HBM"),
+    FIELD_ROW("traffic.read_bytes", BYTES, LAW, read_bytes, "bytes read across the SRAM boundary"),
+    FIELD_ROW("traffic.write_bytes", BYTES, LAW, write_bytes, "bytes written across the SRAM boundary"),
+    FIELD_ROW("traffic.total_bytes", BYTES, LAW, total_bytes, "bytes across the SRAM boundary, read and written"),
     END,
-    GROUP("hbm", NEED_NOTHING),
-    FIGURE("hbm.read_bytes", BYTES, BEHIND_L2, NOTHING, hbm_read, "bytes read from HBM"),
-    FIGURE("hbm.write_bytes", BYTES, BEHIND_L2, NOTHING, hbm_written, "bytes written to HBM"),
-    FIGURE("hbm.total_bytes", BYTES, BEHIND_L2, NOTHING, hbm_total, "bytes between L2 and HBM, read and written"),
+    GROUP("hbm"),
+    FIGURE("hbm.read_bytes", BYTES, BEHIND_L2, hbm_read, "bytes read from HBM"),
+    FIGURE("hbm.write_bytes", BYTES, BEHIND_L2, hbm_written, "bytes written to HBM"),
+    FIGURE("hbm.total_bytes", BYTES, BEHIND_L2, hbm_total, "bytes between L2 and HBM, read and written"),
     END,
-    GROUP("l2", NEED_L2),
-    FIGURE_AT("l2.read_bytes", BYTES, WALK, L2, rounded_at, l2.read_bytes, "bytes read from L2"),
-    FIGURE_AT("l2.write_bytes", BYTES, WALK, L2, rounded_at, l2.write_bytes, "bytes written to L2"),
-    FIGURE("l2.total_bytes", BYTES, WALK, L2, l2_total, "bytes between SMs and L2, read and written"),
-    FIGURE("l2.not_hbm_share", SHARE, WALK, L2, l2_share, "of what SMs read, the part that HBM did not serve"),
-    FIGURE("l2.hit_rate", SHARE, WALK, L2, l2_rate, "L2 hit rate, as ncu counts it"),
-    FIGURE("l2.all_walked", FLAG, LAW, L2, all_walked, "all heads were walked through L2"),
-    FIGURE_AT("l2.fabric_bytes", BYTES, WALK, L2, rounded_at, l2.fabric_bytes, "bytes from the other L2 partition"),
+    GROUP("l2"),
+    FIGURE_BY("l2.read_bytes", BYTES, WALK, rounded_at, l2.read_bytes, "bytes read from L2"),
+    FIGURE_BY("l2.write_bytes", BYTES, WALK, rounded_at, l2.write_bytes, "bytes written to L2"),
+    FIGURE("l2.total_bytes", BYTES, WALK, l2_total, "bytes between SMs and L2, read and written"),
+    FIGURE("l2.not_hbm_share", SHARE, WALK, l2_share, "of what SMs read, the part that HBM did not serve"),
+    FIGURE("l2.hit_rate", SHARE, WALK, l2_rate, "L2 hit rate, as ncu counts it"),
+    FIGURE("l2.all_walked", FLAG, LAW, all_walked, "all heads were walked through L2"),
+    FIGURE_BY("l2.fabric_bytes", BYTES, WALK, rounded_at, l2.fabric_bytes, "bytes from the other L2 partition"),
     END,
-    FIGURE("hbm_is_lower_bound", FLAG, LAW, NOTHING, lower_bound, "L2 is not modelled: HBM moves at least this"),
-    GROUP("chiplets", NEED_CHIPLETS),
-    FIGURE_AT("chiplets.read_bytes", BYTES, WALK, CHIPLETS, rounded_at, chiplets.read_bytes, "bytes read from L2s"),
-    FIGURE_AT("chiplets.missed_bytes", BYTES, WALK, CHIPLETS, rounded_at, chiplets.missed_bytes, "bytes L2s missed"),
-    FIGURE("chiplets.hit_rate", SHARE, WALK, CHIPLETS, chiplets_rate, "hits of looks into the L2s"),
+    FIGURE("hbm_is_lower_bound", FLAG, LAW, lower_bound, "L2 is not modelled: HBM moves at least this"),
+    GROUP("chiplets"),
+    FIGURE_BY("chiplets.read_bytes", BYTES, WALK, rounded_at, chiplets.read_bytes, "bytes read from L2s"),
+    FIGURE_BY("chiplets.missed_bytes", BYTES, WALK, rounded_at, chiplets.missed_bytes, "bytes L2s missed"),
+    FIGURE("chiplets.hit_rate", SHARE, WALK, chiplets_rate, "hits of looks into the L2s"),
     END,
-    GROUP("launch", NEED_LAUNCH),
-    FIGURE_AT("launch.ctas", COUNT, LAW, LAUNCH, count_at, launch.n_ctas, "CTAs"),
-    FIGURE_AT("launch.sms", COUNT, DATASHEET, LAUNCH, count_at, launch.n_sm, "SMs"),
-    FIGURE("launch.idle_sms", COUNT, LAW, LAUNCH, idle_sms, "SMs that no CTA is left for"),
-    FIGURE_AT("launch.ctas_per_sm", COUNT, LAW, LAUNCH, count_at, launch.occupancy.ctas_per_sm,
-              "CTAs resident on an SM"),
-    FIGURE("launch.limited_by", WORD, LAW, LAUNCH, occupancy, "resource that limits the CTAs of an SM"),
-    FIGURE_AT("launch.waves", COUNT, LAW, LAUNCH, count_at, launch.n_waves, "waves of CTAs"),
-    FIGURE_AT("launch.tail_fill", SHARE, LAW, LAUNCH, real_at, launch.tail_fill,
-              "part of the last wave that is filled"),
+    GROUP("launch"),
+    FIELD_ROW("launch.ctas", COUNT, LAW, launch.n_ctas, "CTAs"),
+    FIELD_ROW("launch.sms", COUNT, DATASHEET, launch.n_sm, "SMs"),
+    FIGURE("launch.idle_sms", COUNT, LAW, idle_sms, "SMs that no CTA is left for"),
+    FIELD_ROW("launch.ctas_per_sm", COUNT, LAW, launch.occupancy.ctas_per_sm, "CTAs resident on an SM"),
+    FIGURE("launch.limited_by", WORD, LAW, occupancy, "resource that limits the CTAs of an SM"),
+    FIELD_ROW("launch.waves", COUNT, LAW, launch.n_waves, "waves of CTAs"),
+    FIELD_ROW("launch.tail_fill", SHARE, LAW, launch.tail_fill, "part of the last wave that is filled"),
     END,
-    GROUP("overheads", NEED_L2),
-    FIGURE("overheads.read_bytes", BYTES, WALK, L2, besides, "bytes read from L2 besides the program's"),
-    FIGURE("overheads.write_bytes", BYTES, WALK, L2, written_besides, "bytes written to L2 besides the program's"),
-    FIGURE("overheads.reread_bytes", BYTES, WALK, L2, reread, "bytes of blocks that CTAs ask for again"),
-    FIGURE("overheads.unasked_bytes", BYTES, WALK, L2, unasked, "bytes of the program that no CTA asks L2 for"),
-    FIGURE("overheads.spilled_bytes", BYTES, WALK, L2, spilled, "bytes of spilled registers"),
-    FIGURE_AT("overheads.pulled_bytes", BYTES, WALK, L2, real_at, overheads.atomic_bytes,
-              "bytes by which CTAs pull work"),
+    GROUP("overheads"),
+    FIGURE("overheads.read_bytes", BYTES, WALK, besides, "bytes read from L2 besides the program's"),
+    FIGURE("overheads.write_bytes", BYTES, WALK, written_besides, "bytes written to L2 besides the program's"),
+    FIGURE("overheads.reread_bytes", BYTES, WALK, reread, "bytes of blocks that CTAs ask for again"),
+    FIGURE("overheads.unasked_bytes", BYTES, WALK, unasked, "bytes of the program that no CTA asks L2 for"),
+    FIGURE("overheads.spilled_bytes", BYTES, WALK, spilled, "bytes of spilled registers"),
+    FIELD_ROW("overheads.pulled_bytes", BYTES, WALK, overheads.atomic_bytes, "bytes by which CTAs pull work"),
     END,
-    GROUP("storage", NEED_NOTHING),
-    FIGURE_AT("storage.inputs_bytes", BYTES, LAW, NOTHING, wide_at, inputs_bytes, "bytes of inputs in HBM"),
-    FIGURE_AT("storage.outputs_bytes", BYTES, LAW, NOTHING, wide_at, outputs_bytes, "bytes of outputs in HBM"),
-    FIGURE_AT("storage.intermediates_bytes", BYTES, LAW, NOTHING, wide_at, intermediates_bytes,
-              "bytes of intermediates in HBM"),
-    FIGURE("storage.kept_bytes", BYTES, LAW, NOTHING, stored, "bytes that a run keeps in HBM"),
-    FIGURE("storage.capacity_bytes", BYTES, DATASHEET, NOTHING, memory,
+    GROUP("storage"),
+    FIELD_ROW("storage.inputs_bytes", BYTES, LAW, inputs_bytes, "bytes of inputs in HBM"),
+    FIELD_ROW("storage.outputs_bytes", BYTES, LAW, outputs_bytes, "bytes of outputs in HBM"),
+    FIELD_ROW("storage.intermediates_bytes", BYTES, LAW, intermediates_bytes, "bytes of intermediates in HBM"),
+    FIGURE("storage.kept_bytes", BYTES, LAW, stored, "bytes that a run keeps in HBM"),
+    FIGURE("storage.capacity_bytes", BYTES, DATASHEET, memory,
            "HBM that a program can have: the machine's, less a GiB for context and driver"),
-    FIGURE("storage.fits", FLAG, LAW, NOTHING, runs, "HBM has room for what the run keeps"),
+    FIGURE("storage.fits", FLAG, LAW, runs, "HBM has room for what the run keeps"),
     END,
-    FIGURE("queries_without_keys", COUNT, LAW, NOTHING, blind, "queries that see no key"),
-    FIGURE_AT("flops", FLOPS, LAW, NOTHING, wide_at, traffic.flops, "FLOPs of products"),
-    FIGURE_AT("intensity_flops_per_byte", RATE, LAW, NOTHING, real_at, intensity_flops_per_byte,
+    FIGURE("queries_without_keys", COUNT, LAW, blind, "queries that see no key"),
+    FIELD_ROW("flops", FLOPS, LAW, traffic.flops, "FLOPs of products"),
+    FIELD_ROW("intensity_flops_per_byte", RATE, LAW, intensity_flops_per_byte,
               "FLOPs for each byte across the SRAM boundary"),
-    GROUP("time", NEED_TIME),
+    GROUP("time"),
     BOUND("time.", timing.run, "this run: "),
-    FIGURE("time.hbm_flops_per_byte", RATE, BEHIND_L2, TIME, per_hbm_byte, "FLOPs for each byte of HBM"),
-    FIGURE("time.l2_flops_per_byte", RATE, BEHIND_L2, TIME, per_l2_byte, "FLOPs for each byte of L2"),
-    FIGURE("time.attainable_flop_rate", FLOP_RATE, BOUND, TIME, attainable, "FLOP/s at peak rates"),
-    FIGURE("time.of_peak", SHARE, BOUND, TIME, of_peak, "of the products' peak rate"),
-    GROUP("time.floor", NEED_TIME),
+    FIGURE("time.hbm_flops_per_byte", RATE, BEHIND_L2, per_hbm_byte, "FLOPs for each byte of HBM"),
+    FIGURE("time.l2_flops_per_byte", RATE, BEHIND_L2, per_l2_byte, "FLOPs for each byte of L2"),
+    FIGURE("time.attainable_flop_rate", FLOP_RATE, BOUND, attainable, "FLOP/s at peak rates"),
+    FIGURE("time.of_peak", SHARE, BOUND, of_peak, "of the products' peak rate"),
+    GROUP("time.floor"),
     BOUND("time.floor.", timing.floor, "any run: "),
     END,
-    FIGURE("time.computes_in", WORD, DATASHEET, TIME, computes_in, "type of the products"),
-    FIGURE_AT("time.least_s", SECONDS, BOUND, TIME, real_at, timing.least_s, "seconds that no run is below"),
-    FIGURE_AT("time.predicted_s", SECONDS, TIME, TIME, real_at, timing.predicted_s, "seconds, predicted"),
-    FIGURE("time.kind", WORD, TIME, TIME, time_kind, "kind of the time"),
-    FIGURE_AT("time.seconds", SECONDS, TIME, TIME, real_at, timing.seconds, "seconds"),
-    FIGURE("time.papers_flop_rate", FLOP_RATE, TIME, TIME, papers_rate, "FLOP/s as the papers count them"),
-    GROUP("time.error", NEED_TIME),
-    FIGURE("time.error.regime", WORD, LAW, TIME, regime, "sort of run"),
-    {ROW("time.error.held_out_runs", COUNT, LAW, TIME), compared_runs, true, "recorded runs, kept out of the fit"},
-    {ROW("time.error.fitted_runs", COUNT, LAW, TIME), compared_runs, false, "recorded runs that were fitted"},
-    FIGURE_AT("time.error.median", SHARE, LAW, TIME, error_at, timing.error.median_permille, "half are as near"),
-    FIGURE_AT("time.error.nine_tenths", SHARE, LAW, TIME, error_at, timing.error.nine_permille, "9 of 10 are as near"),
-    FIGURE("time.error.why", WORD, LAW, TIME, why_no_time, "why no time is predicted, or it is extrapolated"),
+    FIGURE("time.computes_in", WORD, DATASHEET, computes_in, "type of the products"),
+    FIELD_ROW("time.least_s", SECONDS, BOUND, timing.least_s, "seconds that no run is below"),
+    FIELD_ROW("time.predicted_s", SECONDS, TIME, timing.predicted_s, "seconds, predicted"),
+    FIGURE("time.kind", WORD, TIME, time_kind, "kind of the time"),
+    FIELD_ROW("time.seconds", SECONDS, TIME, timing.seconds, "seconds"),
+    FIGURE("time.papers_flop_rate", FLOP_RATE, TIME, papers_rate, "FLOP/s as the papers count them"),
+    GROUP("time.error"),
+    FIGURE("time.error.regime", WORD, LAW, regime, "sort of run"),
+    {ROW("time.error.held_out_runs", COUNT, LAW), compared_runs, true, "recorded runs, kept out of the fit"},
+    {ROW("time.error.fitted_runs", COUNT, LAW), compared_runs, false, "recorded runs that were fitted"},
+    FIGURE_BY("time.error.median", SHARE, LAW, error_at, timing.error.median_permille, "half are as near"),
+    FIGURE_BY("time.error.nine_tenths", SHARE, LAW, error_at, timing.error.nine_permille, "9 of 10 are as near"),
+    FIGURE("time.error.why", WORD, LAW, why_no_time, "why no time is predicted, or it is extrapolated"),
     END,
     END,
-    GROUP("links", NEED_LINKS),
-    FIGURE_AT("links.ranks", COUNT, ASKED, LINKS, int_at, links.n, "GPUs"),
-    FIGURE_AT("links.link", WORD, ASKED, LINKS, text_at, links.link, "link between neighbours"),
-    GROUP("links.sent", NEED_LINKS),
-    FIGURE_AT("links.sent.*", BYTES, LAW, LINKS, moved, links.sent, "bytes that all ranks send"),
+    GROUP("links"),
+    FIELD_ROW("links.ranks", COUNT, ASKED, links.n, "GPUs"),
+    FIELD_ROW("links.link", WORD, ASKED, links.link, "link between neighbours"),
+    GROUP("links.sent"),
+    FIGURE_BY("links.sent.*", BYTES, LAW, moved, links.sent, "bytes that all ranks send"),
     END,
-    FIGURE_AT("links.sent_bytes", BYTES, LAW, LINKS, wide_at, links.sent_bytes, "bytes that all ranks send"),
-    FIGURE_AT("links.rank_bytes", BYTES, LAW, LINKS, wide_at, links.rank_bytes, "bytes that a rank sends"),
-    FIGURE_AT("links.boundary_bytes", BYTES, LAW, LINKS, wide_at, links.boundary_bytes,
+    FIELD_ROW("links.sent_bytes", BYTES, LAW, links.sent_bytes, "bytes that all ranks send"),
+    FIELD_ROW("links.rank_bytes", BYTES, LAW, links.rank_bytes, "bytes that a rank sends"),
+    FIELD_ROW("links.boundary_bytes", BYTES, LAW, links.boundary_bytes,
               "bytes across the SRAM boundaries of all ranks"),
-    FIGURE_AT("links.bound_s", SECONDS, BOUND, LINKS, real_at, links.bound_s,
-              "seconds of one link at its data sheet's rate"),
+    FIELD_ROW("links.bound_s", SECONDS, BOUND, links.bound_s, "seconds of one link at its data sheet's rate"),
 
     END,
     {0},
@@ -448,8 +446,20 @@ int figure_members(const Simulation *run, const FigureRow *row) {
   return row->path[strlen(row->path) - 1] == '*' ? run->schedule->n_values : 1;
 }
 
-static FigureIs met(const Simulation *run, FigureNeed need) {
-  switch (need) {
+FigureNeed figure_needs(const FigureRow *row) {
+  static const struct {
+    const char *group;
+    FigureNeed needs;
+  } OF[] = {{"l2", NEED_L2},         {"overheads", NEED_L2}, {"chiplets", NEED_CHIPLETS},
+            {"launch", NEED_LAUNCH}, {"time", NEED_TIME},    {"links", NEED_LINKS}};
+  const size_t n = strcspn(row->path, ".");
+  for (size_t k = 0; k < sizeof OF / sizeof *OF; k++)
+    if (strncmp(row->path, OF[k].group, n) == 0 && !OF[k].group[n]) return OF[k].needs;
+  return NEED_NOTHING;
+}
+
+static FigureIs met(const Simulation *run, const FigureRow *row) {
+  switch (figure_needs(row)) {
   case NEED_L2: return run->has_l2 ? IS_WHOLE : IS_NULL;
   case NEED_LAUNCH: return run->has_launch ? IS_WHOLE : IS_NULL;
   case NEED_CHIPLETS: return run->has_launch && run->has_chiplets ? IS_WHOLE : IS_ABSENT;
@@ -460,7 +470,7 @@ static FigureIs met(const Simulation *run, FigureNeed need) {
 }
 
 Figure figure_of(const Simulation *run, const FigureRow *row, int member) {
-  Figure figure = {.is = met(run, row->needs)};
+  Figure figure = {.is = met(run, row)};
   if (row->unit == UNIT_NONE) return figure;
   const bool has = figure.is == IS_WHOLE;
   figure.is = IS_ABSENT;
@@ -489,7 +499,7 @@ FigureKind figure_kind(const Simulation *run, const FigureRow *row) {
 }
 
 bool figure_comparable(const Simulation *a, const Simulation *b, const FigureRow *row) {
-  if (row->needs != NEED_TIME) return programs_are_alike(a->schedule, b->schedule);
+  if (figure_needs(row) != NEED_TIME) return programs_are_alike(a->schedule, b->schedule);
   if (a->timing.kind == TIME_BOUND && (idle(a) || idle(b))) return false;
   return timing_comparable(&a->timing, &b->timing);
 }

@@ -54,13 +54,15 @@ typedef struct FigureRow {
   const char *path; /* "sram.bytes"; "traffic.read.*" is a figure for each tensor */
   FigureUnit unit;
   FigureKind kind;
-  FigureNeed needs;
   void (*of)(const Simulation *run, const struct FigureRow *row, int member, Figure *figure);
   size_t at;       /* of a field that `of` reads */
   const char *why; /* one sentence, which an axis of a chart has too */
 } FigureRow;
 
 extern const FigureRow FIGURES[]; /* in JSON's order; ends with a row of zeros */
+
+/* What its group is there for: "l2", "launch", ... */
+FigureNeed figure_needs(const FigureRow *row);
 
 /* Resolved once, not for each run. NULL: there is no such path. */
 const FigureRow *figure_row(const char *path);

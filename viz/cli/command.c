@@ -260,6 +260,32 @@ void command_shared_help(Io *io) {
   }
 }
 
+static bool is_given(const Command *c, const OptionParser *parser, const char *name, size_t length) {
+  size_t index = 0;
+  const Option *asked = command_option(c, name, length);
+  for (const OptionSet *set = c->sets; set->options; set++)
+    for (const Option *o = set->options; option_is_row(o); o++, index++)
+      if (o == asked) return parser->seen[index];
+  return false;
+}
+
+static Status check_apart(const Command *c, const OptionParser *parser, Error *error) {
+  for (const char *p = c->apart; p && *p; p += strspn(p, "; ")) {
+    const char *const one = p;
+    const int n = (int)strcspn(one, " ");
+    const bool needs = one[n + 1] == '+', given = is_given(c, parser, one, (size_t)n);
+    for (p += n + 3; *p && *p != ';'; p += *p == ' ') {
+      const char *const other = p;
+      const int m = (int)strcspn(other, " ;");
+      p += m;
+      if (!given || is_given(c, parser, other, (size_t)m) == needs) continue;
+      if (needs) return error_refuse(error, "--%.*s is of --%.*s; give that, too", n, one, m, other);
+      return error_refuse(error, "--%.*s cannot stand beside --%.*s; leave out --%.*s", n, one, m, other, m, other);
+    }
+  }
+  return STATUS_OK;
+}
+
 /* The struct that these options fill; NULL: the command has none. */
 static const void *target_of(const Command *c, const Option *of, const void *options) {
   for (const OptionSet *set = c->sets; set->options; set++)
@@ -298,7 +324,7 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
   if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
     if (parser.help) {
       if (!command_help(command, parser.help, io, error)) exit_status = EXIT_DONE;
-    } else {
+    } else if (!check_apart(command, &parser, error)) {
       exit_status = answer(command, options, io, error);
       if (exit_status == EXIT_BAD_REQUEST && error->status == STATUS_INTERRUPTED) exit_status = EXIT_INTERRUPTED;
     }

@@ -27,6 +27,8 @@ typedef struct Command {
   const char *examples;    /* lines "$ tilewalk ..." that work when pasted, each with a comment line above */
   size_t options_bytes;
   const OptionSet *sets; /* ends with a row of zeros */
+  const char *apart;     /* "values ! from to; seeds + errors": which options cannot stand beside which, and which need
+                            another; NULL: none */
   void (*defaults)(void *options);
   Status (*set_positional)(void *options, const char *value, Error *error);
   const char *choices; /* for what stands alone, as Option.choices */

@@ -228,59 +228,54 @@ static void add_notes(Table *t, const Answer *a) {
              backend_of(a->e)->source, backend_of(a->e)->version);
 }
 
-static void add_table(Document *d, const Answer *a) {
-  const bool csv = d->form == DOCUMENT_CSV;
-  const Backend *b = backend_of(a->e);
-  const Shape *s = &a->shape;
-  Table *t = put_table(d, DOCUMENT_TABLES, NULL,
-                       "kernel|verdict|moves>;boundary_bytes|storage>;memory_bytes|bound>;bound_s|why not~;why");
-  table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
-              number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
-              number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
-              (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
-  for (int k = 0; k < a->n; k++) {
-    const Row *row = &a->rows[k];
-    int r = row->first_refusal;
-    put_cells(t, row->kernel == a->e->runs ? "*s*s" : "ss", b->kernels[row->kernel].name, verdict(a, row));
-    cost_cells(t, &row->cost);
-    put_cells(t, "~s", r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
-    while (r >= 0 && !csv && (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0) {
-      put_cells(t, ".....");
-      table_format(t, ROLE_DIM, "and: %s", b->rules[r].why);
-    }
-  }
-  if (csv) return;
-  table_rule(t);
-  put_cells(t, "~s~s", "fused, as asked", "to compare");
-  cost_cells(t, &a->asked);
-  put_cells(t, "~s", "one fused kernel that skips the mask's tiles and groups heads");
-  add_notes(t, a);
-}
-
 static void put_cost(Document *d, const Cost *c) {
   if (c->program)
     put_values(d, "boundary_bytes:w memory_bytes:w bound_s:f", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
-static void put_kernels(Document *d, const Answer *a) {
+/* A kernel, and all that keeps it out. */
+static void add_row(Document *d, Table *t, const Answer *a, const Row *row) {
   const Backend *b = backend_of(a->e);
-  put_values(d, "kernels[");
-  for (const Row *row = a->rows; row < a->rows + a->n; row++) {
-    const BackendKernel *k = &b->kernels[row->kernel];
-    const Profile *kernel;
-    const char *program = program_of(k->runs, &kernel);
-    put_values(d, "{name:s title:s program:s kernel:s verdict:s why_not[", k->name, k->title, program,
-               kernel ? kernel->name : NULL, verdict(a, row));
-    for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)
-      put_values(d, ":s", b->rules[r].why);
-    put_end(d);
-    put_cost(d, &row->cost);
-    put_end(d);
+  const BackendKernel *k = &b->kernels[row->kernel];
+  const Profile *kernel;
+  const char *program = program_of(k->runs, &kernel);
+  int r = row->first_refusal;
+  put_cells(t, row->kernel == a->e->runs ? "*ssss*s" : "sssss", k->name, k->title, program,
+            kernel ? kernel->name : NULL, verdict(a, row));
+  cost_cells(t, &row->cost);
+  put_cells(t, "~s", r >= 0 ? b->rules[r].why : d->form == DOCUMENT_CSV ? "" : k->title);
+  put_row(d, t);
+  put_values(d, "why_not[");
+  for (; r >= 0; r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) {
+    put_values(d, ":s", b->rules[r].why);
+    if (d->form != DOCUMENT_TEXT || r == row->first_refusal) continue;
+    put_cells(t, "........");
+    table_format(t, ROLE_DIM, "and: %s", b->rules[r].why);
   }
+  put_end(d);
+  put_cost(d, &row->cost);
   put_end(d);
 }
 
-static void put_answer(Document *d, const Answer *a) {
+static void add_table(Document *d, const Answer *a) {
+  const Shape *s = &a->shape;
+  Table *t = put_table(d, DOCUMENT_ALL, "kernels",
+                       "kernel=name|=title|=program|=kernel|verdict=verdict|moves>;boundary_bytes|"
+                       "storage>;memory_bytes|bound>;bound_s|why not~;why");
+  table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
+              number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+              number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
+              (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
+  for (int k = 0; k < a->n; k++) add_row(d, t, a, &a->rows[k]);
+  if (d->form != DOCUMENT_TEXT) return;
+  table_rule(t);
+  put_cells(t, "~s...~s", "fused, as asked", "to compare");
+  cost_cells(t, &a->asked);
+  put_cells(t, "~s", "one fused kernel that skips the mask's tiles and groups heads");
+  add_notes(t, a);
+}
+
+static void fill(Document *d, const Answer *a) {
   const Judged *e = a->e;
   put_values(d, "library:s gpu:s runs:s rules[", e->libraries->library, a->gpu->name,
              e->runs >= 0 ? backend_of(e)->kernels[e->runs].name : NULL);
@@ -292,7 +287,7 @@ static void put_answer(Document *d, const Answer *a) {
     put_values(d, "]}");
   }
   put_values(d, "] order:s", e->order ? e->order->why : "");
-  put_kernels(d, a);
+  add_table(d, a);
   put_values(d, "fused_as_asked{");
   put_cost(d, &a->asked);
   put_end(d);
@@ -329,10 +324,8 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Answer a;
   (void)io;
   const Status status = judge(options, &a, error);
-  if (status) return status;
-  add_table(d, &a);
-  put_answer(d, &a);
-  return STATUS_OK;
+  if (!status) fill(d, &a);
+  return status;
 }
 
 static const Option CALL_OPTIONS[] = {

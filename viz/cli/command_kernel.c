@@ -29,23 +29,12 @@ static Status set_file(void *target, const char *value, Error *error) {
 
 static void print_text(void *context, const char *text, size_t n) { text_put_n(context, text, n); }
 
-static Status print_report(const KernelReport *r, const KernelCommand *c, bool *bad, Io *io, Error *error) {
-  Document d = reply_new(&c->output);
-  *bad = kernel_report_is_bad(r);
-  const Status status = c->shard.parts     ? kernel_put_counts(&d, r, error)
-                        : c->launch.ncu[0] ? kernel_put_beside(&d, r, c->launch.ncu, bad, error)
-                                           : kernel_put(&d, r, error);
-  return reply_print(&d, status, io, error);
-}
-
 static void show_progress(void *progress, int64_t begun, int64_t blocks) {
   progress_update(progress, (uint64_t)begun, (uint64_t)blocks, progress_clock_s());
 }
 
-/* 1: O is not attention, or a fault was found. */
-static int run_launch(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *error) {
+static Status run_launch(KernelLaunch *launch, const KernelCommand *c, Document *d, Io *io, Error *error) {
   KernelReport report;
-  bool bad = false;
   launch->launch.print = print_text;
   launch->launch.print_context = c->output.json || c->output.csv ? io->err : io->out;
   launch->launch.part = c->shard.part, launch->launch.parts = c->shard.parts;
@@ -54,9 +43,13 @@ static int run_launch(KernelLaunch *launch, const KernelCommand *c, Io *io, Erro
   Status status = kernel_report_make(&report, launch, error);
   launch->launch.progress = NULL;
   progress_end(&progress);
-  if (status == STATUS_OK) status = print_report(&report, c, &bad, io, error);
+  io->differs = !status && kernel_report_is_bad(&report);
+  if (!status)
+    status = c->shard.parts     ? kernel_put_counts(d, &report, error)
+             : c->launch.ncu[0] ? kernel_put_beside(d, &report, c->launch.ncu, &io->differs, error)
+                                : kernel_put(d, &report, error);
   kernel_report_free(&report);
-  return status ? EXIT_BAD_REQUEST : bad ? EXIT_DIFFERS : EXIT_DONE;
+  return status;
 }
 
 /* -o FILE: the scene. */
@@ -113,45 +106,36 @@ static Status check_like(const KernelRequest *r, Error *error) {
 static Status check_shard(KernelCommand *c, Error *error) {
   KernelRequest *r = &c->launch;
   if (!c->shard.parts) return STATUS_OK;
-  if (r->faults || r->like[0] || r->ncu[0] || r->view || r->ptx || c->output.output[0])
-    return error_refuse(
-        error,
-        "--shard counts the bytes of lines; --faults, --like, --ncu, --view, --ptx and -o want the whole launch");
   r->no_caches = r->no_faults = true;
   return shard_check(&c->shard, &c->output, error);
 }
 
-static int run_kernel(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   KernelCommand *c = options;
-  KernelRequest *request = &c->launch;
-  if ((!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error) ||
-      check_shard(c, error))
-    return EXIT_BAD_REQUEST;
-  if (!request->file[0]) {
-    error_refuse(error, "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
-    return EXIT_BAD_REQUEST;
-  }
+  KernelRequest *r = &c->launch;
+  Status status = r->view ? STATUS_OK : chart_request_check(&c->picture, &c->output, error);
+  if (!status) status = check_like(r, error);
+  if (!status) status = check_shard(c, error);
+  if (!status && !r->file[0])
+    status = error_refuse(error, "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
+  if (status) return status;
   KernelLaunch *launch = calloc(1, sizeof *launch);
-  if (!launch) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
-    return EXIT_BAD_REQUEST;
-  }
-  int exit_status = EXIT_BAD_REQUEST;
-  request->compile = cuda_compile;
-  if (request->ncu[0]) request->no_faults = true; /* unless --faults asks */
-  if (kernel_launch_prepare(launch, request, error) == STATUS_OK && check_like(request, error) == STATUS_OK) {
-    if (request->ptx)
-      text_put_n(io->out, launch->ptx, launch->ptx_length), exit_status = EXIT_DONE;
-    else if (request->view)
-      exit_status = view(launch, c, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-    else if (c->output.output[0])
-      exit_status = draw(launch, c, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-    else
-      exit_status = run_launch(launch, c, io, error);
-  }
+  if (!launch) return error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
+  r->compile = cuda_compile;
+  if (r->ncu[0]) r->no_faults = true; /* unless --faults asks */
+  status = kernel_launch_prepare(launch, r, error);
+  if (!status) status = check_like(r, error);
+  const bool is_shown = r->ptx || r->view || c->output.output[0];
+  if (is_shown) d->form = DOCUMENT_PICTURE; /* nothing else is printed */
+  if (!status && r->ptx)
+    text_put_n(io->out, launch->ptx, launch->ptx_length);
+  else if (!status)
+    status = r->view    ? view(launch, c, io, error)
+             : is_shown ? draw(launch, c, io, error)
+                        : run_launch(launch, c, d, io, error);
   kernel_launch_free(launch);
   free(launch);
-  return exit_status;
+  return status;
 }
 
 static const OptionSet SETS[] = {
@@ -200,6 +184,7 @@ const Command COMMAND_KERNEL = {
                 "  tilewalk kernel sgemm.cu --entry 'sgemm<64, 64, 8, 8>' --grid 8,8 --block 64 ...\n",
     .options_bytes = sizeof(KernelCommand),
     .sets = SETS,
+    .apart = "shard ! faults like ncu view ptx output",
     .set_positional = set_file,
-    .run = run_kernel,
+    .answer = answer,
 };

@@ -192,14 +192,21 @@ static void add_ranks(Document *d, const Answer *a) {
   if (a->ranks->n > ROWS_SHOWN) table_note(t, "%d of %" PRId64 " ranks; --csv has all.", ROWS_SHOWN, a->ranks->n);
 }
 
-static void add_summary(Document *d, const Answer *a) {
+static void put_times(Document *d, const Answer *a) {
   const Ranks *k = a->ranks;
   const TimePart bound = binds(a);
-  const double hiding = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
   put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.sram_bytes + a->all.carried_bytes,
              a->all.carried_bytes, link_bytes(&a->all));
   put_values(d, "time{bound_s:f predicted_s:f kind:s idle:f binds:s} hiding_tokens:f", a->bound_s, a->predicted_s,
-             kind_name(a), idle(a, a->all.busy_s, k->n), bound == TIME_NONE ? "link" : timing_term_key(bound), hiding);
+             kind_name(a), idle(a, a->all.busy_s, k->n), bound == TIME_NONE ? "link" : timing_term_key(bound),
+             ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s));
+}
+
+/* The answer in a sentence, and how sure it is. */
+static void say_times(Document *d, const Answer *a) {
+  const Ranks *k = a->ranks;
+  const TimePart bound = binds(a);
+  const double hiding = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
                 kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
                 bound == TIME_NONE ? "the link" : timing_term_title(bound));
@@ -209,6 +216,7 @@ static void add_summary(Document *d, const Answer *a) {
   if (scheme_is_ring(k->scheme) && k->n > 1 && hiding > 0)
     document_line(d, ROLE_DIM, "%s: whole blocks of at least %s tokens hide the exchange (F / B, bound); here %s.",
                   k->link.name, number_count((Wide)ceil(hiding)).text, number_count(wide(k->tokens)).text);
+  document_gap(d);
 }
 
 static void add_head(Document *d, const Answer *a) {
@@ -298,6 +306,7 @@ static Status resolve(RanksOptions *w, Error *error) {
 }
 
 static void fill(Document *d, const Answer *a) {
+  say_times(d, a);
   add_head(d, a);
   document_gap(d);
   add_held(d, a->ranks);
@@ -309,8 +318,7 @@ static void fill(Document *d, const Answer *a) {
     document_gap(d);
   }
   if (a->ranks->n > 1) add_ranks(d, a);
-  document_gap(d);
-  add_summary(d, a);
+  put_times(d, a);
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {

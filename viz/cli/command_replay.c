@@ -29,36 +29,28 @@ typedef struct {
 
 /* --- setters --- */
 
-static Status set_cache_field(ReplayOptions *o, int field, const char *text, Error *error) {
-  if (field == 1 && strcmp(text, "full") == 0) {
-    o->fully_associative = true;
-    return STATUS_OK;
-  }
-  int64_t value = 0;
-  const Status status = field == 1 ? size_parse_count(text, &value, error) : size_parse(text, &value, error);
-  if (status) return status;
-  if (value < 1)
-    return error_refuse(error, "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
+static Status set_cache(void *target, const char *value, Error *error) {
+  ReplayOptions *o = target;
   uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
                                          &o->cache.sector_bytes};
-  *parts[field] = (uint64_t)value;
-  return STATUS_OK;
-}
-
-static Status set_cache(void *target, const char *value, Error *error) {
-  int field = 0;
-  for (const char *p = value;; field++) {
+  const char *p = value;
+  for (int field = 0;; field++) {
     char one[64];
+    int64_t part = 0;
     const size_t length = strcspn(p, ",");
     if (field == CACHE_FIELDS || length >= sizeof one)
       return error_refuse(error, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
                           quote_text(value).text);
-    memcpy(one, p, length);
-    one[length] = '\0';
-    const Status status = set_cache_field(target, field, one, error);
-    if (status) return status;
-    if (!p[length]) return STATUS_OK;
-    p += length + 1;
+    snprintf(one, sizeof one, "%.*s", (int)length, p);
+    if (field == 1 && strcmp(one, "full") == 0)
+      o->fully_associative = true;
+    else if ((field == 1 ? size_parse_count : size_parse)(one, &part, error))
+      return error->status;
+    else if (part < 1)
+      return error_refuse(error, "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
+    *parts[field] = (uint64_t)part;
+    p += length;
+    if (!*p++) return STATUS_OK;
   }
 }
 

@@ -132,6 +132,7 @@ const Command COMMAND_KVCACHE = {
                 "  tilewalk kvcache --lengths 100,2000,317,4000 --page 16\n",
     .options_bytes = sizeof(Service),
     .sets = KVCACHE_SETS,
+    .apart = "lengths ! seq-len batch; append ! lengths",
     .answer = answer_kvcache,
 };
 
@@ -203,5 +204,6 @@ const Command COMMAND_SERVE = {
                 "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --evict streaming:4+2044\n",
     .options_bytes = sizeof(Service),
     .sets = SERVE_SETS,
+    .apart = "lengths ! seq-len batch; prefix ! evict",
     .answer = answer_serve,
 };

@@ -84,20 +84,13 @@ static Status run_on_all(const SimOptions *o, Heard *heard, Simulation *runs, in
   }
 }
 
-static Status answer_lengths(SimOptions *o, Document *d, Error *error) {
-  if (o->ranks.n || *o->ranks.link)
-    return error_refuse(error, "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
-                        o->ranks.n ? "ranks" : "link");
-  return batch_table(&o->request, o->lengths, d, error);
-}
-
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   SimOptions *o = options;
   const Schedule *schedules[RUNS_MAX];
   int n = 0;
   Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
   Heard heard = {progress_new(io->err, &io->style, false, "sim", progress_clock_s()), 1, 0, 0};
-  Status status = *o->lengths ? answer_lengths(o, d, error)
+  Status status = *o->lengths ? batch_table(&o->request, o->lengths, d, error)
                   : runs      ? run_on_all(o, &heard, runs, &n, error)
                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
   if (!status) status = layer_note(&o->request, io, error);
@@ -109,20 +102,12 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   return status;
 }
 
-static Status set_lengths(void *target, const char *value, Error *error) {
-  SimOptions *o = target;
-  if (strlen(value) >= sizeof o->lengths)
-    return error_refuse(error, "--lengths takes %zu characters; put longer lists into a file", sizeof o->lengths - 1);
-  strcpy(o->lengths, value);
-  return STATUS_OK;
-}
-
 static const Option LENGTH_OPTIONS[] = {
     OPTION_ROW("lengths", "LIST|FILE",
                "Sequences of these lengths instead of a batch: padded to the longest against packed. 3001,777,512x8, "
                "or a file of them (with a / or a dot in its name). Without -N each has as many queries as keys; -N 1 "
                "is decode.",
-               .set = set_lengths),
+               OPTION_TEXT(SimOptions, lengths, "the list of lengths")),
     {0},
 };
 
@@ -165,5 +150,6 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),
     .sets = SETS,
+    .apart = "lengths ! ranks link",
     .answer = answer,
 };

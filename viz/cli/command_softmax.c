@@ -310,15 +310,12 @@ static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
 
 /* A line for each block. */
 static void add_blocks(Document *d, const Walk *w) {
-  static const TableColumn COLUMNS[] = {{.csv = "block"},     {.csv = "n"}, {.csv = "m"},           {.csv = "factor"},
-                                        {.csv = "block_sum"}, {.csv = "l"}, {.csv = "n_overflowed"}};
-  enum { N = sizeof COLUMNS / sizeof *COLUMNS };
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, N);
-  for (int64_t k = 0; k < w->n_steps; k++) {
-    const SoftmaxStep *s = &w->steps[k];
-    const double values[N] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
-                              s->l_new,         (double)s->n_overflowed};
-    for (int c = 0; c < N; c++) table_text(t, ROLE_PLAIN, number_exact_double(values[c]).text);
+  Table *t = put_table(d, DOCUMENT_CSV, NULL, ";block|;n|;m|;factor|;block_sum|;l|;n_overflowed");
+  for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++) {
+    const double values[] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
+                             s->l_new,         (double)s->n_overflowed};
+    for (size_t c = 0; c < sizeof values / sizeof *values; c++)
+      table_text(t, ROLE_PLAIN, number_exact_double(values[c]).text);
   }
 }
 
@@ -355,24 +352,10 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
 }
 
 static Status complete(SoftmaxOptions *o, Error *error) {
-  if (o->errors_N && (o->example || o->n || o->normal || o->spread || o->rescale_above > 0 || o->block ||
-                      o->without_max || o->has_sink || o->softcap > 0 || o->precision != PRECISION_FP32))
-    return error_refuse(error, "--errors draws and stores its own inputs; give it --seeds alone");
   if (o->errors_N) return STATUS_OK;
-  if (o->seeds != 1) return error_refuse(error, "--seeds is of --errors; give --errors 8K too");
-  if (o->normal && (o->example || o->n || o->has_sink || o->softcap > 0 || o->without_max))
-    return error_refuse(
-        error, "--normal draws its own scores and counts rescales: leave --scores, --example, --sink, --softcap "
-               "and --no-max out");
-  if (o->spread && !o->normal)
-    return error_refuse(error, "--spread is that of --normal's scores; give --normal 4096 too");
-  if (o->rescale_above > 0 && o->without_max)
-    return error_refuse(error, "--no-max has no m that may lag; leave --rescale-above out");
   if (o->normal && !o->spread) o->spread = 1;
   for (o->n = o->normal ? 0 : o->n; o->n < o->normal; o->n++)
     o->scores[o->n] = (double)o->spread * random_normal(NORMAL_SEED, 0, (uint64_t)o->n);
-  if (o->example && o->n)
-    return error_refuse(error, "--example has its own scores, and --scores gives others; give one of them");
   if (!o->example && !o->n) return error_refuse(error, "no scores; give --scores 3,1,2,4,5,1,3,1 or --example");
   if (o->example) {
     o->n = EXAMPLE_N;
@@ -477,6 +460,9 @@ const Command COMMAND_SOFTMAX = {
                 "  tilewalk softmax --errors 4K --seeds 2\n",
     .options_bytes = sizeof(SoftmaxCommand),
     .sets = SETS,
+    .apart = "errors ! scores example normal spread rescale-above block no-max sink softcap precision; "
+             "normal ! scores example sink softcap no-max; rescale-above ! no-max; example ! scores; "
+             "seeds + errors; spread + normal",
     .defaults = defaults,
     .answer = answer,
 };

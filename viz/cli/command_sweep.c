@@ -20,12 +20,6 @@ typedef struct {
   ChartRequest chart;
 } SweepOptions;
 
-static Status copy(char *out, size_t size, const char *value, Error *error) {
-  if (strlen(value) >= size) return error_refuse(error, "more than %zu characters", size - 1);
-  strcpy(out, value);
-  return STATUS_OK;
-}
-
 /* WHAT, or WHAT=LIST. */
 static Status set_over(void *target, const char *value, Error *error) {
   SweepOptions *o = target;
@@ -39,7 +33,7 @@ static Status set_over(void *target, const char *value, Error *error) {
   if (!value[length + 1])
     return error_refuse(error, "%s= is followed by no values; give them as %s", name,
                         sweep_is_gpu(o->axis) ? "gpu=h100-sxm,h200" : "N=1K,4K");
-  return copy(o->values, sizeof o->values, value + length + 1, error);
+  return options_text("the list of values", value + length + 1, o->values, sizeof o->values, error);
 }
 
 static Status set_metric(void *target, const char *value, Error *error) {
@@ -96,41 +90,30 @@ static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Er
   return list_values(o, by_values ? o->values : o->request.gpu, by_values ? "--values" : "--gpu", values, n, error);
 }
 
-/* low, low + step, ... up to high. */
-static Status stepped_values(const SweepOptions *o, int64_t low, int64_t high, SweepValue *values, size_t *n,
-                             Error *error) {
-  int64_t step = 0;
-  Error inner = {0};
-  if (parse_value(o->axis, o->step, &step, &inner)) return error_set(error, inner.status, "--step: %s", inner.message);
-  const int most = o->output.csv ? SWEEP_ROWS_MAX : SWEEP_POINTS_MAX;
-  if ((high - low) / step >= most)
-    return error_set(error, STATUS_TOO_LARGE, "--step: %" PRId64 " points; %d are the most, and with --csv %d",
-                     (high - low) / step + 1, SWEEP_POINTS_MAX, SWEEP_ROWS_MAX);
-  for (int64_t v = low; v <= high; v += step) {
-    values[(*n)++].value = v;
-    if (v > high - step) break;
-  }
-  return STATUS_OK;
-}
-
-/* From low to high by doubling, where no step is given; high itself is then the last point. */
+/* From low to high by steps, or by doubling; high itself is then the last point. */
 static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
-  int64_t low = o->axis->low, high = o->axis->high;
-  Error inner = {0};
-  if (*o->from && parse_value(o->axis, o->from, &low, &inner))
-    return error_set(error, inner.status, "--from: %s", inner.message);
-  if (*o->to && parse_value(o->axis, o->to, &high, &inner))
-    return error_set(error, inner.status, "--to: %s", inner.message);
+  int64_t low = o->axis->low, high = o->axis->high, step = 0;
+  const struct {
+    const char *option, *text;
+    int64_t *to;
+  } given[] = {{"--from", o->from, &low}, {"--to", o->to, &high}, {"--step", o->step, &step}};
+  for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+    Error inner = {0};
+    if (*given[k].text && parse_value(o->axis, given[k].text, given[k].to, &inner))
+      return error_set(error, inner.status, "%s: %s", given[k].option, inner.message);
+  }
   if (!*o->to && high < low) high = low;
   if (high < low)
     return error_refuse(error, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to",
                         low, high);
-  if (*o->step) return stepped_values(o, low, high, values, n, error);
-  for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
+  if (step && (high - low) / step >= (o->output.csv ? SWEEP_ROWS_MAX : SWEEP_POINTS_MAX))
+    return error_set(error, STATUS_TOO_LARGE, "--step: %" PRId64 " points; %d are the most, and with --csv %d",
+                     (high - low) / step + 1, SWEEP_POINTS_MAX, SWEEP_ROWS_MAX);
+  for (int64_t v = low;; v = step ? v + step : 2 * v) {
     values[(*n)++].value = v;
-    if (v > high / 2) break;
+    if (step ? v > high - step : v > high / 2) break;
   }
-  values[(*n)++].value = high;
+  if (!step && values[*n - 1].value < high) values[(*n)++].value = high;
   return STATUS_OK;
 }
 
@@ -175,11 +158,11 @@ static void add_notes(Table *t, const Sweep *s, bool details) {
   if (any_misfit && strcmp(sweep_axis_name(s->axis), "block") == 0)
     table_note(t, "Tiles need not be square: tilewalk advise --gpu %s%s%s ranks those of other shapes.", m->name,
                on_paper ? " --sram " : "", on_paper ? number_digits(wide(m->sram_bytes)).text : "");
-  if (details && s->metric->unit == UNIT_BYTES && !sweep_asks_gpu(s->metric) && s->metric->needs == NEED_NOTHING)
+  if (details && s->metric->unit == UNIT_BYTES && !sweep_asks_gpu(s->metric) && figure_needs(s->metric) == NEED_NOTHING)
     table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
-  if (s->metric->needs == NEED_LINKS)
+  if (figure_needs(s->metric) == NEED_LINKS)
     table_note(t, "Between %" PRId64 " GPUs, each with its part; of them all, each sends as much as it receives.",
                s->first.links.n);
   if (is_time(s) && details)
@@ -224,7 +207,7 @@ static Table *open_table(Document *d, const Sweep *s, const Request *request, bo
                                  .unit = "times less",
                                  .csv = "-",
                                  .right = true};
-  columns[n++] = (TableColumn){.heading = s->metric->needs == NEED_LINKS || s->metric->unit != UNIT_BYTES ? NULL
+  columns[n++] = (TableColumn){.heading = figure_needs(s->metric) == NEED_LINKS || s->metric->unit != UNIT_BYTES ? NULL
                                           : sweep_asks_gpu(s->metric) ? "every byte once"
                                                                       : "lower bound",
                                .csv = "lower_bound_bytes",

@@ -116,10 +116,6 @@ static int run_trace(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
-  if (o->pipeline && (o->from || o->limit || o->format)) {
-    error_refuse(error, "--pipeline writes all of a recorded CTA for Perfetto: no --format, --from, --limit");
-    return EXIT_BAD_REQUEST;
-  }
   if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   o->interrupted = io_catch_interrupt(io);
   if (!*o->output.output) return write_trace(o, &problem, io->out, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -179,5 +175,6 @@ const Command COMMAND_TRACE = {
         "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
     .options_bytes = sizeof(TraceOptions),
     .sets = SETS,
+    .apart = "pipeline ! format from limit",
     .run = run_trace,
 };

@@ -50,8 +50,6 @@ typedef struct {
 
 static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
   const bool listed = o->list.active != 0;
-  if (listed && (o->stride_given || o->pad || o->base))
-    return error_refuse(error, "--addresses says where every lane goes; leave out --stride, --pad and --base");
   if (!o->lane_bytes) o->lane_bytes = 4;
   const uint32_t bytes = (uint32_t)o->lane_bytes;
   a->has_layout = o->pad || o->swizzle != WARP_SWIZZLE_NONE;
@@ -152,8 +150,6 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   (void)io;
   const Status status = resolve(o, &accesses, error);
   if (status) return status;
-  if (o->picture && d->form != DOCUMENT_TEXT)
-    return error_refuse(error, "--picture is for people; leave out --json and --csv");
   fill(d, o, &accesses);
   if (o->picture) d->details = true, add_picture(d, &accesses);
   return STATUS_OK;
@@ -220,5 +216,6 @@ const Command COMMAND_WARP = {
                 "  tilewalk kernel --warp --addresses 0,4,128,132\n",
     .options_bytes = sizeof(WarpOptions),
     .sets = SETS,
+    .apart = "addresses ! stride pad base; picture ! json csv",
     .answer = answer,
 };

@@ -16,33 +16,23 @@
 static Status list_tasks(bool json, Io *io, Error *error) {
   LessonFiles *tasks = NULL;
   Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
+  d.details = true;
+  Table *t = put_table(&d, DOCUMENT_ALL, "tasks", "task=task|=language|title~=title|teaches~=teaches");
   Status status = task_names(&tasks, error);
-  put_values(&d, "tasks[");
   for (int k = 0; !status && k < 2 * tasks->n; k++) { /* programs first, then kernels */
     const bool kernels = k >= tasks->n;
-    const char *name = tasks->names[k % tasks->n];
-    ProgramTask *task = task_open(name, error);
-    if (k % tasks->n == 0 && !json) fputs(kernels ? "\nCUDA kernels (.cu)\n" : "Programs (.walk)\n", io->out);
-    if (!task) {
+    ProgramTask *task = task_open(tasks->names[k % tasks->n], error);
+    if (k % tasks->n == 0) table_group(t, kernels ? "CUDA kernels (.cu)" : "Programs (.walk)");
+    if (!task)
       status = error->status;
-    } else if (kernels != (task->entry[0] != '\0')) { /* listed with the others */
-    } else if (json) {
-      put_values(&d, "{task:s language:s title:s teaches:s}", name, kernels ? "cuda" : "walk", task->title,
-                 task->teaches);
-    } else {
-      text_say(io->out, "  %-18s %s\n%-20s %s\n", name, task->title, "", task->teaches);
-    }
+    else if (kernels == (task->entry[0] != '\0'))
+      put_cells(t, "*ssss", tasks->names[k % tasks->n], kernels ? "cuda" : "walk", task->title, task->teaches);
     free(task);
   }
   free(tasks);
-  put_end(&d);
-  if (json) return reply_print(&d, status, io, error);
-  document_free(&d);
-  if (!status)
-    fputs("\n`tilewalk list algorithms --judge TASK >mine.walk` begins one; then `tilewalk list algorithms ./mine.walk "
-          "--judge TASK`.\nA kernel goes into a file that ends in .cu.\n",
-          io->out);
-  return status;
+  table_note(t, "`tilewalk list algorithms --judge TASK >mine.walk` begins one; then `tilewalk list algorithms "
+                "./mine.walk --judge TASK`. A kernel goes into a file that ends in .cu.");
+  return reply_print(&d, status, io, error);
 }
 
 /* What is asked, and the start: one text that is a program. */

@@ -189,9 +189,9 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
     if (!label || !line->path) continue;
     const FigureRow *row = figure_row(line->path);
     const bool of_tensors = strchr(line->path, '*');
-    bool stands = !line->when || of_tensors;
-    for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], line->when);
-    for (int k = 0; k < n && line->unless; k++) stands = stands && !figure_meets(&runs[k], line->unless);
+    const char *when = scale && line->first_when ? line->first_when : line->when;
+    bool stands = !when || of_tensors;
+    for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], when);
     if (stands && line->is_ratio) add_ratio(&l, line, row);
     if (stands && of_tensors) add_tensors(&l, line, row, label);
     if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);

@@ -63,10 +63,7 @@ static Status no_command(const char *name, Error *error) {
 }
 
 static bool has_option(const Command *command, const char *name) {
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++)
-      if (o->name && strcmp(o->name, name) == 0) return true;
-  return false;
+  return command_option(command, name, strlen(name)) != NULL;
 }
 
 static bool is_output(const char *word) { return strncmp(word, "-o", 2) == 0 || strncmp(word, "--output", 8) == 0; }
@@ -130,19 +127,22 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   }
   for (size_t k = 0; k < n_words; k++)
     if (!words || !words[k]) return error_refuse(&a->error, "word %zu is NULL", k), EXIT_BAD_REQUEST;
-  char json[] = "--json", **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
-  bool has_all = copies && argv;
-  for (size_t k = 0; k < n_words && has_all; k++) has_all = (argv[k] = copies[k] = strdup(words[k])) != NULL;
+  size_t n_bytes = 1;
+  for (size_t k = 0; k < n_words; k++) n_bytes += strlen(words[k]) + 1;
+  char json[] = "--json", *text = malloc(n_bytes), **argv = calloc(n_words + 2, sizeof *argv), *at = text;
+  for (size_t k = 0; k < n_words && text && argv; k++) {
+    argv[k] = strcpy(at, words[k]);
+    at += strlen(at) + 1;
+  }
   int status = EXIT_BAD_REQUEST, n = (int)n_words;
-  const Command *command = has_all ? find_command(&n, argv) : NULL;
-  if (!has_all)
+  const Command *command = text && argv ? find_command(&n, argv) : NULL;
+  if (!text || !argv)
     error_set(&a->error, STATUS_NO_MEMORY, "no memory for a question of %zu words", n_words);
   else if (!command)
     no_command(words[0], &a->error);
   else if (!check_words(command, (size_t)n, (const char *const *)argv, &a->error))
     status = run(command, choose_form(command, n, argv, json), argv, a);
-  for (size_t k = 0; copies && k < n_words; k++) free(copies[k]);
-  free(copies);
+  free(text);
   free(argv);
   FORGET();
   return status;

@@ -130,8 +130,6 @@ static Status runs_of_lengths(Service *s, bool serves, Error *error) {
 
 static Status complete_sequences(Service *s, bool serves, Error *error) {
   const int64_t most = serves ? SHAPE_MAX_N : KVCACHE_MAX_TOKENS - SERVICE_STEPS_MAX;
-  if (*s->lengths && (s->tokens || s->batch))
-    return error_refuse(error, "--lengths gives the length of each sequence; leave out --seq-len and --batch");
   if (s->batch > KVCACHE_MAX_BATCH)
     return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, s->batch, KVCACHE_MAX_BATCH);
   if (*s->lengths) {
@@ -157,7 +155,6 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
 
 /* What contiguous allocation reserves, and what is appended. */
 static Status complete_growth(Service *s, Error *error) {
-  if (*s->lengths && s->n_steps) return error_refuse(error, "--append follows one sequence; leave out --lengths");
   if (s->n_steps > SERVICE_STEPS_MAX)
     return error_refuse(error, "--append is %" PRId64 "; at most %d steps are shown", s->n_steps, SERVICE_STEPS_MAX);
   const int64_t grown = s->longest + s->n_steps;
@@ -176,8 +173,6 @@ static Status complete_prompt(Service *s, Error *error) {
   const int64_t shortest = s->runs[0].tokens;
   s->adds_prompt = s->prompt > 0;
   take(&s->prompt, s->longest);
-  if (s->prefix && s->evict.kind)
-    return error_refuse(error, "--prefix and --evict: what is dropped is no longer shared; give one");
   if (s->prefix >= shortest || s->prefix >= s->prompt)
     return error_refuse(error,
                         "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",

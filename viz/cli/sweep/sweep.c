@@ -90,12 +90,12 @@ const char *sweep_metric_title(const FigureRow *metric) {
 }
 
 bool sweep_asks_gpu(const FigureRow *m) {
-  return m->kind == KIND_BEHIND_L2 || (m->needs != NEED_NOTHING && m->needs != NEED_LINKS);
+  return m->kind == KIND_BEHIND_L2 || (figure_needs(m) != NEED_NOTHING && figure_needs(m) != NEED_LINKS);
 }
 
 /* Without L2 there is a time, but nothing behind L2 to show. */
 static Status check_l2(const Gpu *gpu, const FigureRow *metric, bool is_given, Error *error) {
-  if (!sweep_asks_gpu(metric) || (metric->needs == NEED_TIME && is_given && gpu->n_sm > 0)) return STATUS_OK;
+  if (!sweep_asks_gpu(metric) || (figure_needs(metric) == NEED_TIME && is_given && gpu->n_sm > 0)) return STATUS_OK;
   if (gpu->l2_bytes > 0 && gpu->l2_partitions <= 2) return STATUS_OK;
   return error_refuse(error,
                       "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
@@ -109,7 +109,7 @@ static double lse_bytes(const Plan *plan) {
 }
 
 static double least_bytes(const FigureRow *metric, const Simulation *run) {
-  if (metric->needs == NEED_LINKS) return 0; /* one GPU needs none */
+  if (figure_needs(metric) == NEED_LINKS) return 0; /* one GPU needs none */
   if (!sweep_asks_gpu(metric)) return lower_bound_bytes(&run->plan.shape, run->machine.sram_bytes);
   return simulation_needed_bytes(&run->plan.shape) + lse_bytes(&run->plan);
 }
@@ -151,13 +151,13 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
   const Problem *p = &a->problem;
   Status status =
       sweep_asks_gpu(metric) ? simulation_answer(run, p, schedule, a->gpu, error) : simulate(run, p, schedule, error);
-  if (!status && sweep_asks_gpu(metric) && metric->needs != NEED_TIME && !run->has_l2)
+  if (!status && sweep_asks_gpu(metric) && figure_needs(metric) != NEED_TIME && !run->has_l2)
     status =
         error_set(error, STATUS_TOO_LARGE,
                   "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
                   run->plan.shape.N_q);
   if (!status && ranks) status = rank_options_links(ranks, &a->request, p, a->gpu, run, error);
-  if (status || metric->needs != NEED_LINKS || run->links.n) return status;
+  if (status || figure_needs(metric) != NEED_LINKS || run->links.n) return status;
   if (*run->links.why) return error_refuse(error, "%s", run->links.why);
   return error_refuse(error, "%s does not say what ranks do; name a program with 'ranks' (tilewalk list algorithms)",
                       schedule->name);
@@ -176,7 +176,7 @@ static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, const RankO
                        .time_is = time_kind_name(runs[k].timing.kind),
                        .fits = runs[k].fits};
     kept->number = figure_number(&kept->shown);
-    if (metric->needs != NEED_TIME || figure_comparable(runs, &runs[k], metric))
+    if (figure_needs(metric) != NEED_TIME || figure_comparable(runs, &runs[k], metric))
       kept->ratio = point->runs[0].number / kept->number;
   }
   point->lower_bound_bytes = least_bytes(metric, runs);

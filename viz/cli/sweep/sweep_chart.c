@@ -13,7 +13,7 @@ static ValueKind sweep_kind(const FigureRow *metric) {
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->first, problem, sizeof problem);
-  const bool is_two_level = !sweep_asks_gpu(s->metric) && s->metric->needs == NEED_NOTHING &&
+  const bool is_two_level = !sweep_asks_gpu(s->metric) && figure_needs(s->metric) == NEED_NOTHING &&
                             !s->first.machine.l2_bytes && s->metric->unit == UNIT_BYTES;
   snprintf(title, sizeof title, "%s against %s",
            is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
@@ -31,7 +31,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].number);
   }
-  if (s->metric->unit == UNIT_BYTES && s->metric->needs != NEED_LINKS) {
+  if (s->metric->unit == UNIT_BYTES && figure_needs(s->metric) != NEED_LINKS) {
     chart_series(&chart, sweep_asks_gpu(s->metric) ? "every byte once" : "lower bound (order)", INK_PURPLE,
                  SERIES_REFERENCE);
     for (int i = 0; i < s->n_points; i++)
