@@ -258,15 +258,6 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   return error_set(error, status, "%s", inner.message);
 }
 
-Status simulation_answer(Simulation *simulation, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
-                         Error *error) {
-  Status status = simulate(simulation, problem, schedule ? schedule : planner_algorithm(problem), error);
-  if (status || !gpu) return status;
-  status = simulation_l2(simulation, problem, gpu, error);
-  if (!status) simulation_time(simulation, gpu);
-  return status;
-}
-
 Wide simulation_storage_bytes(const Simulation *s) {
   return s->inputs_bytes + s->outputs_bytes + s->intermediates_bytes; /* below 2^127 each, and totals were checked */
 }

@@ -52,10 +52,6 @@ static void recognise(const NcuText *t, Surroundings *s) {
   }
 }
 
-bool ncu_is_skipped(const NcuText *t) {
-  return !ncu_field_trim(behind(t, 0)).length || ncu_text_begins(t, "#") || ncu_text_begins(t, "==");
-}
-
 /* A row of a table whose header is quoted begins with a number in quotes. */
 static bool begins_a_row(const NcuText *t, const Layout *l) {
   if (l->page == PAGE_RECORDED) return true;

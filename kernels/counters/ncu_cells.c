@@ -6,18 +6,6 @@
 
 static const NcuUnit PLAIN = {NCU_UNIT_COUNT, 1, 0, 1};
 
-bool ncu_digits(NcuField f, int64_t *value) {
-  int64_t read = 0;
-  f = ncu_field_trim(f);
-  if (f.length == 0 || f.length > 18) return false;
-  for (size_t i = 0; i < f.length; i++) {
-    if (!ascii_is_digit(f.at[i])) return false;
-    read = 10 * read + (f.at[i] - '0');
-  }
-  *value = read;
-  return true;
-}
-
 static Status bad_cell(const Parser *p, const char *name, NcuField cell, const char *what, Error *error) {
   return ncu_fail(p->text.line_number, error, "%s is '%s'; %s belongs there", name, quote(cell.at, cell.length).text,
                   what);

@@ -98,12 +98,6 @@ Status ncu_unit_for(const Parser *parser, int counter, NcuField field, NcuUnit *
 /* Notes a column, or a metric, that says nothing here. */
 void ncu_ignore(Parser *parser, NcuField name);
 
-/* Whether a field is a number of up to 18 digits; *value, where it is. */
-bool ncu_digits(NcuField field, int64_t *value);
-
-/* Whether a line is no part of a table: blank, a remark, or of ncu's own. */
-bool ncu_is_skipped(const NcuText *text);
-
 /* Reads the line as a header, if it is one; then parser->layout is that of its table. */
 Status ncu_try_header(Parser *parser, bool *is_header, Error *error);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/packed.h"
 
 Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
@@ -209,4 +210,20 @@ void ncu_field_copy(NcuField from, char *to, size_t size) {
   size_t n = 0;
   for (; n < from.length && n + 1 < size; n++) to[n] = from.at[n] >= 32 && from.at[n] < 127 ? from.at[n] : '?';
   to[n] = '\0';
+}
+
+bool ncu_digits(NcuField f, int64_t *value) {
+  int64_t read = 0;
+  f = ncu_field_trim(f);
+  if (f.length == 0 || f.length > 18) return false;
+  for (size_t i = 0; i < f.length; i++) {
+    if (!ascii_is_digit(f.at[i])) return false;
+    read = 10 * read + (f.at[i] - '0');
+  }
+  *value = read;
+  return true;
+}
+
+bool ncu_is_skipped(const NcuText *t) {
+  return !ncu_field_trim((NcuField){t->line, t->length}).length || ncu_text_begins(t, "#") || ncu_text_begins(t, "==");
 }

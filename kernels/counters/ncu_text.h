@@ -66,6 +66,10 @@ bool ncu_field_is(NcuField field, const char *word);
 NcuField ncu_field_trim(NcuField field);
 /* As much of it as there is room for, and a zero; what is not printable becomes '?'. */
 void ncu_field_copy(NcuField from, char *to, size_t size);
+/* Whether a field is a number of up to 18 digits; *value, where it is. */
+bool ncu_digits(NcuField field, int64_t *value);
+/* Whether a line is no part of a table: blank, a remark, or of ncu's own. */
+bool ncu_is_skipped(const NcuText *text);
 /* "line N: WHY". */
 __attribute__((format(printf, 3, 4))) Status ncu_fail(int64_t line, Error *error, const char *why, ...);
 

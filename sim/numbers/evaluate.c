@@ -38,40 +38,6 @@ static EvaluateRow *row_at(const Evaluator *v, int64_t k) {
   return (EvaluateRow *)(void *)(v->numbers + v->state->rows_at) + k;
 }
 
-/* Which of a name's matrices, in a loop's present split, head and block. */
-static int64_t matrix_of(const Evaluator *v, const Cursor *c, const ProgramName *n) {
-  const Plan *plan = v->plan;
-  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
-  int64_t index = n->subscripts & IN_S ? max64(c->split, 0) : 0;
-  if (n->subscripts & IN_H) index = index * schedule_group(plan) + max64(c->head, 0);
-  if ((n->subscripts & IN_I) && !rows && !cols) index = index * plan->T_r + max64(c->i, 0);
-  if ((n->subscripts & IN_J) && !rows && !cols) index = index * plan->T_c + max64(c->j, 0);
-  return index;
-}
-
-static int64_t first_in_whole(const Evaluator *v, const Cursor *c, int side) {
-  if (side == SIDE_ROWS) return max64(present_rows(v, c).begin - v->state->config.rows.begin, 0);
-  return side == SIDE_COLS ? c->col0 : 0;
-}
-
-/* The element of the name's matrix in HBM that its present tile begins with, and how far its rows are apart. */
-double *evaluate_block_in_hbm(const Evaluator *v, const Cursor *c, int name, int64_t *stride) {
-  const Evaluate *e = v->state;
-  const ProgramName *n = name_of(v, name);
-  *stride = whole_side(e, v->plan, n->cols);
-  const int64_t row = matrix_of(v, c, n) * whole_side(e, v->plan, n->rows) + first_in_whole(v, c, n->rows);
-  return v->numbers + e->hbm[name] + row * *stride + first_in_whole(v, c, n->cols);
-}
-
-double *evaluate_matrix(const Evaluator *v, int name, int64_t head, int64_t split) {
-  const Evaluate *e = v->state;
-  const ProgramName *n = name_of(v, name);
-  const Cursor at = {.head = head, .split = split};
-  if (e->hbm[name] == EVALUATE_NOWHERE) return NULL;
-  return v->numbers + e->hbm[name] +
-         matrix_of(v, &at, n) * whole_side(e, v->plan, n->rows) * whole_side(e, v->plan, n->cols);
-}
-
 /* What is known of a row when the value called m or l has become `is`; by: what it was added or multiplied with. */
 static void note_row(EvaluateRow *row, char letter, const Schedule *s, const ProgramAssign *a, double by, double is) {
   const ProgramNode *n = &s->nodes[a->value];

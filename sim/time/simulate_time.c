@@ -484,3 +484,12 @@ void simulation_time(Simulation *s, const Gpu *gpu) {
   s->timing = t;
   s->timed = true;
 }
+
+Status simulation_answer(Simulation *simulation, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                         Error *error) {
+  Status status = simulate(simulation, problem, schedule ? schedule : planner_algorithm(problem), error);
+  if (status || !gpu) return status;
+  status = simulation_l2(simulation, problem, gpu, error);
+  if (!status) simulation_time(simulation, gpu);
+  return status;
+}

@@ -7,10 +7,6 @@
 #include "sim/algorithms/language/language_words.h"
 #include "sim/base/quote.h"
 
-Status reader_finish(Reader *r) {
-  return reader_at_end(r) ? STATUS_OK : reader_fail(r, "'%s' is too much on this line", reader_word(r));
-}
-
 /* ---- Header ------------------------------------------------------------------------------------------------ */
 
 static Status copy_text(Reader *r, char *to, size_t size, const char *what) {

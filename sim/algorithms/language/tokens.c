@@ -88,3 +88,7 @@ Status reader_expect(Reader *r, const char *text, const char *why) {
   if (reader_at_end(r)) return reader_fail(r, "the line ends where '%s' should follow: %s", text, why);
   return reader_fail(r, "'%s' stands where '%s' should: %s", reader_word(r), text, why);
 }
+
+Status reader_finish(Reader *r) {
+  return reader_at_end(r) ? STATUS_OK : reader_fail(r, "'%s' is too much on this line", reader_word(r));
+}

@@ -5,19 +5,6 @@
 
 /* ---- Totals up to a step ---------------------------------------------------------------------------------- */
 
-Wide place_step(const Schedule *s, const Plan *plan, const Cursor *c) {
-  const PlaceBlocks all = place_all_blocks(plan);
-  CountPart parts[COUNT_PARTS_MAX];
-  const int n = count_parts(s, plan, c, &all, parts);
-  Wide steps = 0;
-  for (int k = 0; k < n; k++) {
-    CountForm form;
-    count_form(s, plan, parts[k].first, parts[k].end, COUNT_STEPS, &form);
-    steps += count_by_form(s, plan, &form, &parts[k].blocks);
-  }
-  return steps;
-}
-
 /* One operation among [first, end), in ranges. */
 static Wide count_one(const Schedule *s, const Plan *plan, int op, int first, int end, CountWhat what,
                       const PlaceBlocks *r) {

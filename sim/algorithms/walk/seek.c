@@ -67,6 +67,19 @@ static Wide descend(const Schedule *s, const Plan *plan, Cursor *c, CountWhat wh
   return left;
 }
 
+Wide place_step(const Schedule *s, const Plan *plan, const Cursor *c) {
+  const PlaceBlocks all = place_all_blocks(plan);
+  CountPart parts[COUNT_PARTS_MAX];
+  const int n = count_parts(s, plan, c, &all, parts);
+  Wide steps = 0;
+  for (int k = 0; k < n; k++) {
+    CountForm form;
+    count_form(s, plan, parts[k].first, parts[k].end, COUNT_STEPS, &form);
+    steps += count_by_form(s, plan, &form, &parts[k].blocks);
+  }
+  return steps;
+}
+
 bool schedule_seek(const Schedule *s, const Plan *plan, Cursor *c, uint64_t step) {
   *c = (Cursor){0};
   if (step == 0) return true;
