@@ -192,52 +192,28 @@ void parameter_next_algorithm(Player *p, int direction) {
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-static int gpu_choices(const Player *p, Choice *choices, int *at) {
-  DescriptionNames *names = calloc(1, sizeof *names);
-  Gpu *gpu = calloc(1, sizeof *gpu);
-  const char *now = *p->request.gpu ? p->request.gpu : "paper";
-  int n = 0;
-  if (names && gpu && !description_names("gpus", names, NULL))
-    for (int k = 0; k < names->n && n < CHOICES_MAX; k++) {
-      if (description_gpu(names->names[k], gpu, NULL)) continue;
-      Choice *c = &choices[n];
-      char l2[NUMBER_CHARS + 8] = "no L2";
-      if (gpu->l2_bytes) snprintf(l2, sizeof l2, "%s of L2", number_bytes(wide(gpu->l2_bytes)).text);
-      snprintf(c->name, sizeof c->name, "%s", names->names[k]);
-      snprintf(c->remark, sizeof c->remark, "%s of SRAM for a CTA, %s",
-               number_bytes(wide(gpu->shared_bytes_per_cta)).text, l2);
-      if (strcmp(c->name, now) == 0) *at = n;
-      n++;
-    }
-  free(gpu);
-  free(names);
-  return n;
+static void add_choice(Choice *choices, int *n, const char *name, const char *remark) {
+  if (*n == CHOICES_MAX) return;
+  snprintf(choices[*n].name, sizeof choices->name, "%s", name);
+  snprintf(choices[(*n)++].remark, sizeof choices->remark, "%s", remark);
 }
 
 int parameter_choices(const Player *p, Parameter which, Choice choices[CHOICES_MAX], int *at) {
+  DescriptionNames *names = which == PARAMETER_GPU ? calloc(1, sizeof *names) : NULL;
+  char now[PARAMETER_VALUE_BYTES], bytes[32];
   int n = 0;
-  *at = 0;
-  memset(choices, 0, CHOICES_MAX * sizeof *choices);
-  if (which == PARAMETER_GPU) return gpu_choices(p, choices, at);
-  if (which == PARAMETER_PRESET) {
-    for (; n < N_PRESETS; n++) {
-      snprintf(choices[n].name, sizeof choices[n].name, "%s", PRESETS[n].name);
-      snprintf(choices[n].remark, sizeof choices[n].remark, "%s", PRESETS[n].remark);
-    }
-    *at = present_preset(p);
-    if (*at < 0) *at = 0;
+  if (which == PARAMETER_GPU && names && !description_names("gpus", names, NULL))
+    for (int k = 0; k < names->n; k++) add_choice(choices, &n, names->names[k], "");
+  for (int k = 0; which == PARAMETER_PRESET && k < N_PRESETS; k++)
+    add_choice(choices, &n, PRESETS[k].name, PRESETS[k].remark);
+  for (int k = 0; which == PARAMETER_ALGORITHM && k < N_PROGRAMS; k++) add_choice(choices, &n, SCHEDULES[k]->name, "");
+  for (int k = 0; which == PARAMETER_DTYPE && k < DTYPE_COUNT; k++) {
+    snprintf(bytes, sizeof bytes, "%d bytes an element", (int)dtype_bytes((Dtype)k));
+    add_choice(choices, &n, dtype_name((Dtype)k), bytes);
   }
-  if (which == PARAMETER_ALGORITHM)
-    for (; n < N_PROGRAMS && n < CHOICES_MAX; n++) {
-      snprintf(choices[n].name, sizeof choices[n].name, "%s", SCHEDULES[n]->name);
-      snprintf(choices[n].remark, sizeof choices[n].remark, "%s", SCHEDULES[n]->title);
-      if (SCHEDULES[n] == p->request.algorithms[0]) *at = n;
-    }
-  if (which == PARAMETER_DTYPE)
-    for (; n < DTYPE_COUNT; n++) {
-      snprintf(choices[n].name, sizeof choices[n].name, "%s", dtype_name((Dtype)n));
-      snprintf(choices[n].remark, sizeof choices[n].remark, "%d bytes an element", (int)dtype_bytes((Dtype)n));
-      if ((Dtype)n == p->request.shape.dtype) *at = n;
-    }
+  parameter_value(p, which, now);
+  *at = n - 1;
+  while (*at > 0 && strcmp(choices[*at].name, now) != 0) --*at;
+  free(names);
   return n;
 }

@@ -27,7 +27,7 @@ typedef struct {
 
 extern const ParameterRow PARAMETERS[PARAMETER_COUNT];
 
-enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 40 };
+enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 48 };
 
 /* One line of a list. */
 typedef struct {

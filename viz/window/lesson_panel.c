@@ -252,10 +252,7 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   const Box box = box_at(p->view.x, top, p->view.width, height);
   const FlowView view = {
       p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
-  flow_fill(cr,
-            box_at(box.x - fmax(1, 2 * u), box.y - fmax(1, 2 * u), box.width + 2 * fmax(1, 2 * u),
-                   box.height + 2 * fmax(1, 2 * u)),
-            t->ink, 1);
+  flow_fill(cr, box_inset(box, -fmax(1, 2 * u)), t->ink, 1);
   flow_fill(cr, box, t->panel, 1);
   flow_draw(&one, cr, t, &view);
   flow_free(&one);

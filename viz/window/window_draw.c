@@ -126,6 +126,14 @@ const char *window_renderer_name(const Window *w) {
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
+void window_copy(cairo_surface_t *surface, SDL_Surface *shown) {
+  SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(
+      cairo_image_surface_get_data(surface), cairo_image_surface_get_width(surface),
+      cairo_image_surface_get_height(surface), 32, cairo_image_surface_get_stride(surface), SDL_PIXELFORMAT_RGB888);
+  if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
+  SDL_FreeSurface(drawn);
+}
+
 void window_present(Window *w) {
   cairo_surface_flush(w->surface);
   unsigned char *pixels = cairo_image_surface_get_data(w->surface);
@@ -138,12 +146,7 @@ void window_present(Window *w) {
   }
   SDL_Surface *shown = SDL_GetWindowSurface(w->window);
   if (!shown || shown->w != w->viewer.width || shown->h != w->viewer.height) return;
-  if (shown->pixels != pixels) {
-    SDL_Surface *drawn = SDL_CreateRGBSurfaceWithFormatFrom(pixels, w->viewer.width, w->viewer.height, 32, stride,
-                                                            SDL_PIXELFORMAT_RGB888);
-    if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
-    SDL_FreeSurface(drawn);
-  }
+  if (shown->pixels != pixels) window_copy(w->surface, shown);
   SDL_UpdateWindowSurface(w->window);
 }
 

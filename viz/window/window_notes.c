@@ -52,11 +52,7 @@ void window_draw_notes(Window *w) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, shown->w, shown->h);
   if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
     draw_page(w, surface);
-    SDL_Surface *drawn =
-        SDL_CreateRGBSurfaceWithFormatFrom(cairo_image_surface_get_data(surface), shown->w, shown->h, 32,
-                                           cairo_image_surface_get_stride(surface), SDL_PIXELFORMAT_RGB888);
-    if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
-    SDL_FreeSurface(drawn);
+    window_copy(surface, shown);
     SDL_UpdateWindowSurface(w->notes);
   }
   cairo_surface_destroy(surface);

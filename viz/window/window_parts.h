@@ -33,6 +33,7 @@ bool window_make_canvas(Window *w);  /* a surface as large as the window is now;
 bool window_check_canvas(Window *w); /* makes it again where what it lies in is gone; false: as window_make_canvas */
 void window_draw_frame(Window *w);
 void window_present(Window *w);
+void window_copy(cairo_surface_t *surface, SDL_Surface *shown); /* what is drawn, flushed, to what SDL shows */
 const char *window_renderer_name(const Window *w);
 
 /* window_notes.c: the speaker's page. */

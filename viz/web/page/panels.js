@@ -23,7 +23,7 @@ function field(viewer, menu, which) {
   let input
   if (row.choices.length) {
     input = element('select')
-    row.choices.forEach((choice, k) => input.add(new Option(choice.name + (which === GPU || which === ALGORITHM || !choice.remark ? '' : `: ${choice.remark}`), choice.name, false, k === row.at)))
+    row.choices.forEach((choice, k) => input.add(new Option(choice.name + (choice.remark ? `: ${choice.remark}` : ''), choice.name, false, k === row.at)))
     if (row.at < 0) input.selectedIndex = -1
     if (which === ALGORITHM && !row.choices.some(choice => choice.name === row.value)) input.add(new Option(row.value, row.value, true, true), 0)
   } else {
