@@ -361,7 +361,7 @@ static void set_names(Lesson *l, const char *file) {
 }
 
 Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error) {
-  Lesson read = {0};
+  Lesson read = {.n_variants = 1};
   set_names(&read, file);
   LessonReader r = lesson_reader(read.file, &read.pool, buffer, length, error);
   r.lesson = &read;

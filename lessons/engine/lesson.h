@@ -31,6 +31,7 @@ enum {
   LESSON_DRAWS_MAX = 16,
   LESSON_VALUES_MAX = 16,     /* of a draw's list */
   LESSON_RANGE_MAX = 1000000, /* values of a draw's range */
+  LESSON_VARIANTS = 4,        /* of a range that checks see: its ends, and two more */
   LESSON_ALLOW_MAX = 8,
   LESSON_NAME_BYTES = 40, /* ids and names, with the final zero */
   LESSON_DEPTH_MAX = 8,   /* lists within lists */
@@ -121,6 +122,8 @@ typedef struct {
   int minutes;
   LessonDraw draw[LESSON_DRAWS_MAX];
   int n_draws;
+  int n_variants; /* that show every value of every list, its questions' too, and LESSON_VARIANTS of every range */
+  bool has_range;
   LessonBlock *blocks;
   size_t n_blocks, blocks_capacity;
   LessonAsk *asks;

@@ -67,6 +67,9 @@ Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draw
   }
   if (draw->n < 2) return LESSON_REFUSE(r, line, "a draw needs two values or more");
   ++*n_draws;
+  const int n_seen = draw->is_range && draw->n > LESSON_VARIANTS ? LESSON_VARIANTS : draw->n;
+  r->lesson->has_range |= draw->is_range;
+  if (n_seen > r->lesson->n_variants) r->lesson->n_variants = n_seen;
   return STATUS_OK;
 }
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strcasestr */
 #include "lessons/engine/lesson_lint.h"
 
 #include <math.h>
@@ -125,21 +126,81 @@ static const char *points_back(const char *text) {
   return has_noun ? NULL : at;
 }
 
-static void check_links_of(Lint *l, const LessonAsk *ask) {
+/* A number in a text, and the word behind it. */
+typedef struct {
+  const char *number, *word;
+  int n, n_word;
+} Found;
+
+/* The next one at or behind *p, which moves on behind it. */
+static bool next_number(const char **p, const char *text, Found *f) {
+  for (; **p; ++*p) {
+    const bool begins =
+        ascii_is_digit(**p) && (*p == text || (!ascii_is_alnum((*p)[-1]) && !strchr("._^-/", (*p)[-1])));
+    if (!begins) continue;
+    f->number = *p;
+    f->n = (int)strspn(*p, "0123456789.,");
+    while (f->number[f->n - 1] == '.' || f->number[f->n - 1] == ',') f->n--;
+    *p += f->n;
+    f->word = *p + strspn(*p, " ");
+    f->n_word = (int)strcspn(f->word, " .,;:!?()*|\n");
+    return f->n < 24;
+  }
+  return false;
+}
+
+static bool is_allowed(const LessonAsk *ask, const char *token) {
+  for (int k = 0; k < ask->n_allow; k++)
+    if (strcmp(ask->allow[k].text, token) == 0) return true;
+  return false;
+}
+
+/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. */
+static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
+  int depth = 0;
+  bool in_code = false;
+  char *to = l->text, number[TOKEN_BYTES], unit[ANSWER_UNIT_BYTES];
+  Found f;
+  for (const char *p = lesson_text(text); *p && to + 1 < l->text + sizeof l->text; p++) {
+    in_code ^= *p == '`';
+    depth += (*p == '{') - (*p == '}' && depth);
+    *to++ = depth || in_code || *p == '}' ? '#' : *p; /* computed, or a name */
+  }
+  *to = '\0';
+  for (const char *p = l->text; next_number(&p, l->text, &f);) {
+    AnswerUnit u;
+    Answer typed;
+    snprintf(number, sizeof number, "%.*s", f.n, f.number);
+    snprintf(unit, sizeof unit, "%.*s", f.n_word, f.word);
+    if (answer_unit(unit, &u, NULL) || u.dimension < ANSWER_BYTES ||
+        answer_parse(number, strlen(number), &typed, NULL) ||
+        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(ask, number))
+      continue;
+    if (!l->hooks->is_claimed || !l->hooks->is_claimed(l->hooks->context, number, unit))
+      report(l, text.line, "'%s %s' of '%s' is typed in, and no claim prints it; compute it, or add 'allow: %s'",
+             number, unit, ask->id, number);
+  }
+}
+
+/* What is said with a question: its figures, and no links. */
+static void check_texts(Lint *l, const LessonAsk *ask) {
   struct {
     LessonText text;
     const char *what;
-  } rows[2 + ANSWER_CHOICES_MAX + LESSON_WRONG_MAX + LESSON_HINTS_MAX] = {{ask->prompt, "prompt"},
+  } rows[2 + LESSON_HINTS_MAX + LESSON_WRONG_MAX + ANSWER_CHOICES_MAX] = {{ask->prompt, "prompt"},
                                                                           {ask->explain, "explain"}};
   size_t n = 2;
-  for (int k = 0; k < ask->n_choices; k++) rows[n].text = ask->choice[k].text, rows[n++].what = "option";
-  for (int k = 0; k < ask->n_wrong; k++) rows[n].text = ask->wrong[k].text, rows[n++].what = "diagnosis";
   for (int k = 0; k < ask->n_hints; k++) rows[n].text = ask->hint[k], rows[n++].what = "hint";
-  for (size_t k = 0; k < n; k++)
+  for (int k = 0; k < ask->n_wrong; k++) rows[n].text = ask->wrong[k].text, rows[n++].what = "diagnosis";
+  const size_t n_with_figures = n;
+  for (int k = 0; k < ask->n_choices; k++) rows[n].text = ask->choice[k].text, rows[n++].what = "option";
+  for (size_t k = 0; k < n; k++) {
     if (strstr(lesson_text(rows[k].text), "]("))
       report(l, rows[k].text.line,
              "the %s of '%s' has a link, which is printed as it is written; link the term in the prose", rows[k].what,
              ask->id);
+    if (k < n_with_figures) check_figures(l, ask, rows[k].text);
+  }
 }
 
 static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
@@ -169,7 +230,7 @@ static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
       report(l, ask->hint[k].line, "the hint '%s' of '%s' says nothing; ask what would bring the learner there", hint,
              ask->id);
   }
-  check_links_of(l, ask);
+  check_texts(l, ask);
 }
 
 static void check_header(Lint *l) {
@@ -214,29 +275,6 @@ static void check_links(Lint *l) {
 
 /* ---- Answers that stand in texts ----------------------------------------------------------------------------- */
 
-/* A number in a text, and the word behind it. */
-typedef struct {
-  const char *number, *word;
-  int n, n_word;
-} Found;
-
-/* The next one at or behind *p, which moves on behind it. */
-static bool next_number(const char **p, const char *text, Found *f) {
-  for (; **p; ++*p) {
-    const bool begins =
-        ascii_is_digit(**p) && (*p == text || (!ascii_is_alnum((*p)[-1]) && !strchr("._^-/", (*p)[-1])));
-    if (!begins) continue;
-    f->number = *p;
-    f->n = (int)strspn(*p, "0123456789.,");
-    while (f->number[f->n - 1] == '.' || f->number[f->n - 1] == ',') f->n--;
-    *p += f->n;
-    f->word = *p + strspn(*p, " ");
-    f->n_word = (int)strcspn(f->word, " .,;:!?()*|\n");
-    return f->n < 24;
-  }
-  return false;
-}
-
 /* How it would be judged, with its word or without. */
 static AnswerVerdict verdict_of(const LessonQuestion *q, const Found *f, bool with_word, Answer *typed) {
   char token[TOKEN_BYTES];
@@ -257,12 +295,6 @@ static bool holds_answer(const LessonQuestion *q, const char *text) {
   for (const char *p = text; next_number(&p, text, &f);)
     for (int with_word = 1; with_word >= 0; with_word--)
       if (verdict_of(q, &f, with_word, &typed) <= ANSWER_ROUGH) return true;
-  return false;
-}
-
-static bool is_allowed(const LessonAsk *ask, const char *token) {
-  for (int k = 0; k < ask->n_allow; k++)
-    if (strcmp(ask->allow[k].text, token) == 0) return true;
   return false;
 }
 
@@ -291,58 +323,15 @@ static bool gives_away(const Lint *l, bool wants_unit, const char *text, char to
   return false;
 }
 
-static bool holds_text(const char *text, const char *part) {
-  const size_t n = strlen(part);
-  for (const char *p = text; n >= 8 && *p; p++) {
-    size_t k = 0;
-    while (k < n && ascii_lower(p[k]) == ascii_lower(part[k])) k++;
-    if (k == n) return true;
-  }
-  return false;
-}
-
 static void check_given_away(Lint *l, const char *text, const char *where, int line) {
   const LessonAsk *ask = &l->lesson->asks[l->q.ask];
   char token[TOKEN_BYTES];
-  if (ask->kind == LESSON_CHOICE && strcmp(where, "hint") == 0 && holds_text(text, l->q.answer))
+  if (ask->kind == LESSON_CHOICE && strcmp(where, "hint") == 0 && strlen(l->q.answer) >= 8 &&
+      strcasestr(text, l->q.answer))
     report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
   if (ask->kind == LESSON_NUMBER && gives_away(l, false, text, token))
     report(l, line, "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add 'allow: %s'",
            where, ask->id, token, token);
-}
-
-/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. */
-static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
-  int depth = 0;
-  bool in_code = false;
-  char *to = l->text, number[TOKEN_BYTES], unit[ANSWER_UNIT_BYTES];
-  Found f;
-  for (const char *p = lesson_text(text); *p && to + 1 < l->text + sizeof l->text; p++) {
-    in_code ^= *p == '`';
-    depth += (*p == '{') - (*p == '}' && depth);
-    *to++ = depth || in_code || *p == '}' ? '#' : *p; /* computed, or a name */
-  }
-  *to = '\0';
-  for (const char *p = l->text; next_number(&p, l->text, &f);) {
-    AnswerUnit u;
-    Answer typed;
-    snprintf(number, sizeof number, "%.*s", f.n, f.number);
-    snprintf(unit, sizeof unit, "%.*s", f.n_word, f.word);
-    if (answer_unit(unit, &u, NULL) || u.dimension < ANSWER_BYTES ||
-        answer_parse(number, strlen(number), &typed, NULL) ||
-        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(ask, number))
-      continue;
-    if (!l->hooks->is_claimed || !l->hooks->is_claimed(l->hooks->context, number, unit))
-      report(l, text.line, "'%s %s' of '%s' is typed in, and no claim prints it; compute it, or add 'allow: %s'",
-             number, unit, ask->id, number);
-  }
-}
-
-static void check_all_figures(Lint *l, const LessonAsk *ask) {
-  check_figures(l, ask, ask->prompt);
-  check_figures(l, ask, ask->explain);
-  for (int k = 0; k < ask->n_hints; k++) check_figures(l, ask, ask->hint[k]);
-  for (int k = 0; k < ask->n_wrong; k++) check_figures(l, ask, ask->wrong[k].text);
 }
 
 /* ---- One variant of the draws, from top to bottom ------------------------------------------------------------ */
@@ -426,7 +415,6 @@ static void check_grades(Lint *l, const LessonAsk *ask) {
 static void check_ask(Lint *l, int index) {
   const LessonAsk *ask = &l->lesson->asks[index];
   if (failed(l, lesson_run_question(&l->run, index, &l->q, &l->why), 0)) return;
-  if (l->is_first) check_all_figures(l, ask);
   check_wrong(l);
   check_equations(l, l->q.prompt, ask->prompt.line);
   l->awaits_picture = ask->is_prediction;
@@ -558,14 +546,6 @@ static void check_block(Lint *l, const LessonBlock *b) {
   }
 }
 
-static bool has_range(const Lesson *lesson) {
-  bool found = false;
-  for (int k = 0; k < lesson->n_draws; k++) found = found || lesson->draw[k].is_range;
-  for (size_t a = 0; a < lesson->n_asks; a++)
-    for (int k = 0; k < lesson->asks[a].n_draws; k++) found = found || lesson->asks[a].draw[k].is_range;
-  return found;
-}
-
 static void check_blocks(Lint *l) {
   l->awaits_picture = false;
   l->prose[0] = l->state[0] = '\0';
@@ -576,7 +556,7 @@ static void check_blocks(Lint *l) {
 
 static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
   l->is_first = variant == 0;
-  l->is_strict = l->is_first || !has_range(l->lesson);
+  l->is_strict = l->is_first || !l->lesson->has_range;
   if (!failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &l->why), 0)) check_blocks(l);
 }
 
@@ -692,8 +672,8 @@ Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const L
   l->hooks = hooks;
   check_header(l);
   check_links(l);
-  const int before = l->n_findings, n = lesson_variants(lesson);
-  for (int k = 0; k < n && l->n_findings == before && !l->no_memory; k++) check_variant(l, limits, k);
+  const int before = l->n_findings;
+  for (int k = 0; k < lesson->n_variants && l->n_findings == before && !l->no_memory; k++) check_variant(l, limits, k);
   if (l->n_findings == before && !l->no_memory) check_sheets(l, limits);
   *n_findings = l->n_findings;
   const bool no_memory = l->no_memory;

@@ -66,20 +66,6 @@ Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, con
   return STATUS_OK;
 }
 
-static int most_variants(const LessonDraw *draws, int n_draws, int most) {
-  for (int k = 0; k < n_draws; k++) {
-    const int n = draws[k].is_range && draws[k].n > LESSON_VARIANTS ? LESSON_VARIANTS : draws[k].n;
-    if (n > most) most = n;
-  }
-  return most;
-}
-
-int lesson_variants(const Lesson *l) {
-  int n = most_variants(l->draw, l->n_draws, 1);
-  for (size_t a = 0; a < l->n_asks; a++) n = most_variants(l->asks[a].draw, l->asks[a].n_draws, n);
-  return n;
-}
-
 /* ---- Start and end */
 
 static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error) {

@@ -21,7 +21,6 @@ enum {
   LESSON_PROSE_BYTES = 24000,
   LESSON_OPTION_BYTES = 400,
   LESSON_PAGE_SEED = 1, /* draws the first value of everything: the numbers that the page is written with */
-  LESSON_VARIANTS = 4,  /* of a range that checks see: its ends, and two more */
 };
 
 typedef struct {
@@ -43,9 +42,6 @@ void lesson_run_end(LessonRun *run);
 /* Gives the expressions the whole budget again. Each thing that a learner does has one of its own,
  * so that a long evening with a lesson does not use it up. */
 void lesson_run_refill(LessonRun *run);
-
-/* How many variants show every value of every list, and LESSON_VARIANTS of every range. */
-int lesson_variants(const Lesson *lesson);
 
 /* Fills {expressions} in; not within backticks or code blocks. */
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error);
