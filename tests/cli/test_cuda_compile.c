@@ -208,8 +208,7 @@ TEST(mistakes_have_a_line) {
   EACH (i, CASES) {
     CudaResult result;
     assert_int_equal(compile(CASES[i].source, CASES[i].template_name, &result, fresh_error()), STATUS_BAD_FILE);
-    if (strncmp(test_error.message, CASES[i].message, strlen(CASES[i].message)) != 0)
-      fail_msg("%s", test_error.message);
+    assert_begins(CASES[i].message);
     free(result.ptx);
   }
 }
@@ -225,7 +224,7 @@ TEST(a_macro_bomb_is_stopped) {
   CudaResult result;
   const CudaSource source = {.path = "k.cu", .text = text, .length = strlen(text), .alone = true};
   assert_int_equal(cuda_compile(&source, &result, fresh_error()), STATUS_TOO_LARGE);
-  if (!strstr(test_error.message, "clang was stopped after 1 s of CPU")) fail_msg("%s", test_error.message);
+  assert_said("clang was stopped after 1 s of CPU");
   free(result.ptx);
 }
 

@@ -37,9 +37,25 @@ Error *fresh_error(void) {
   return &test_error;
 }
 
+bool test_next(const char **texts, char text[TEST_TEXT]) {
+  if (!*texts) return false;
+  const size_t n = strcspn(*texts, "|");
+  if (n >= TEST_TEXT) abort();
+  snprintf(text, TEST_TEXT, "%.*s", (int)n, *texts);
+  *texts = (*texts)[n] ? *texts + n + 1 : NULL;
+  return true;
+}
+
 void test_must(int failed, const char *call, const char *file, int line) {
   if (!failed) return;
   print_error("%s fails: %s\n", call, test_error.message);
+  _fail(file, line);
+}
+
+void test_said(const char *part, bool first, const char *file, int line) {
+  const char *found = strstr(test_error.message, part);
+  if (found && (!first || found == test_error.message)) return;
+  print_error("'%s' does not %s '%s'\n", test_error.message, first ? "begin with" : "say", part);
   _fail(file, line);
 }
 

@@ -44,16 +44,24 @@ int test_depth(void);
 extern Error test_error;
 Error *fresh_error(void);
 
-/* A call that must succeed, and one that must be refused with this status, in words that hold this part. */
+/* A call that must succeed, and one that must be refused with this status, in words that hold this part; what was said
+ * last holds a part, or begins with it. */
 #define must(call)                      test_must(call, #call, __FILE__, __LINE__)
 #define must_refuse(call, status, part) test_refuse(call, status, part, #call, __FILE__, __LINE__)
+#define assert_said(part)               test_said(part, false, __FILE__, __LINE__)
+#define assert_begins(with)             test_said(with, true, __FILE__, __LINE__)
 void test_must(int failed, const char *call, const char *file, int line);
+void test_said(const char *part, bool first, const char *file, int line);
 void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line);
 
 /* A row of a table: what is given, and a part of what must be said of it. */
 typedef struct {
   const char *text, *says;
 } TextSays;
+
+/* The next of several texts with a line between two, "64|64.|+64"; false: there is none. */
+enum { TEST_TEXT = 128 };
+bool test_next(const char **texts, char text[TEST_TEXT]);
 
 /* Prints what was measured and its bound: today's value and a margin, which stands beside it. */
 #define assert_below(measured, bound) test_below(measured, bound, #measured, __FILE__, __LINE__)

@@ -74,7 +74,7 @@ TEST(impossible_sizes_are_refused_in_one_line) {
       assert_true(bytes > least && bytes < least + 300000);
     } else {
       Attention *attention = NULL;
-      assert_non_null(strstr(test_error.message, "use a smaller N"));
+      assert_said("use a smaller N");
       assert_int_equal(
           attention_start(NULL, &plan, schedule_find(cases[i].algorithm), &(AttentionConfig){0}, &attention, NULL),
           STATUS_TOO_LARGE);

@@ -34,8 +34,7 @@ TEST(refused_with_the_line) {
   };
   EACH (k, BAD) {
     assert_int_not_equal(backend_parse(BAD[k].text, strlen(BAD[k].text), "t", &b, fresh_error()), STATUS_OK);
-    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0)
-      fail_msg("'%s', not '%s'", test_error.message, BAD[k].says);
+    assert_begins(BAD[k].says);
   }
 }
 

@@ -33,7 +33,7 @@ TEST(lengths_are_read) {
   };
   EACH (k, BAD) {
     assert_null(lengths_read(BAD[k].text, strlen(BAD[k].text), "t", fresh_error()));
-    if (strncmp(test_error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", test_error.message);
+    assert_begins(BAD[k].says);
   }
 }
 

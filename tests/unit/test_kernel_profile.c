@@ -316,6 +316,7 @@ TEST(a_kernel_that_waits_is_launched_as_one) {
   }
 }
 
+#define BEGIN "name = a\nalgorithm = fa2\norder = query-head-batch\n"
 TEST(wrong_files_say_where_and_why) {
   static const TextSays CASES[] = {
       {"name = a b\nalgorithm = fa2\norder = query-head-batch\n", "f:1: name is taken on the command line"},
@@ -323,36 +324,27 @@ TEST(wrong_files_say_where_and_why) {
       {"name = a\nalgorithm = fa2\norder = sideways\n",
        "f:3: there is no order 'sideways'; there are query-batch-head, query-head-batch, "
        "head-query-batch, head-batch-query"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwalk = revered\n",
-       "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nrows = longest\n", "f:4: there is no rows 'longest'"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = often\n",
-       "f:4: there is no waits 'often'; there are yes, no"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nround = 8192 B # assumed\n",
+      {BEGIN "walk = revered\n", "f:4: there is no walk 'revered'; did you mean 'reversed'?"},
+      {BEGIN "rows = longest\n", "f:4: there is no rows 'longest'"},
+      {BEGIN "waits = often\n", "f:4: there is no waits 'often'; there are yes, no"},
+      {BEGIN "round = 8192 B # assumed\n",
        "f:4: round says how much a kernel asks for before it waits; give waits = yes"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nround = 8192 # assumed\n",
-       "f:5: round = 8192 has no unit"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nlatency_cycles = 700 # assumed\n",
+      {BEGIN "waits = yes\nround = 8192 # assumed\n", "f:5: round = 8192 has no unit"},
+      {BEGIN "latency_cycles = 700 # assumed\n",
        "f:4: a kernel that asks ahead hides what its tiles wait; give waits = yes"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nslip_percent = 50 # assumed\nsteady = yes\n",
-       "f:4: a CTA that gets ahead steadily does not slip"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
-       "# assumed\nd64_ahead_percent = 50 # assumed\n",
+      {BEGIN "slip_percent = 50 # assumed\nsteady = yes\n", "f:4: a CTA that gets ahead steadily does not slip"},
+      {BEGIN "waits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
+             "# assumed\nd64_ahead_percent = 50 # assumed\n",
        "f:7: d64_ahead_percent is said of kernels that do not wait"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nwaits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
-       "# assumed\nd64_alone_permille = 50 # assumed\n",
+      {BEGIN "waits = yes\nd64_block_q = 64 # assumed\nd64_block_k = 64 "
+             "# assumed\nd64_alone_permille = 50 # assumed\n",
        "f:7: d64_alone_permille is said of kernels that do not wait"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\npersistent = maybe\n",
-       "f:4: there is no persistent 'maybe'; there are yes, no"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\n", "f: no tile is given"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\n\nd64_block_q = 64 # assumed\n",
-       "f:5: a tile for d = 64 has no two sides"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_causal_block_k = 64 # assumed\n",
-       "f:4: a tile for d = 64 has no two sides"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_shared = 64 # assumed\n",
-       "f:4: d64_shared = 64 has no unit"},
-      {"name = a\nalgorithm = fa2\norder = query-head-batch\nd64_block_q = 0 # assumed\n",
-       "f:4: d64_block_q: '0': a count is at least 1"},
+      {BEGIN "persistent = maybe\n", "f:4: there is no persistent 'maybe'; there are yes, no"},
+      {BEGIN, "f: no tile is given"},
+      {BEGIN "\nd64_block_q = 64 # assumed\n", "f:5: a tile for d = 64 has no two sides"},
+      {BEGIN "d64_causal_block_k = 64 # assumed\n", "f:4: a tile for d = 64 has no two sides"},
+      {BEGIN "d64_shared = 64 # assumed\n", "f:4: d64_shared = 64 has no unit"},
+      {BEGIN "d64_block_q = 0 # assumed\n", "f:4: d64_block_q: '0': a count is at least 1"},
       {"name = a\norder = query-head-batch\n", "f: no tile is given; write tile = 128 x 64"},
       {"tile = 128\n", "f:1: tile = 128 is no pair of rows and keys"},
       {"tile = 128 x 0\n", "f:1: tile = 128 x 0 is no pair"},

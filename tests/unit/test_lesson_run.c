@@ -236,8 +236,7 @@ TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
     Lesson l = lesson_of(file);
     LessonRun run = run_of(&l, 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, fresh_error()), STATUS_BAD_FILE);
-    if (strncmp(test_error.message, ROWS[k].reason, strlen(ROWS[k].reason)) != 0)
-      fail_msg("row %zu: %s", k, test_error.message);
+    assert_begins(ROWS[k].reason);
     lesson_run_end(&run);
     lesson_free(&l);
   }

@@ -143,7 +143,7 @@ TEST(an_unknown_l2) {
   const Gpu none = {.name = "bare"}, odd = {.name = "odd", .l2_bytes = 1 << 20, .l2_line_bytes = 64};
   assert_int_equal(line_l2_new(&l2, &none, fresh_error()), STATUS_BAD_REQUEST);
   assert_null(l2);
-  assert_non_null(strstr(test_error.message, "bare"));
+  assert_said("bare");
   must_refuse(line_l2_new(&l2, &odd, fresh_error()), STATUS_BAD_REQUEST, "64");
   const Gpu usual = {.name = "usual", .l2_bytes = 1 << 20, .l2_line_bytes = 128, .l2_ways = 16};
   must(line_l2_new(&l2, &usual, fresh_error()));

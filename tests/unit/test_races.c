@@ -3,8 +3,8 @@
 #include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
+#include "tests/support/mutate_program.h"
 #include "tests/support/own_programs.h"
-#include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 
 /* ---- What CTAs touch -------------------------------------------------------------------------------------- */
@@ -80,31 +80,18 @@ static bool races_when_walked(const Program *p, int64_t n_splits) {
 
 /* ---- Mutants ---------------------------------------------------------------------------------------------- */
 
-static void replace(char *text, size_t size, const char *from, const char *to, int nth) {
-  char *at = strstr(text, from);
-  for (; at && nth > 0; nth--) at = strstr(at + 1, from);
-  if (!at || strlen(text) + strlen(to) >= size) return;
-  memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
-  memcpy(at, to, strlen(to));
-}
-
 /* Drops a line, or doubles it. */
-static void edit_line(char *text, size_t size, int nth, bool drop) {
-  char *at = text;
-  for (; at && nth > 0; nth--) {
-    at = strchr(at, '\n');
-    at = at ? at + 1 : NULL;
-  }
-  char *end = at ? strchr(at, '\n') : NULL;
+static void edit_line(char *text, int nth, bool drop) {
+  char *at = mutate_nth_line(text, nth), *end = at ? strchr(at, '\n') : NULL;
   if (!end) return;
   const size_t length = (size_t)(end + 1 - at);
   if (drop)
     memmove(at, end + 1, strlen(end + 1) + 1);
-  else if (strlen(text) + length < size)
+  else if (strlen(text) + length < PROGRAM_TEXT_BYTES)
     memmove(end + 1, at, strlen(at) + 1);
 }
 
-static void mutate(char *text, size_t size, Rand *r) {
+static void mutate(char *text, Rand *r) {
   static const char *const EDITS[][2] = {{"every", "each"},
                                          {"each", "every"},
                                          {"_i", "_j"},
@@ -135,9 +122,9 @@ static void mutate(char *text, size_t size, Rand *r) {
   enum { N_EDITS = COUNT_OF(EDITS) };
   const int kind = (int)rand_in(r, 0, N_EDITS + 6), nth = (int)rand_in(r, 0, 11);
   if (kind >= N_EDITS + 3)
-    edit_line(text, size, (int)rand_in(r, 1, 40), kind < N_EDITS + 5);
+    edit_line(text, (int)rand_in(r, 1, 40), kind < N_EDITS + 5);
   else
-    replace(text, size, EDITS[kind < N_EDITS ? kind : 1][0], EDITS[kind < N_EDITS ? kind : 1][1], nth);
+    mutate_replace(text, EDITS[kind < N_EDITS ? kind : 1][0], EDITS[kind < N_EDITS ? kind : 1][1], nth);
 }
 
 static const char IN_TURN[] =
@@ -176,7 +163,7 @@ TEST(no_race_is_missed) {
                  : which == N_SCHEDULES + 1 ? OWN_FUSED
                  : which == N_SCHEDULES + 2 ? schedule_find("fa2-backward")->text
                                             : ADDING);
-    for (int k = (int)rand_in(&r, 1, 3); k > 0; k--) mutate(text, sizeof text, &r);
+    for (int k = (int)rand_in(&r, 1, 3); k > 0; k--) mutate(text, &r);
     if (program_read_racing(p, text, strlen(text), "mine.walk", fresh_error())) continue;
     const bool races = races_when_walked(p, 1) || races_when_walked(p, BLOCKS),
                refused = program_read(p, text, strlen(text), "mine.walk", fresh_error()) != STATUS_OK;
@@ -206,14 +193,14 @@ static void assert_refused(const char *text, const char *message) {
 }
 
 TEST(a_race_is_said_with_both_lines) {
-  char text[sizeof IN_TURN + 64];
+  char text[PROGRAM_TEXT_BYTES];
   strcpy(text, IN_TURN);
-  replace(text, sizeof text, "each column", "every column", 0);
+  mutate_replace(text, "each column", "every column", 0);
   assert_refused(text,
                  "mine.walk:15: a race: CTAs that differ only in j store 'O_i' here and load it in line 10; line 7 "
                  "makes them, with 'for each' there they are one CTA");
-  replace(text, sizeof text, "load Q_i, O_i, l_i", "load Q_i; O_i, l_i = 0", 0);
-  replace(text, sizeof text, "load Q_i; ", "load Q_i\n      ", 0);
+  mutate_replace(text, "load Q_i, O_i, l_i", "load Q_i; O_i, l_i = 0", 0);
+  mutate_replace(text, "load Q_i; ", "load Q_i\n      ", 0);
   assert_refused(text,
                  "mine.walk:16: a race: CTAs that differ only in j store the same block 'O_i'; line 7 makes them, "
                  "with 'for each' there they are one CTA");

@@ -369,7 +369,7 @@ TEST(a_link_is_measured_or_not) {
       "name = a\nbandwidth = 1 GB/s # assumed\nlatency = 1 us # assumed\ncall = 1 us # assumed\n";
   GpuLink link;
   assert_true(link_parse(HALF, sizeof HALF - 1, "a", &link, fresh_error()) != STATUS_OK);
-  assert_non_null(strstr(test_error.message, "a:4: 1 of 7 measured constants"));
+  assert_said("a:4: 1 of 7 measured constants");
   assert_int_equal(link_parse("nosuch = 1\n", 11, "a", &link, fresh_error()), STATUS_BAD_FILE);
   link = open_link("ib-ndr");
   assert_true(isnan(link_predicted_s(&link, 1)) && fabs(link_bound_s(&link, 50e9) - 1.000001) < 1e-12);

@@ -15,7 +15,7 @@ enum { TEXT = PROGRAM_TEXT_BYTES };
 /* ---- Mutants ------------------------------------------------------------------------------------------------ */
 
 TEST(mutants_are_refused_or_wrong) {
-  const int each = 40 * test_depth();
+  const int each = 15 * test_depth();
   Rand r = {2026};
   Program *p = malloc(sizeof *p);
   int all = 0, caught = 0;
