@@ -28,7 +28,10 @@ static Status run_command(void *context, Error *error) {
   return error->status;
 }
 
-static const Command *find(const char *name) {
+/* The command that a line begins with. */
+static const Command *find(const char *line) {
+  char name[16];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " "), line);
   for (const Command *const *c = COMMANDS; *c; c++)
     if (strcmp((*c)->name, name) == 0 || ((*c)->old && strcmp((*c)->old, name) == 0)) return *c;
   fail_msg("no command %s", name);
@@ -36,42 +39,42 @@ static const Command *find(const char *name) {
 }
 
 TEST(every_allocation_may_fail) {
-  static const char *const LINES[][2] = {
-      {"sim", "-N 64 --block 16"},
-      {"sim", "-N 64 --block 16 --csv"},
-      {"sim", "-N 64 --algorithm fa2 --gpu h200"},
-      {"sweep", "--values 64,128,256"},
-      {"sweep", "--values 64,128,256 --csv"},
-      {"sweep", "--values 64,128 --json"},
-      {"roofline", "--gpu tiny -N 64"},
-      {"roofline", "--gpu tiny -N 64 --json"},
-      {"trace", "-N 8 --block 4"},
-      {"trace", "-N 8 --block 4 --format chrome"},
-      {"softmax", "--scores 1,2,3,4,5"},
-      {"softmax", "--example --csv"},
-      {"softmax", "--example --json"},
-      {"lesson", "lessons/course/template.md --export-moodle"},
-      {"lesson", "lessons/course/template.md --teacher"},
-      {"lesson", "--lint lessons/course/template.md"},
-      {"gpus", ""},
-      {"gpus", "h200"},
-      {"gpus", "paper tiny --csv"},
-      {"kvcache", "--gpu h200"},
-      {"kvcache", "-N 5 --append 3"},
-      {"kvcache", "--lengths 5,6 --csv"},
-      {"kvcache", "--list"},
-      {"kvcache", "--model gemma-3-27b -N 5 --append 2 --json"},
-      {"check", "--only A-cyu1,C-sram-ratio"},
-      {"check", "--only A-q1 --csv"},
-      {"check", "--only A-q1 --json"},
-      {"warp", "--pad 1"},
-      {"warp", "--stride 3 --json"},
-      {"replay", "tests/fuzz/corpus/din/plain"},
-      {"replay", "tests/fuzz/corpus/din/plain --csv"},
+  static const char *const LINES[] = {
+      "sim -N 64 --block 16",
+      "sim -N 64 --block 16 --csv",
+      "sim -N 64 --algorithm fa2 --gpu h200",
+      "sweep --values 64,128,256",
+      "sweep --values 64,128,256 --csv",
+      "sweep --values 64,128 --json",
+      "roofline --gpu tiny -N 64",
+      "roofline --gpu tiny -N 64 --json",
+      "trace -N 8 --block 4",
+      "trace -N 8 --block 4 --format chrome",
+      "softmax --scores 1,2,3,4,5",
+      "softmax --example --csv",
+      "softmax --example --json",
+      "lesson lessons/course/template.md --export-moodle",
+      "lesson lessons/course/template.md --teacher",
+      "lesson --lint lessons/course/template.md",
+      "gpus",
+      "gpus h200",
+      "gpus paper tiny --csv",
+      "kvcache --gpu h200",
+      "kvcache -N 5 --append 3",
+      "kvcache --lengths 5,6 --csv",
+      "kvcache --list",
+      "kvcache --model gemma-3-27b -N 5 --append 2 --json",
+      "check --only A-cyu1,C-sram-ratio",
+      "check --only A-q1 --csv",
+      "check --only A-q1 --json",
+      "warp --pad 1",
+      "warp --stride 3 --json",
+      "replay tests/fuzz/corpus/din/plain",
+      "replay tests/fuzz/corpus/din/plain --csv",
   };
   EACH (k, LINES) {
-    Run run = {.command = find(LINES[k][0])};
-    strcpy(run.line, LINES[k][1]);
+    Run run = {.command = find(LINES[k])};
+    strcpy(run.line, LINES[k] + strcspn(LINES[k], " "));
     assert_true(alloc_fail_each(run_command, &run) >= 1);
   }
 }

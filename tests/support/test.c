@@ -46,6 +46,14 @@ bool test_next(const char **texts, char text[TEST_TEXT]) {
   return true;
 }
 
+const char *test_quoted(const char *text, char mark) {
+  static char quoted[1 << 14];
+  if (strlen(text) >= sizeof quoted) abort();
+  strcpy(quoted, text);
+  for (char *c = quoted; (c = strchr(c, mark));) *c = '"';
+  return quoted;
+}
+
 void test_must(int failed, const char *call, const char *file, int line) {
   if (!failed) return;
   print_error("%s fails: %s\n", call, test_error.message);

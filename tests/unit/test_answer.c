@@ -129,8 +129,8 @@ TEST(what_cannot_be_read_is_refused_with_a_reason) {
 
 /* ---- Right and wrong */
 
-/* What these answers are to a key. Few are counted exactly, of many three digits are enough; a stated tolerance binds, so
- * that 1.9 only rounds to 1.857; what has one digit is rough. 64 MiB are 67,108,864 bytes; e^-1 is 0.36788. */
+/* What these answers are to a key. Few are counted exactly, of many three digits are enough; a stated tolerance binds,
+ * so that 1.9 only rounds to 1.857; what has one digit is rough. 64 MiB are 67,108,864 bytes; e^-1 is 0.36788. */
 static const struct {
   double value;
   const char *unit, *tolerance, *texts[ANSWER_WRONG + 1];

@@ -200,18 +200,18 @@ TEST(test_the_readme_names_questions_that_are_asked) {
 TEST(test_wrong_answers_are_diagnosed) {
   assert_true(COUNT_OF(WRONG) >= 40);
   EACH (k, WRONG) {
-    const Wrong *w = &WRONG[k];
-    LessonRun run = start(w->lesson, 0);
-    LessonQuestion *q = question(&run, w->id);
-    char letters[64];
+    const char *row = WRONG[k];
+    char lesson[TEST_TEXT], id[TEST_TEXT], typed[TEST_TEXT], told[TEST_TEXT], letters[TEST_TEXT];
+    assert_true(test_next(&row, lesson) && test_next(&row, id) && test_next(&row, typed) && test_next(&row, told));
+    LessonRun run = start(atoi(lesson), 0);
+    LessonQuestion *q = question(&run, id);
     if (run.lesson->asks[q->ask].kind == LESSON_ORDER)
-      letters_of(&run, q, w->typed, letters, sizeof letters);
+      letters_of(&run, q, typed, letters, sizeof letters);
     else
-      snprintf(letters, sizeof letters, "%s", w->typed);
+      strcpy(letters, typed);
     LessonGrade *g = grade(&run, q, letters);
-    if (g->verdict != LESSON_DIAGNOSED || !strstr(g->message, w->told))
-      fail_msg("lesson %d, '%s': '%s' is %s: \"%s\", which does not say \"%s\"", w->lesson, w->id, w->typed,
-               lesson_verdict_name(g->verdict), g->message, w->told);
+    if (g->verdict != LESSON_DIAGNOSED || !strstr(g->message, told))
+      fail_msg("%s: it is %s: \"%s\"", WRONG[k], lesson_verdict_name(g->verdict), g->message);
     free(g);
     free(q);
     lesson_run_end(&run);
