@@ -62,7 +62,8 @@ TEST(test_eighths) {
 TEST(test_random_bars_fit) {
   Rand rand = {5};
   for (int round = 0; round < 500; round++) {
-    BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6), .kind = (ValueKind)rand_in(&rand, 0, 9)};
+    BarsConfig config = {.n_series = (int)rand_in(&rand, 1, BARS_SERIES_MAX),
+                         .kind = (ValueKind)rand_in(&rand, 0, VALUE_NUMBER)};
     for (int i = 0; i < config.n_series; i++) config.series[i] = "s";
     Bars bars = bars_new(&config);
     for (int64_t r = rand_in(&rand, 0, 5); r > 0; r--) {

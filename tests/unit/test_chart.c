@@ -67,7 +67,7 @@ TEST(test_column_is_best) {
 
 TEST(test_chart_scales) {
   Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_TOKENS, .log = true}, .y = {.kind = VALUE_BYTES}});
-  chart_series(&chart, "a", INK_AUTO, SERIES_LINE);
+  chart_series(&chart, "a", INK_BLUE, SERIES_LINE);
   chart_point(&chart, 1024, 10);
   chart_point(&chart, 4096, 40);
   chart_point(&chart, -1, 1e9); /* no place on a logarithmic axis: it does not stretch the other one either */
@@ -90,7 +90,7 @@ TEST(test_given_range) {
 
 TEST(test_too_many_series) {
   Chart chart = chart_new(&(ChartConfig){0});
-  for (int i = 0; i <= CHART_SERIES_MAX; i++) chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
+  for (int i = 0; i <= CHART_SERIES_MAX; i++) chart_series(&chart, "s", INK_BLUE, SERIES_LINE);
   must_refuse(chart_check(&chart, fresh_error()), STATUS_TOO_LARGE, "12");
   chart_free(&chart);
 }
@@ -257,8 +257,8 @@ TEST(test_random_charts_are_legible) {
   Rand rand = {17};
   for (int round = 0; round < 150; round++) {
     ChartConfig config = {.title = "Random", .footer = "seed=17"};
-    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
-    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, VALUE_NUMBER), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, VALUE_NUMBER), rand_in(&rand, 0, 1) != 0, 0, 0};
     Chart chart = chart_new(&config);
     int n_series = (int)rand_in(&rand, 0, CHART_SERIES_MAX);
     static const char *const names[] = {"a",
@@ -274,7 +274,7 @@ TEST(test_random_charts_are_legible) {
                                         "an unusually long name of a series",
                                         "last"};
     for (int s = 0; s < n_series; s++) {
-      chart_series(&chart, names[s], INK_AUTO, (SeriesLook)rand_in(&rand, 0, 3));
+      chart_series(&chart, names[s], INK_BLUE, (SeriesLook)rand_in(&rand, 0, 3));
       for (int64_t p = rand_in(&rand, 0, 12); p > 0; p--)
         chart_point(&chart, random_value(&rand, config.x.log), random_value(&rand, config.y.log));
     }
@@ -293,7 +293,7 @@ TEST(test_random_bars_are_legible) {
   Rand rand = {19};
   for (int round = 0; round < 100; round++) {
     BarsConfig config = {.title = "Random", .footer = "seed=19", .n_series = 1};
-    config.kind = (ValueKind)rand_in(&rand, 0, 9);
+    config.kind = (ValueKind)rand_in(&rand, 0, VALUE_NUMBER);
     Bars bars = bars_new(&config);
     int n = (int)rand_in(&rand, 0, 60);
     for (int r = 0; r < n; r++) {

@@ -25,7 +25,7 @@ static Chart small(SeriesLook look) {
   Chart chart = chart_new(&(ChartConfig){.title = "Title",
                                          .x = {.title = "x", .kind = VALUE_NUMBER, .low = 0, .high = 25.5},
                                          .y = {.title = "y", .kind = VALUE_NUMBER, .low = 0, .high = 11.5}});
-  chart_series(&chart, "s", INK_AUTO, look);
+  chart_series(&chart, "s", INK_BLUE, look);
   chart_point(&chart, 0, 0);
   chart_point(&chart, 10, 10);
   chart_point(&chart, 20, 10);
@@ -63,7 +63,7 @@ TEST(test_braille) {
     /* 24 columns: 48 dots across 0..47, and 6 rows: 24 dots down 23..0. */
     Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_NUMBER, .low = 0, .high = 47},
                                            .y = {.kind = VALUE_NUMBER, .low = 0, .high = 23}});
-    chart_series(&chart, "", INK_AUTO, SERIES_REFERENCE);
+    chart_series(&chart, "", INK_BLUE, SERIES_REFERENCE);
     double x = corners[i].x, y = 20 + 2 * corners[i].y + corners[i].y;
     chart_point(&chart, x, y);
     chart_point(&chart, x, y);
@@ -82,7 +82,7 @@ TEST(test_braille) {
 /* Names stand below, each with its marker. */
 TEST(test_names_stand_below) {
   Chart chart = small(SERIES_LINE);
-  chart_series(&chart, "a series with a name", INK_AUTO, SERIES_LINE);
+  chart_series(&chart, "a series with a name", INK_BLUE, SERIES_LINE);
   chart_point(&chart, 3, 3);
   Capture capture;
   capture_open(&capture);
@@ -98,12 +98,12 @@ TEST(test_random_plots_fit) {
   Rand rand = {29};
   for (int round = 0; round < 400; round++) {
     ChartConfig config = {.title = "Random"};
-    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
-    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, 9), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.x = (ChartAxis){"x", (ValueKind)rand_in(&rand, 0, VALUE_NUMBER), rand_in(&rand, 0, 1) != 0, 0, 0};
+    config.y = (ChartAxis){"y", (ValueKind)rand_in(&rand, 0, VALUE_NUMBER), rand_in(&rand, 0, 1) != 0, 0, 0};
     if (rand_in(&rand, 0, 3) == 0) config.x.low = 10, config.x.high = 1000;
     Chart chart = chart_new(&config);
     for (int64_t s = rand_in(&rand, 0, CHART_SERIES_MAX); s > 0; s--) {
-      chart_series(&chart, s % 2 ? "series" : "another one", INK_AUTO, (SeriesLook)rand_in(&rand, 0, 2));
+      chart_series(&chart, s % 2 ? "series" : "another one", INK_BLUE, (SeriesLook)rand_in(&rand, 0, 2));
       for (int64_t p = rand_in(&rand, 0, 20); p > 0; p--) {
         double x = pow(10, (double)rand_in(&rand, -40, 120) / 10), y = pow(10, (double)rand_in(&rand, -300, 300) / 10);
         chart_point(&chart, rand_in(&rand, 0, 9) ? x : -x, rand_in(&rand, 0, 9) ? y : NAN);

@@ -108,13 +108,11 @@ static int eighths(const Frame *frame, double value) {
 
 /* ---- printing ---- */
 
-static const TextRole series_role[BARS_SERIES_MAX] = {ROLE_ACCENT, ROLE_WARN,    ROLE_GOOD,
-                                                      ROLE_PLAIN,  ROLE_HEADING, ROLE_DIM};
+static const TextRole series_role[BARS_SERIES_MAX] = {ROLE_ACCENT, ROLE_WARN};
 
 static const char *fill_of(const TextStyle *style, int series) {
-  static const char *const blocks[BARS_SERIES_MAX] = {
-      "\xe2\x96\x88", "\xe2\x96\x92", "\xe2\x96\x93", "\xe2\x96\x91", "=", "-"};
-  static const char *const ascii[BARS_SERIES_MAX] = {"#", "=", "+", "-", "o", "."};
+  static const char *const blocks[BARS_SERIES_MAX] = {"\xe2\x96\x88", "\xe2\x96\x92"};
+  static const char *const ascii[BARS_SERIES_MAX] = {"#", "="};
   return style->utf8 ? blocks[series] : ascii[series];
 }
 

@@ -16,7 +16,7 @@
 #include "viz/text/style.h"
 #include "viz/chart/value.h"
 
-enum { BARS_SERIES_MAX = 6 };
+enum { BARS_SERIES_MAX = 2 };
 
 typedef struct {
   const char *title;                   /* NULL: none */

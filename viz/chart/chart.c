@@ -53,7 +53,6 @@ void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look) {
     chart->status = STATUS_TOO_LARGE;
     return;
   }
-  if (ink == INK_AUTO) ink = turn[chart->n_series % N_CUES];
   ChartSeries *series = &chart->series[chart->n_series];
   *series = (ChartSeries){.name = text_store_add(&chart->text, name),
                           .ink = ink,

@@ -80,8 +80,7 @@ typedef struct {
 Chart chart_new(const ChartConfig *config);
 void chart_free(Chart *chart);
 
-/* Begins a series; the points that follow belong to it. INK_AUTO gives blue, orange, neutral,
- * green, purple, brown in turn. At most CHART_SERIES_MAX; one more is STATUS_TOO_LARGE. */
+/* Begins a series; the points that follow belong to it. At most CHART_SERIES_MAX; one more is STATUS_TOO_LARGE. */
 void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look);
 
 /* A point of the latest series. A value that is not finite, or not above zero on a logarithmic

@@ -5,6 +5,6 @@
 /* The colour of a series. Dash and marker go with it, so that colour is never the only cue and an
  * algorithm that has the same ink everywhere looks the same everywhere. Two series of one ink in a
  * chart still get different ones. */
-typedef enum { INK_AUTO = 0, INK_NEUTRAL, INK_BLUE, INK_ORANGE, INK_GREEN, INK_PURPLE, INK_BROWN, N_INKS } Ink;
+typedef enum { INK_NEUTRAL = 0, INK_BLUE, INK_ORANGE, INK_GREEN, INK_PURPLE, INK_BROWN, N_INKS } Ink;
 
 #endif

@@ -43,7 +43,7 @@ typedef struct {
   Colour axis;                 /* axes and frames */
   Colour grid;                 /* faint lines behind the data */
   Colour good, warn, bad;      /* verdicts in words; also readable on `panel` */
-  Colour series[N_INKS];       /* lines and fills, by Ink; [INK_AUTO] is the neutral one */
+  Colour series[N_INKS];       /* lines and fills, by Ink */
   Colour series_text[N_INKS];  /* the same inks where they colour text */
   Colour waste, waste_text;    /* bytes that need not move; in dark told apart from what is at work */
   Colour again, again_text;    /* bytes that move again: umber, in dark sand */

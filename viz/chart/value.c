@@ -16,18 +16,14 @@ Number value_text(ValueKind kind, double value) {
   case VALUE_BYTES: return count ? number_bytes(whole) : number_double(value, 4);
   case VALUE_COUNT: return count ? number_count(whole) : number_double(value, 4);
   case VALUE_TOKENS: return count ? number_tokens(whole) : number_double(value, 4);
-  case VALUE_FLOPS: return count ? number_flops(whole) : number_double(value, 4);
   case VALUE_SECONDS: return number_seconds(value);
   case VALUE_FLOP_RATE: return number_si(value, "FLOP/s");
-  case VALUE_BYTE_RATE: return number_si(value, "B/s");
-  case VALUE_FACTOR: return number_ratio(value);
-  case VALUE_PERCENT: return number_percent(value);
   case VALUE_NUMBER: break;
   }
   return number_double(value, 4);
 }
 
-/* Drops the zeros behind the point, wherever in the text the number ends: "2.00x" is "2x". */
+/* Drops the zeros behind the point, wherever in the text the number ends: "2.00 s" is "2 s". */
 static Number without_zeros(Number number) {
   char *point = strchr(number.text, '.');
   if (!point) return number;
@@ -42,14 +38,10 @@ static Number without_zeros(Number number) {
 /* For values so large that no unit keeps them short: powers of ten. */
 static Number power_text(ValueKind kind, double value) {
   static const char *const units[] = {
-      [VALUE_BYTES] = " B",       [VALUE_COUNT] = "",      [VALUE_TOKENS] = "",
-      [VALUE_SECONDS] = " s",     [VALUE_FLOPS] = " FLOP", [VALUE_FLOP_RATE] = " FLOP/s",
-      [VALUE_BYTE_RATE] = " B/s", [VALUE_FACTOR] = "x",    [VALUE_PERCENT] = "%",
-      [VALUE_NUMBER] = "",
-  };
-  Number number = number_double(kind == VALUE_PERCENT ? value * 100 : value, 2);
+      [VALUE_BYTES] = " B", [VALUE_SECONDS] = " s", [VALUE_FLOP_RATE] = " FLOP/s", [VALUE_NUMBER] = NULL};
+  Number number = number_double(value, 2);
   size_t used = strlen(number.text);
-  snprintf(number.text + used, sizeof number.text - used, "%s", units[kind]);
+  snprintf(number.text + used, sizeof number.text - used, "%s", units[kind] ? units[kind] : "");
   return number;
 }
 

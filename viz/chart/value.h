@@ -9,19 +9,15 @@ typedef enum {
   VALUE_COUNT,     /* 1,234 */
   VALUE_TOKENS,    /* 1K, 2K, 4K */
   VALUE_SECONDS,   /* 12.5 us */
-  VALUE_FLOPS,     /* 34.36 GFLOP */
   VALUE_FLOP_RATE, /* 989 TFLOP/s */
-  VALUE_BYTE_RATE, /* 3.35 TB/s */
-  VALUE_FACTOR,    /* 2.00x */
-  VALUE_PERCENT,   /* a part of one: 56.3% */
   VALUE_NUMBER,    /* 0.125 */
 } ValueKind;
 
-/* The value in words. Negative bytes, counts and FLOPs do not occur; they read as plain numbers. */
+/* The value in words. Negative bytes and counts do not occur; they read as plain numbers. */
 Number value_text(ValueKind kind, double value);
 
 /* The value as an axis label: short, and exact for the round values on which ticks fall ("1.5K",
- * "64 MiB", "10%"). */
+ * "64 MiB"). */
 Number value_tick_text(ValueKind kind, double value);
 
 #endif
