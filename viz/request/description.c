@@ -226,8 +226,6 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   return STATUS_OK;
 }
 
-/* A page that draws has the files of its bundle alone: no counters, no config.json. */
-#if !defined __wasm__ || defined TILEWALK_READS_FILES
 /* The tile of a short description in place of a shipped one's, for every d that it has. */
 static void take_launch(Profile *to, const Profile *launch) {
   for (int d = 0; d < PROFILE_D_COUNT; d++)
@@ -258,29 +256,16 @@ static Status from_counters(const char *text, size_t length, const char *name, P
   return status;
 }
 
-static bool is_counters(const char *text, size_t length) { return kernel_is_counters(text, length); }
-
 static Status parse_model(const char *text, size_t length, const char *name, KvModel *model, Error *error) {
   return model_config_is_json(text, length) ? model_config_parse(text, length, name, model, error)
                                             : kvmodel_parse(text, length, name, model, error);
 }
-#else
-static bool is_counters(const char *text, size_t length) { return !text && length; }
-
-static Status from_counters(const char *text, size_t length, const char *name, Profile *profile, Error *error) {
-  return profile_parse(text, length, name, profile, error);
-}
-
-static Status parse_model(const char *text, size_t length, const char *name, KvModel *model, Error *error) {
-  return kvmodel_parse(text, length, name, model, error);
-}
-#endif
 
 Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&KERNEL_KIND, name, NCU_MAX_BYTES, &buffer, &length, error);
-  const bool counted = !status && is_counters(buffer, length);
+  const bool counted = !status && kernel_is_counters(buffer, length);
   if (!status) status = (counted ? from_counters : profile_parse)(buffer, length, name, profile, error);
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);

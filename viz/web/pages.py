@@ -78,8 +78,7 @@ def main():
         drawn, style, said = poster.posters(*native, first, POSTERS)
         places.update(POSTER=f'<div id="poster" class="drawn" aria-hidden="true">{drawn}</div>', TABLE=', and under Numbers as a table', WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
     if '@LESSONS@' in body:
-        listed = build / 'learn/list.txt'
-        places['LESSONS'] = listed.read_text(encoding='utf-8') if listed.exists() else ''
+        places['LESSONS'] = (build / 'learn/list.txt').read_text(encoding='utf-8')
     while re.search('@[A-Z]+@', body):
         body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
     for short, whole in SHORT:

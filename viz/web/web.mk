@@ -5,6 +5,7 @@
 
 WEB := $(BUILD)/web
 WEB_CLANG ?= $(firstword $(foreach v,-14 -15 -16 -17 -18 -19 $(empty),$(shell command -v clang$v)))
+WEB_AR = llvm-ar$(patsubst clang%,%,$(notdir $(WEB_CLANG)))
 WEB_BASE := --target=wasm32-wasi -O2 -mbulk-memory -mmutable-globals -ftls-model=local-exec -fno-stack-protector \
   -ffunction-sections -fdata-sections -D_DEFAULT_SOURCE= -D_WASI_EMULATED_PROCESS_CLOCKS -D_Thread_local= -Iviz/web/libc
 WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
@@ -12,31 +13,22 @@ WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(she
 WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
   -Wl,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--export-dynamic,--export=malloc,--export=free
 
-# Two programs. tilewalk.wasm is the viewer without SDL and pango: See, Write, embeds. whole.wasm is all that a page can do:
-# the viewer, lessons and their judge, the machine for PTX, and libtilewalk with the commands that start no other program.
-WEB_SIM := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c))
-WEB_DRAWN := $(wildcard viz/chart/*.c viz/scene/*.c viz/player/*.c) \
-  $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c))
-WEB_WHOLE_ONLY := $(patsubst %,viz/web/%.c,lesson_html web_lesson web_record web_story web_kernel web_ask)
-WEB_REQUEST := $(filter-out viz/request/assets.c,$(wildcard viz/request/*.c))
-WEB_SRC := $(WEB_SIM) $(WEB_DRAWN) $(filter-out viz/request/model_config% viz/request/kernel_from_counters.c,$(WEB_REQUEST)) \
-  $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) $(filter-out $(WEB_WHOLE_ONLY) viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c))
-WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
+# All that compiles for a page is an archive, and two programs take of it what they call. tilewalk.wasm is the viewer without
+# SDL and pango: See, Write, embeds. whole.wasm is all that a page can do: the viewer, lessons and their judge, the machine
+# for PTX, and libtilewalk with the commands that start no other program.
+WEB_LEFT_OUT := viz/export/% viz/paper/% viz/compile/c% viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/kernel_% \
+  viz/text/lettering_pango.c viz/text/paragraph.c viz/request/assets.c %/record.c %/lesson_compiler.c %/crosscheck_live.c viz/cli/lesson/% viz/cli/main% \
+  $(patsubst %,viz/cli/%.c,command_doctor command_lesson command_practice command_render command_story command_tour command_view counter_file man two_programs)
+WEB_LIB := $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out $(WEB_LEFT_OUT),$(SRC) $(wildcard viz/window/*.c))) $(BUILD)/wasm/programs.o
+WEB_BOTH := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,drawing wasm web web_assets web_link web_program web_words)
+WEB_SMALL := $(BUILD)/wasm/viz/web/web_small.o
+WEB_WHOLE := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,lesson_html web_lesson web_record web_story web_kernel web_ask)
 # Kernels run small, but for the machine's hot loops.
 WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
 WEB_PTX_HOT := $(PTX_HOT:%=$(BUILD)/wasm/kernels/ptx/%.o) $(BUILD)/wasm/kernels/ptx/ptx_site.o
 WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-pass-failed
-# The libraries from source, for there are no packages of them for wasm. Without the sources the folder has See and Write alone.
+# The libraries from source, for there are no packages of them for wasm.
 WEB_SOURCES := $(BUILD)/sources
-WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: Learn and Your kernel are left out.'
-WEB_WHOLE_SRC := $(wildcard kernels/ptx/*.c kernels/counters/*.c viz/document/*.c viz/library/*.c viz/story/*.c) \
-  $(filter-out %/lesson_compiler.c %/record.c %/lesson_file.c viz/text/paragraph.c viz/text/lettering_pango.c viz/request/assets.c viz/request/description.c,\
-  $(wildcard viz/kernel/*.c viz/lesson/*.c lessons/engine/*.c viz/text/*.c viz/request/*.c)) \
-  $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck kernel serve sweep))) \
-  $(filter-out $(patsubst %,viz/cli/command_%.c,doctor lesson practice render replay story tour trace view) \
-  $(patsubst %,viz/cli/%.c,commands commands_print completion counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
-  $(WEB_WHOLE_ONLY) viz/window/viewer_story.c viz/compile/source_cut.c
-WEB_WHOLE_OBJ := $(filter-out $(WEB_OBJ),$(WEB_WHOLE_SRC:%.c=$(BUILD)/wasm/%.o)) $(BUILD)/wasm/whole/description.o
 WEB_REPORTS := $(wildcard assets/links/* assets/schema.json assets/serving/* assets/backends/* lessons/course/claims.md lessons/course/questions.md)
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
@@ -48,10 +40,9 @@ WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algo
 WEB_LATER := $(wildcard assets/counters/h100/pipeline/*) # for one scene: fetched after the first picture
 WEB_PAGE := $(filter-out viz/web/page/worker.js viz/web/page/early.js,$(wildcard viz/web/page/*))
 WEB_READ := $(patsubst lessons/course/%.md,learn-%,$(wildcard lessons/course/[0-9][0-9]-*.md)) glossary
-WEB_LIST := $(if $(wildcard $(WEB_SOURCES)/done),$(BUILD)/learn/list.txt)
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/pipeline.bundle $(WEB)/kernels.json \
-  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/whole.wasm $(WEB)/lessons.bundle $(WEB)/reports.bundle $(WEB_READ:%=$(WEB)/%.html)) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS) $(WEB)/moving.webp $(WEB)/moving-dark.webp
+  $(WEB)/whole.wasm $(WEB)/lessons.bundle $(WEB)/reports.bundle $(WEB_READ:%=$(WEB)/%.html) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS) $(WEB)/moving.webp $(WEB)/moving-dark.webp
 
 WEB_MAKERS := $(patsubst %,viz/web/%,pages.py poster.py blocks.html) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
 
@@ -61,7 +52,6 @@ WEB_PAGE_ALONE := $(BUILD)/tilewalk.html
 .PHONY: web web-folder web-serve test-web bench-web
 web:
 	@.ci/setup web
-	@$(WEB_GET)
 	$(again) web-folder
 web-folder: $(WEB_FILES) $(WEB)/worker.js $(WEB_PAGE_ALONE)
 	@echo "$(WEB): $$(cat $(WEB)/* | gzip -9 | wc -c) bytes gzip; \`make web-serve\` shows it; $(WEB_PAGE_ALONE) opens without a server"
@@ -69,19 +59,20 @@ web-serve: web
 	@viz/web/serve.py $(WEB) $(BUILD)/tilewalk $(PORT)
 test-web:
 	@.ci/setup ci
-	@$(WEB_GET)
 	$(again) web-folder $(PROGRAM)
 	@tests/web/web.sh $(BUILD)
 bench-web: web
 	@tests/web/web.sh $(BUILD) --bench
 
-$(WEB_WHOLE_OBJ) $(WEB_LIBRARIES): $(WEB_SOURCES)/done
+$(WEB_SOURCES)/done:
+	@viz/web/sources.sh $(WEB_SOURCES)
+$(WEB_LIB) $(WEB_WHOLE) $(WEB_LIBRARIES): $(WEB_SOURCES)/done
 $(BUILD)/wasm/include/jansson.h: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	@cp $(WEB_SOURCES)/jansson/src/jansson.h $@
 	@sed -e 's/@json_inline@/inline/' -e 's/@json_have_[a-z_]*@/1/' $(WEB_SOURCES)/jansson/src/jansson_config.h.in >$(@D)/jansson_config.h
-$(WEB_WHOLE_OBJ) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BUILD)/wasm/include/jansson.h
-$(WEB_WHOLE_OBJ): WEB_FLAGS += $(WEB_INCLUDE)
+$(WEB_LIB) $(WEB_WHOLE) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BUILD)/wasm/include/jansson.h
+$(WEB_LIB) $(WEB_WHOLE): WEB_FLAGS += $(WEB_INCLUDE)
 $(BUILD)/wasm/lua/%.o: viz/web/lua_in_a_page.h
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -include $< -c $(WEB_SOURCES)/lua/src/$*.c -o $@
@@ -91,7 +82,9 @@ $(BUILD)/wasm/md4c/%.o: $(WEB_SOURCES)/done
 $(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
-$(WEB)/whole.wasm: $(filter-out $(BUILD)/wasm/viz/request/description.o,$(WEB_OBJ)) $(WEB_WHOLE_OBJ) $(WEB_LIBRARIES)
+$(BUILD)/wasm/libpage.a: $(WEB_LIB)
+	$(call say,AR )rm -f $@ && $(WEB_AR) rc $@ $^
+$(WEB)/whole.wasm: $(WEB_BOTH) $(WEB_WHOLE) $(WEB_LIBRARIES) $(BUILD)/wasm/libpage.a
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
 $(WEB)/reports.bundle: $(WEB_REPORTS) viz/web/bundle.sh
@@ -102,20 +95,17 @@ $(WEB)/lessons.bundle: $(WEB_COURSE) viz/web/bundle.sh
 	@viz/web/bundle.sh $@ $(WEB_COURSE)
 
 ifneq ($(WEB_CLANG),)
-$(call stamp,web,$(WEB_CLANG) $(WEB_FLAGS) $(WEB_OBJ) $(WEB_ASSETS))
+$(call stamp,web,$(WEB_CLANG) $(WEB_FLAGS) $(WEB_LIB) $(WEB_ASSETS))
 endif
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/wasm/whole/description.o: viz/request/description.c $(BUILD)/web.stamp
-	@mkdir -p $(@D)
-	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -DTILEWALK_READS_FILES -MMD -MP -c $< -o $@
 $(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -c $< -o $@
-$(WEB)/tilewalk.wasm: $(WEB_OBJ)
+$(WEB)/tilewalk.wasm: $(WEB_BOTH) $(WEB_SMALL) $(BUILD)/wasm/libpage.a
 	@mkdir -p $(@D)
-	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $(WEB_OBJ) -o $@
+	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $^ -o $@
 # What draws and reads is small rather than fast; what counts is fast.
 $(BUILD)/wasm/viz/%.o $(BUILD)/wasm/lessons/%.o: WEB_FLAGS += -Oz
 $(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
@@ -140,7 +130,7 @@ $(BUILD)/learn/list.txt: $(BUILD)/web_learn viz/web/learn.py $(wildcard lessons/
 	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< lessons/course $(WEB) $(@D)
 $(WEB_READ:%=$(WEB)/%.html): $(WEB)/%.html: $(BUILD)/learn/list.txt $(WEB_MAKERS)
 	@viz/web/pages.py $(BUILD)/learn/$*.html $@ $(BUILD) $(WEB_ADDRESS)
-$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle $(WEB_LIST)
+$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle $(BUILD)/learn/list.txt
 	@mkdir -p $(@D)
 	@viz/web/pages.py $< $@ $(BUILD) $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
@@ -162,4 +152,4 @@ WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing web
 $(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
--include $(WEB_OBJ:.o=.d) $(WEB_WHOLE_OBJ:.o=.d) $(WEB_NATIVE:.o=.d) $(BUILD)/viz/web/learn.d $(BUILD)/viz/web/lesson_html.d
+-include $(patsubst %.o,%.d,$(WEB_LIB) $(WEB_BOTH) $(WEB_SMALL) $(WEB_WHOLE)) $(WEB_NATIVE:.o=.d) $(BUILD)/viz/web/learn.d $(BUILD)/viz/web/lesson_html.d

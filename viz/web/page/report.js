@@ -5,7 +5,7 @@ import { button, element, quoted, save, table } from './element.js'
 import { whole } from './machine.js'
 
 const EXAMPLES = { 'KV cache': 'kvcache --model llama-3-8b -N 8192', Serving: 'serve --model llama-3.1-70b --gpu h100-sxm --tp 8 --batch 32 -N 32768', 'Which tile': 'advise -N 4096 -d 128 --heads 16 --gpu h200',
-  Sweep: 'sweep --over block -N 4096 -d 128 --heads 16', Roofline: 'roofline -N 4096 -d 128 --heads 16 --gpu h200', 'One run': 'sim -N 4096 -d 128 --heads 16', Claims: 'check --only P-fa1-traffic' }
+  Sweep: 'sweep --over block -N 4096 -d 128 --heads 16', Roofline: 'sim --roofline -N 4096 -d 128 --heads 16 --gpu h200', 'One run': 'sim -N 4096 -d 128 --heads 16', Claims: 'lesson claims --only P-fa1-traffic' }
 const ROWS_SHOWN = 2000
 let answered = 0
 

@@ -3,7 +3,7 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler } from './canvas.js'
-import { save } from './element.js'
+import { quoted, save } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
@@ -21,7 +21,7 @@ export function hashOf(line) {
   return '#' + line.split(' ').map(part => encodeURIComponent(part).replaceAll('%3D', '=').replaceAll('%2C', ',')
     .replaceAll('%2F', '/').replaceAll('%3A', ':')).join('&')
 }
-export const commandOf = line => `tilewalk view --state '${line.replaceAll("'", `'\\''`)}'`
+export const commandOf = line => `tilewalk view --state ${quoted(line)}`
 
 // A program travels in a link as "program=".
 const PROGRAM = 'program=', PROGRAM_MOST = 6143 // the bytes that C's reader takes
