@@ -64,7 +64,6 @@ static void add_element(ByteBuffer *out, cairo_t *cr, const LetterPiece *piece) 
   buffer_add_text(out, "\"");
   add_number(out, "font-size", lettering->size);
   if (lettering->bold) buffer_add_text(out, " font-weight=\"bold\"");
-  if (lettering->italic) buffer_add_text(out, " font-style=\"italic\"");
   add_fill(out, cr);
   buffer_add_text(out, " xml:space=\"preserve\">");
   add_escaped(out, piece->text);

@@ -40,7 +40,7 @@ static Status compile(KernelLaunch *l, Error *error) {
   if (status == STATUS_OK) {
     l->ptx = result.ptx, l->ptx_length = result.length;
     result.ptx = NULL;
-    l->by_clang = true, l->host_cut = result.is_cut;
+    l->by_clang = true;
     for (int k = 0; k < result.n_notes; k++) strcpy(l->notes[l->n_notes++], result.notes[k]);
     if (source.template_name) snprintf(l->name, sizeof l->name, "%s", result.entry);
   }

@@ -13,7 +13,7 @@ typedef struct {
   size_t source_length;
   char *ptx;
   size_t ptx_length;
-  bool by_clang, host_cut;
+  bool by_clang;
   int n_notes;
   char notes[32][160];
   PtxModule *module;

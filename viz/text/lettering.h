@@ -17,7 +17,7 @@ typedef enum { ANCHOR_START = 0, ANCHOR_MIDDLE, ANCHOR_END } Anchor;
 typedef struct {
   const char *family; /* as fontconfig knows it, commas between choices; NULL: "sans-serif" */
   double size;        /* of the em, in user units */
-  bool bold, italic;
+  bool bold;
   bool is_code;  /* cut anywhere, with an ellipsis: the start of a line of code is no clause */
   Anchor anchor; /* which point of the line x is */
 } Lettering;

@@ -24,7 +24,7 @@ typedef struct {
                             line has it laid out anew */
   LetterBox box;
   double size, matrix[4];
-  bool bold, italic;
+  bool bold;
   size_t family_bytes; /* with its final zero */
   char names[];        /* the family, then the text, each with its final zero */
 } Line;
@@ -75,7 +75,6 @@ static void set_font(PangoLayout *layout, const Lettering *lettering, const char
   pango_font_description_set_family(font, family);
   pango_font_description_set_absolute_size(font, lettering->size * PANGO_SCALE);
   if (lettering->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
-  if (lettering->italic) pango_font_description_set_style(font, PANGO_STYLE_ITALIC);
   pango_layout_set_font_description(layout, font);
   pango_font_description_free(font);
 }
@@ -89,7 +88,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
 
 static bool is_line(const Line *line, uint64_t hash, const Lettering *l, const char *family, const double matrix[4],
                     const char *text) {
-  return line && line->hash == hash && line->size == l->size && line->bold == l->bold && line->italic == l->italic &&
+  return line && line->hash == hash && line->size == l->size && line->bold == l->bold &&
          memcmp(line->matrix, matrix, sizeof line->matrix) == 0 && strcmp(line->names, family) == 0 &&
          strcmp(line->names + line->family_bytes, text) == 0;
 }
@@ -105,7 +104,6 @@ static Line *new_line(PangoContext *context, const Lettering *lettering, const c
   line->family_bytes = family_bytes;
   line->size = lettering->size;
   line->bold = lettering->bold;
-  line->italic = lettering->italic;
   line->layout = pango_layout_new(context);
   pango_layout_set_single_paragraph_mode(line->layout, TRUE);
   set_font(line->layout, lettering, family);
@@ -126,10 +124,9 @@ static const Line *lay_out(cairo_t *cr, const Lettering *lettering, const char *
   cairo_matrix_t m;
   cairo_get_matrix(cr, &m);
   const double matrix[4] = {m.xx, m.yx, m.xy, m.yy};
-  const unsigned char style = (unsigned char)(lettering->bold + 2 * lettering->italic);
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, text, strlen(text));
   hash = hash_bytes(hash, &lettering->size, sizeof lettering->size);
-  hash = hash_bytes(hash_bytes(hash, &style, 1), family, strlen(family));
+  hash = hash_bytes(hash_bytes(hash, &lettering->bold, sizeof lettering->bold), family, strlen(family));
   Line **slot = &cache->slots[(hash ^ (hash >> 32)) % CACHE_SLOTS];
   if (is_line(*slot, hash, lettering, family, matrix, text)) return *slot;
   pango_cairo_update_context(cr, cache->context);

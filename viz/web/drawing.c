@@ -329,7 +329,7 @@ void cairo_set_antialias(cairo_t *cr, cairo_antialias_t antialias) {
 #define DESCENT (483.0 / 2048)
 
 enum { CAIRO_LINE_WIDTH = 2 }; /* before it is set */
-enum { STYLE_BOLD = 1, STYLE_ITALIC = 2, STYLE_FIXED = 4 };
+enum { STYLE_BOLD = 1, STYLE_FIXED = 4 };
 
 static DrawingMeasure *measure_line = drawing_plain_measure;
 static void *measure_data;
@@ -348,7 +348,7 @@ double drawing_plain_measure(void *data, double size, int style, const char *tex
 
 static int style_of(const Lettering *lettering) {
   const bool fixed = lettering->family && (strstr(lettering->family, "Mono") || strstr(lettering->family, "mono"));
-  return (lettering->bold ? STYLE_BOLD : 0) | (lettering->italic ? STYLE_ITALIC : 0) | (fixed ? STYLE_FIXED : 0);
+  return (lettering->bold ? STYLE_BOLD : 0) | (fixed ? STYLE_FIXED : 0);
 }
 
 void letter_forget_fonts(void) {} /* the browser's own */
@@ -451,7 +451,6 @@ static void print_text(Printed *to, const double *of, const char *text, const Lo
         thousandth(of[2]));
   if (style & STYLE_FIXED) print(to, " font-family=\"DejaVu Sans Mono, monospace\"");
   if (style & STYLE_BOLD) print(to, " font-weight=\"bold\"");
-  if (style & STYLE_ITALIC) print(to, " font-style=\"italic\"");
   print_paint(to, "fill", look);
   print(to, " xml:space=\"preserve\">");
   print_escaped(to, text, (size_t)of[5]);

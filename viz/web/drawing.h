@@ -36,7 +36,7 @@ typedef enum {
   DRAWING_JOIN,    /* 0 miter, 1 round, 2 bevel */
   DRAWING_PAINT,   /* all of the clip */
   DRAWING_SURFACE, /* the source is surface number `index` of the frame, at x y, repeated or not, smooth or not */
-  DRAWING_TEXT,    /* x y size style (1 bold, 2 italic, 4 fixed width) offset length: of the list's text */
+  DRAWING_TEXT,    /* x y size style (1 bold, 4 fixed width) offset length: of the list's text */
 } DrawingOp;
 
 /* A list. A surface in it is named by its place among drawing_surface's. */

@@ -2,7 +2,7 @@
 
 const SAVE = 1, RESTORE = 2, BEGIN = 3, MOVE = 4, LINE = 5, RECTANGLE = 6, ARC = 7, CLOSE = 8, FILL = 9, STROKE = 10,
   CLIP = 11, COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
-const BOLD = 1, ITALIC = 2, FIXED = 4
+const BOLD = 1, FIXED = 4
 const JOINS = ['miter', 'round', 'bevel']
 const FAMILIES = { sans: '"Tilewalk Sans", "DejaVu Sans", sans-serif', mono: '"Tilewalk Mono", "DejaVu Sans Mono", monospace' }
 const CAIRO_LINE_WIDTH = 2 // before it is set
@@ -10,7 +10,7 @@ const CAIRO_LINE_WIDTH = 2 // before it is set
 export const FONTS = ['16px ', 'bold 16px '].flatMap(style => Object.values(FAMILIES).map(family => style + family))
 
 function fontOf(size, style) {
-  return (style & ITALIC ? 'italic ' : '') + (style & BOLD ? 'bold ' : '') + size + 'px ' +
+  return (style & BOLD ? 'bold ' : '') + size + 'px ' +
     (style & FIXED ? FAMILIES.mono : FAMILIES.sans)
 }
 
