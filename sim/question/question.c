@@ -283,13 +283,11 @@ const Option QUESTION_SHAPE_OPTIONS[] = {
                "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
                "beside it win.",
                OPTION_TEXT(Question, model, "the name of the model"), .choices = "@models", .thing = THING_MODEL),
-    {.name = "layer",
-     .argument = "KIND",
-     OPTION_CHOICE(Question, layer, "is no kind of layers"),
-     .names = LAYER_KINDS,
-     .help =
-         "Of a model: layers that see all tokens (full), those of a window, or those of a chunk. Default: full, where "
-         "there are any."},
+    OPTION_ROW(
+        "layer", "KIND",
+        "Of a model: layers that see all tokens (full), those of a window, or those of a chunk. Default: full, where "
+        "there are any.",
+        OPTION_CHOICE(Question, layer, "is no kind of layers"), .names = LAYER_KINDS),
     OPTION_ROW("mla", "FORM",
                "A model with MLA: absorbed (one latent for all heads, V inside K), expanded (K and V of every head), "
                "or auto: absorbed where there are more keys than queries. Default auto.",
@@ -311,14 +309,12 @@ const Option QUESTION_SHAPE_OPTIONS[] = {
                "A query sees the keys up to its own position. Where there are more keys than queries, the last query "
                "sees all: aligned to bottom-right, the default. --causal=top-left: query i sees keys 0 to i.",
                .set = set_causal, .get = get_causal, .choices = "top-left bottom-right"),
-    {.name = "mask",
-     .argument = "KIND|FILE",
-     OPTION_TEXT(Question, mask, "the mask, one of " PATTERN_NAMES " and files,"),
-     .choices = "documents:1024 sink:64 prefix:64 strided:4",
-     .thing = THING_MASK,
-     .help = "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a "
-             "file of lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of "
-             "64), strided:4:128, or a file whose lines are of '#' and '.' signs."},
+    OPTION_ROW("mask", "KIND|FILE",
+               "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a "
+               "file of lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of "
+               "64), strided:4:128, or a file whose lines are of '#' and '.' signs.",
+               OPTION_TEXT(Question, mask, "the mask, one of " PATTERN_NAMES " and files,"),
+               .choices = "documents:1024 sink:64 prefix:64 strided:4", .thing = THING_MASK),
     OPTION_ROW("window", "W|LEFT,RIGHT",
                "Sliding window. LEFT,RIGHT: keys before a query's own position and after it, -1 for no limit, "
                "as FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with "
@@ -360,14 +356,11 @@ const Option QUESTION_TILING_OPTIONS[] = {
 const Option QUESTION_MACHINE_OPTIONS[] = {
     OPTION_ROW("sram", "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.",
                OPTION_SIZE(Question, sram_bytes), .to.what = "no SRAM at all holds no tile; give a size such as 192K"),
-    {.name = "gpu",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(Question, gpu, "the name of the GPU"),
-     .choices = "@gpus",
-     .thing = THING_GPU,
-     .help =
-         "The machine: a name from 'tilewalk list gpus', or a description file; sim takes several, with commas, and "
-         "shows them side by side. Default: paper."},
+    OPTION_ROW(
+        "gpu", "NAME|FILE",
+        "The machine: a name from 'tilewalk list gpus', or a description file; sim takes several, with commas, and "
+        "shows them side by side. Default: paper.",
+        OPTION_TEXT(Question, gpu, "the name of the GPU"), .choices = "@gpus", .thing = THING_GPU),
     OPTION_ROW("state", "LINE",
                "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
                .keys = QUESTION_SCENE_OPTIONS),

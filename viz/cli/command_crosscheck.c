@@ -309,11 +309,11 @@ static const Option SOURCE_OPTIONS[] = {
         "recorded",
         "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default).",
         OPTION_FLAG(CrosscheckOptions, recorded)),
-    {.name = "all",
-     OPTION_FLAG(CrosscheckOptions, all),
-     .help =
-         "Predict every recorded launch, in a minute, where one shape in 16 is a sample; --json, --csv, --markdown, "
-         "--shard and --kernel-name do too."},
+    OPTION_SWITCH(
+        "all",
+        "Predict every recorded launch, in a minute, where one shape in 16 is a sample; --json, --csv, --markdown, "
+        "--shard and --kernel-name do too.",
+        OPTION_FLAG(CrosscheckOptions, all)),
     OPTION_SWITCH("cpu", "Run the kernels here, on the processor, on small shapes or the one given.",
                   OPTION_FLAG(CrosscheckOptions, cpu)),
     OPTION_SWITCH("live", "Run them on this computer's GPU, and under ncu if it is installed.",

@@ -295,110 +295,90 @@ static int run_lesson(void *options, Io *io, Error *error) {
 }
 
 static const Option LESSON_OPTIONS[] = {
-    {.name = "list",
-     OPTION_FLAG(LessonOptions, flags[TASK_LIST]),
-     .help = "List the lessons and how far you are. So does no lesson at all."},
-    {.name = "seed",
-     .argument = "SEED",
-     OPTION_NUMBER(LessonOptions, walk.seed, "the seed", 0, INT64_MAX),
-     .given = offsetof(LessonOptions, walk.has_seed),
-     .help = "Which numbers you are given: a learner's own. Default: the one you began with, or 1."},
-    {.name = "restart", OPTION_FLAG(LessonOptions, walk.restart), .help = "Begin again, instead of going on."},
-    {.name = "watch",
-     OPTION_FLAG(LessonOptions, watches),
-     .help = "Judge a program or a kernel each time its file is saved, as at a terminal."},
-    {.name = "submit",
-     .argument = "FILE|FOLDER",
-     OPTION_TEXT(LessonOptions, named[TASK_SUBMIT], "the name"),
-     .help =
-         "Write what --student NAME hands in, as JSON. It holds the first answers of the lesson, or of all that were "
-         "begun, and the number that drew them. In a folder the file has the student's name; - prints it."},
+    OPTION_SWITCH("list", "List the lessons and how far you are. So does no lesson at all.",
+                  OPTION_FLAG(LessonOptions, flags[TASK_LIST])),
+    OPTION_ROW("seed", "SEED", "Which numbers you are given: a learner's own. Default: the one you began with, or 1.",
+               OPTION_NUMBER(LessonOptions, walk.seed, "the seed", 0, INT64_MAX),
+               .given = offsetof(LessonOptions, walk.has_seed)),
+    OPTION_SWITCH("restart", "Begin again, instead of going on.", OPTION_FLAG(LessonOptions, walk.restart)),
+    OPTION_SWITCH("watch", "Judge a program or a kernel each time its file is saved, as at a terminal.",
+                  OPTION_FLAG(LessonOptions, watches)),
+    OPTION_ROW(
+        "submit", "FILE|FOLDER",
+        "Write what --student NAME hands in, as JSON. It holds the first answers of the lesson, or of all that were "
+        "begun, and the number that drew them. In a folder the file has the student's name; - prints it.",
+        OPTION_TEXT(LessonOptions, named[TASK_SUBMIT], "the name")),
     {0},
 };
 
 static const Option TEACHER_OPTIONS[] = {
-    {.name = "teacher",
-     OPTION_FLAG(LessonOptions, flags[TASK_TEACHER]),
-     .help =
-         "Show the lesson's page for the teacher, and its answers: those of a student with --key and --student, else "
-         "those of seed 1."},
-    {.name = "answers",
-     .argument = "FILE|FOLDER",
-     OPTION_TEXT(LessonOptions, named[TASK_ANSWERS], "the name"),
-     .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (student, id and "
-             "answer are needed), or the same as JSON, or a folder of such files; - is standard input. Where two files "
-             "hold different "
-             "answers of one student, neither counts. All have the numbers of --seed, or 1. Exit status 1 when a row "
-             "cannot be graded; it says why."},
-    {.name = "key",
-     .argument = "KEY",
-     OPTION_TEXT(LessonOptions, key, "the key"),
-     .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
-    {.name = "roster",
-     .argument = "FILE",
-     OPTION_TEXT(LessonOptions, roster, "the name"),
-     .help = "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
-             "nothing is shown, too. Blanks, large letters and composed accents make no other name. With --handout: "
-             "whom to write one for."},
-    {.name = "scores",
-     OPTION_FLAG(LessonOptions, by_student),
-     .help = "With --answers: print a row a student instead of one an answer."},
-    {.name = "report",
-     .argument = "FILE.html",
-     OPTION_TEXT(LessonOptions, page, "the name"),
-     .help = "With --answers: write a page for the teacher, too: students, questions with their most frequent wrong "
-             "answer, misconceptions by how often."},
-    {.name = "gradescope",
-     .argument = "FILE",
-     OPTION_TEXT(LessonOptions, gradescope, "the name"),
-     .help = "With --answers, for the hand-in of one student: write Gradescope's results.json, too. With a lesson's "
-             "name, what was not answered is a test of 0 points."},
-    {.name = "student",
-     .argument = "NAME",
-     OPTION_TEXT(LessonOptions, student, "the name"),
-     .help =
-         "Whose answers --submit hands in. With --key: whose answers --teacher prints, whose numbers --handout has."},
-    {.name = "seeds",
-     .argument = "FILE",
-     OPTION_TEXT(LessonOptions, named[TASK_SEEDS], "the name"),
-     .help = "List each student's seed under --key, to hand out. FILE has a name a line."},
-    {.name = "trust-seeds",
-     OPTION_FLAG(LessonOptions, trust_seeds),
-     .help = "With --answers: take the seeds that the rows name."},
-    {.name = "handout",
-     .argument = "FILE.pdf|FOLDER",
-     OPTION_TEXT(LessonOptions, named[TASK_HANDOUT], "the name"),
-     .help = "Write the lesson for paper, with room for answers. Pictures that answer a prediction stand at the end. "
-             "Numbers are those of --seed, or of a student. With --roster and --key: one a student, into a folder."},
-    {.name = "slides",
-     .argument = "FILE.pdf",
-     OPTION_TEXT(LessonOptions, named[TASK_SLIDES], "the name"),
-     .help = "Write it for a projector, one idea a page: a question, and after a prediction its picture."},
-    {.name = "export-moodle",
-     OPTION_FLAG(LessonOptions, flags[TASK_MOODLE]),
-     .help = "Print the marked questions as Moodle XML."},
-    {.name = "variants",
-     .argument = "N",
-     OPTION_NUMBER(LessonOptions, variants, "the number of variants", 1, EXPORT_VARIANTS_MAX),
-     .help = "Of each exported question so many, with the numbers of --seed and the seeds after it."},
+    OPTION_SWITCH(
+        "teacher",
+        "Show the lesson's page for the teacher, and its answers: those of a student with --key and --student, else "
+        "those of seed 1.",
+        OPTION_FLAG(LessonOptions, flags[TASK_TEACHER])),
+    OPTION_ROW(
+        "answers", "FILE|FOLDER",
+        "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (student, id and "
+        "answer are needed), or the same as JSON, or a folder of such files; - is standard input. Where two files "
+        "hold different "
+        "answers of one student, neither counts. All have the numbers of --seed, or 1. Exit status 1 when a row "
+        "cannot be graded; it says why.",
+        OPTION_TEXT(LessonOptions, named[TASK_ANSWERS], "the name")),
+    OPTION_ROW("key", "KEY",
+               "With --answers: each student has numbers of their own, from this key and the name. Keep it secret.",
+               OPTION_TEXT(LessonOptions, key, "the key")),
+    OPTION_ROW("roster", "FILE",
+               "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
+               "nothing is shown, too. Blanks, large letters and composed accents make no other name. With --handout: "
+               "whom to write one for.",
+               OPTION_TEXT(LessonOptions, roster, "the name")),
+    OPTION_SWITCH("scores", "With --answers: print a row a student instead of one an answer.",
+                  OPTION_FLAG(LessonOptions, by_student)),
+    OPTION_ROW("report", "FILE.html",
+               "With --answers: write a page for the teacher, too: students, questions with their most frequent wrong "
+               "answer, misconceptions by how often.",
+               OPTION_TEXT(LessonOptions, page, "the name")),
+    OPTION_ROW("gradescope", "FILE",
+               "With --answers, for the hand-in of one student: write Gradescope's results.json, too. With a lesson's "
+               "name, what was not answered is a test of 0 points.",
+               OPTION_TEXT(LessonOptions, gradescope, "the name")),
+    OPTION_ROW(
+        "student", "NAME",
+        "Whose answers --submit hands in. With --key: whose answers --teacher prints, whose numbers --handout has.",
+        OPTION_TEXT(LessonOptions, student, "the name")),
+    OPTION_ROW("seeds", "FILE", "List each student's seed under --key, to hand out. FILE has a name a line.",
+               OPTION_TEXT(LessonOptions, named[TASK_SEEDS], "the name")),
+    OPTION_SWITCH("trust-seeds", "With --answers: take the seeds that the rows name.",
+                  OPTION_FLAG(LessonOptions, trust_seeds)),
+    OPTION_ROW("handout", "FILE.pdf|FOLDER",
+               "Write the lesson for paper, with room for answers. Pictures that answer a prediction stand at the end. "
+               "Numbers are those of --seed, or of a student. With --roster and --key: one a student, into a folder.",
+               OPTION_TEXT(LessonOptions, named[TASK_HANDOUT], "the name")),
+    OPTION_ROW("slides", "FILE.pdf",
+               "Write it for a projector, one idea a page: a question, and after a prediction its picture.",
+               OPTION_TEXT(LessonOptions, named[TASK_SLIDES], "the name")),
+    OPTION_SWITCH("export-moodle", "Print the marked questions as Moodle XML.",
+                  OPTION_FLAG(LessonOptions, flags[TASK_MOODLE])),
+    OPTION_ROW("variants", "N", "Of each exported question so many, with the numbers of --seed and the seeds after it.",
+               OPTION_NUMBER(LessonOptions, variants, "the number of variants", 1, EXPORT_VARIANTS_MAX)),
     {0},
 };
 
 static const Option AUTHOR_OPTIONS[] = {
-    {.name = "new",
-     .argument = "NAME",
-     OPTION_TEXT(LessonOptions, named[TASK_NEW], "the name"),
-     .help = "Write a small lesson to NAME.md, to begin with."},
-    {.name = "lint",
-     OPTION_FLAG(LessonOptions, flags[TASK_LINT]),
-     .help = "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a "
-             "name, all of them. Exit status 1 when something is found."},
+    OPTION_ROW("new", "NAME", "Write a small lesson to NAME.md, to begin with.",
+               OPTION_TEXT(LessonOptions, named[TASK_NEW], "the name")),
+    OPTION_SWITCH(
+        "lint",
+        "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a "
+        "name, all of them. Exit status 1 when something is found.",
+        OPTION_FLAG(LessonOptions, flags[TASK_LINT])),
     {0},
 };
 
 static const OptionSet SETS[] = {
     {"Learning", LESSON_OPTIONS, 0},
-    {"Teaching", TEACHER_OPTIONS, 0},
+    {"Class", TEACHER_OPTIONS, 0},
     {"Writing", AUTHOR_OPTIONS, 0},
     {"Output of --list, --answers and --seeds", OUTPUT_FORMAT_OPTIONS, offsetof(LessonOptions, output)},
     {"Parts of --answers", SHARD_OPTIONS, offsetof(LessonOptions, shard)},

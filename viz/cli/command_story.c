@@ -208,11 +208,11 @@ static const Option STORY_OPTIONS[] = {
     OPTION_ROW("fps", "FRAMES", "Frames a second of a film, to 60. Default 30.",
                OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
     OPTION_ROW("rate", "FRAMES", "The same as --fps.", OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
-    {.name = "lint",
-     OPTION_FLAG(Story, lint),
-     .help =
-         "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "
-         "there."},
+    OPTION_SWITCH(
+        "lint",
+        "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "
+        "there.",
+        OPTION_FLAG(Story, lint)),
     OPTION_SWITCH("list", "The stories that come with Tilewalk.", OPTION_FLAG(Story, list)),
     {0},
 };
