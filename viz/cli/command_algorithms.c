@@ -3,15 +3,12 @@
 #include <stddef.h>
 
 #include "sim/algorithms/schedule.h"
-#include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_mend.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
-#include "viz/request/own.h"
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 
@@ -47,13 +44,11 @@ static Status set_precision(void *target, const char *value, Error *error) {
 }
 
 static Status find(const char *name, const Schedule **schedule, Error *error) {
-  if (question_is_path(name)) return own_program_read(name, schedule, error);
-  *schedule = schedule_find(name);
-  if (*schedule) return STATUS_OK;
-  Nearest nearest = {.word = name};
-  for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
-  return error_refuse(error, "there is no algorithm '%s'%s; `tilewalk list algorithms` lists them",
-                      quote_text(name).text, nearest_hint(&nearest).text);
+  Question q = {0};
+  const Status status = question_set_algorithm(&q, name, &REQUEST_FILES, error);
+  *schedule = q.algorithms[0];
+  if (status || q.n_algorithms == 1) return status;
+  return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
 }
 
 static Status list(bool details, Io *io, Error *error) {

@@ -344,7 +344,9 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const bool gpus = o->kind == LIST_GPUS, kernels = o->kind == LIST_KERNELS;
   Things things = {0};
   (void)io;
-  if (o->format) d->form = DOCUMENT_TEXT, d->details = true, add_format(d);
+  if (o->format && d->form != DOCUMENT_TEXT)
+    return error_refuse(error, "--format prints text; leave out --json and --csv");
+  if (o->format) d->details = true, add_format(d);
   if (o->format || (!gpus && !kernels)) return o->format ? STATUS_OK : add_names(d, o, &o->known, error);
   if (gpus)
     things.gpus = calloc(THINGS_MAX, sizeof(Gpu));

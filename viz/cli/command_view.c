@@ -25,6 +25,10 @@ typedef struct {
   long long n_frames;
   char lesson[REQUEST_NAME_BYTES], story[REQUEST_NAME_BYTES];
   bool restart, no_story;
+#ifdef TILEWALK_WINDOW
+  Player player; /* what it works with */
+  LessonPanel panel;
+#endif
 } ViewOptions;
 
 static Status set_story(void *target, const char *value, Error *error) {
@@ -90,13 +94,12 @@ static bool wants_story(const ViewOptions *o, const WindowOptions *how) {
 
 /* With a lesson beside the scene, which says what is shown, or the list of them to be opened. --seed is the learner's
  * where a lesson is named. */
-static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
+static Status run_with_lessons(ViewOptions *o, Player *player, WindowOptions *how, Io *io, Error *error) {
   const bool has_lesson = *o->lesson != '\0';
   const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed,
                                         .has_seed = has_lesson && o->request.seed != 0,
                                         .restart = has_lesson && o->restart};
-  LessonPanel *panel = calloc(1, sizeof *panel);
-  if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  LessonPanel *const panel = &o->panel;
   Status status = lesson_panel_open(panel, has_lesson ? o->lesson : NULL, &options, io->err, error);
   const SidePanel side = lesson_panel_side(panel);
   how->side = &side;
@@ -110,7 +113,6 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
   if (!status) status = window_run(player, how, io->out, error);
   story_player_close(how->story);
   lesson_panel_close(panel);
-  free(panel);
   return status;
 }
 
@@ -128,8 +130,7 @@ static int run_view(void *options, Io *io, Error *error) {
                        .n_frames = o->n_frames,
                        .started_s = window_clock_s(),
                        .on_lost_display = on_lost_display};
-  Player *player = calloc(1, sizeof *player);
-  if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for the viewer"), EXIT_BAD_REQUEST;
+  Player *const player = &o->player;
   Status status = player_open(player, &o->request, o->request.without_max, error);
   if (!status) {
     open_settings(o, io, player, &how);
@@ -138,7 +139,6 @@ static int run_view(void *options, Io *io, Error *error) {
     if (!status && !o->n_frames) close_settings(&began, player, &how, io);
   }
   player_free(player);
-  free(player);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 #else
