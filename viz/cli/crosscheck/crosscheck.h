@@ -127,9 +127,4 @@ void crosscheck_summaries_free(CrosscheckSummaries *summaries);
 void crosscheck_put_predictions(Document *document, const CrosscheckSummaries *summaries, const char *gpu);
 Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
 
-/* ---- crosscheck_cpu.c ---- */
-
-/* Runs a rung on this computer's processor, and adds its output and the bytes it counts. */
-Status crosscheck_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error);
-
 #endif

@@ -42,11 +42,8 @@ typedef struct {
 Status judge_open(Judge *judge, const Request *request, Error *error);
 void judge_close(Judge *judge);
 
-/* Adds what the models say of a row with a shape. Errors: nothing describes the kernel, a shape is not possible. */
-Status judge_recorded(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
-
-/* The same for any run; of someone else's kernels, what the file says of shape, tile, type and kernel is taken where
- * the request does not say it, and a contradiction is noted. */
+/* Adds what the models say of a run; of someone else's kernels, what the file says of shape, tile, type and kernel is
+ * taken where the request does not say it, and a contradiction is noted. */
 Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
 
 /* The same for a backward pass: FlashAttention-2's by the formulas of fa2_backward, others with a note that says why
@@ -56,18 +53,11 @@ Status judge_backward(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run
 /* Where the request names no GPU: the one that a file's rows name; notes what was taken, and what of it is assumed. */
 Status judge_file(Crosscheck *crosscheck, Judge *judge, const CounterTable *table, Error *error);
 
-/* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then
+/* Predictions take milliseconds each: with `only_collects`, none is made, and what will be needed is noted; then
  * without it, all of them are made at once, on all cores, and rows that are given again find theirs. */
 void judge_collect(Judge *judge, bool only_collects);
 
 /* The same for a row known to be a rung's; judge NULL: no predictions. */
 Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
-
-/* The kernel's description, by name; kept until another is asked for. */
-Status judge_find_profile(Judge *judge, const char *name, Error *error);
-
-/* Adds a row with the predictions of the kernel that judge_find_profile found. */
-Status judge_add_described(Crosscheck *c, Judge *judge, const CounterRow *row, const Shape *shape, const Tiling *tiling,
-                           Error *error);
 
 #endif

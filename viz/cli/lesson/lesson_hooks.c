@@ -72,8 +72,7 @@ static Status picture(void *context, const char *state, const LessonShow *show, 
 }
 
 static void print_finding(void *context, const char *message) {
-  LessonLintContext *c = context;
-  c->n_printed++;
+  const LessonLintContext *c = context;
   text_say(c->io->out, "%s\n", message);
 }
 

@@ -15,7 +15,6 @@
 typedef struct {
   const char *path; /* of the lesson */
   Io *io;
-  int n_printed;
 } LessonLintContext;
 LessonHooks lesson_hooks(LessonLintContext *context);
 
@@ -45,7 +44,7 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error);
 typedef struct {
   const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
   const char *roster;            /* a file with a name a line; "": none */
-  const char *page, *gradescope; /* files to write (viz/cli/lesson/class_report.h); "": none */
+  const char *page, *gradescope; /* files to write; "": none */
   bool by_student;               /* print a row a student instead of one an answer */
   Shard shard;                   /* of the answers */
 } LessonClass;

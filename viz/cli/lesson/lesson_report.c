@@ -1,17 +1,337 @@
-/* What became of a class's answers, printed. Part of viz/cli/lesson/lesson_print.h. */
+/* What became of a class's answers: printed, and as files for teachers: a page of HTML, and Gradescope's results.json.
+ *
+ * Of a question: who answered, how many were right at the first try, the wrong answer that was most frequent. Of a
+ * class: the misconceptions that were diagnosed, by sentence; sentences that differ in their figures alone are one, for
+ * students have numbers of their own. Names and answers are strangers': escaped, and nothing in the page runs. */
 #define _GNU_SOURCE /* scandir */
 #include <dirent.h>
 #include <glib.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/class_key.h"
+#include "sim/base/ascii.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/lesson/class_names.h"
-#include "viz/cli/lesson/class_report.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/lesson/lesson_print.h"
+#include "viz/cli/reply.h"
+#include "viz/export/output.h"
 #include "viz/text/print.h"
+
+typedef struct {
+  char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
+  int n_rows, n_right, n_counted, n_errors, n_conflicts;
+  int n_asked; /* class_report_n_asked */
+  bool is_unknown;
+} ClassScore;
+
+enum { CLASS_REMARK_BYTES = 128 };
+
+/* ---- What they say together ---- */
+
+/* Something that is counted. */
+typedef struct {
+  char *lesson, *id, *key, *text; /* text: the first's */
+  int n, n_right, n_conflicts;
+  GPtrArray *wrong; /* of a question: its wrong answers */
+} Counted;
+
+typedef struct {
+  GPtrArray *questions, *misconceptions; /* in the order in which they came */
+  GString *unmarked;                     /* rows of HTML */
+  GHashTable *tested;                    /* keys of the questions with a test */
+  json_t *tests;                         /* NULL: no memory */
+} ClassReport;
+
+static void counted_free(void *item) {
+  Counted *c = item;
+  g_ptr_array_free(c->wrong, TRUE);
+  g_free(c->lesson);
+  g_free(c->id);
+  g_free(c->key);
+  g_free(c->text);
+  g_free(c);
+}
+
+static GPtrArray *counter_new(void) { return g_ptr_array_new_with_free_func(counted_free); }
+
+static Counted *find(GPtrArray *counter, const char *lesson, const char *id, const char *key, const char *text) {
+  for (guint k = 0; k < counter->len; k++) {
+    Counted *c = g_ptr_array_index(counter, k);
+    if (!strcmp(c->key, key) && !strcmp(c->id, id) && !strcmp(c->lesson, lesson)) return c;
+  }
+  Counted *c = g_new0(Counted, 1);
+  *c = (Counted){g_strdup(lesson), g_strdup(id), g_strdup(key), g_strdup(text), .wrong = counter_new()};
+  g_ptr_array_add(counter, c);
+  return c;
+}
+
+static ClassReport *class_report_new(void) {
+  ClassReport *report = g_new0(ClassReport, 1);
+  *report = (ClassReport){counter_new(), counter_new(), g_string_new(NULL),
+                          g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), json_array()};
+  return report;
+}
+
+static void class_report_free(ClassReport *report) {
+  g_ptr_array_free(report->questions, TRUE);
+  g_ptr_array_free(report->misconceptions, TRUE);
+  g_string_free(report->unmarked, TRUE);
+  g_hash_table_destroy(report->tested);
+  json_decref(report->tests);
+  g_free(report);
+}
+
+/* What a teacher should know of a student, made in `text` or constant. */
+static const char *class_score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES]) {
+  if (s->is_unknown) return "not on the roster";
+  if (s->n_rows == 0) return "has handed in nothing";
+  if (!*s->who) return "answers without a name";
+  *text = '\0';
+  if (s->n_conflicts) snprintf(text, CLASS_REMARK_BYTES, "%d in conflict with another file", s->n_conflicts);
+  if (s->n_errors)
+    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d could not be graded", *text ? ", " : "",
+             s->n_errors);
+  if (s->n_counted < s->n_asked)
+    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d of %d questions counted", *text ? ", " : "",
+             s->n_counted, s->n_asked);
+  return text;
+}
+
+/* ---- Rows */
+
+/* A sentence without its figures. */
+static char *without_figures(const char *text) {
+  GString *words = g_string_new(NULL);
+  for (const char *p = text; *p;) {
+    if (!ascii_is_digit((unsigned char)*p)) {
+      g_string_append_c(words, *p++);
+      continue;
+    }
+    g_string_append_c(words, '#');
+    while (ascii_is_digit((unsigned char)*p) || ((*p == '.' || *p == ',') && ascii_is_digit((unsigned char)p[1]))) p++;
+  }
+  return g_string_free(words, FALSE);
+}
+
+static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
+  char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1),
+       *words = without_figures(row->remark);
+  find(question->wrong, "", "", small, answer)->n++;
+  if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) == 0)
+    find(report->misconceptions, row->lesson, row->id, words, row->remark)->n++;
+  g_free(answer);
+  g_free(small);
+  g_free(words);
+}
+
+/* A test of one point; one without a mark only where its question has none yet. */
+static void add_test(ClassReport *report, const char *lesson, const char *id, bool counts, bool is_right,
+                     const char *output) {
+  if (!g_hash_table_add(report->tested, g_strconcat(lesson, "\n", id, NULL)) && !counts) return;
+  char *name = g_strconcat(lesson, *lesson && *id ? ": " : "", id, NULL);
+  json_array_append_new(report->tests, json_pack("{s:s, s:i, s:i, s:s}", "name", name, "score", (int)is_right,
+                                                 "max_score", 1, "output", output));
+  g_free(name);
+}
+
+/* Takes a graded row. */
+static void class_report_take(ClassReport *report, const ClassRow *row) {
+  const bool is_conflict = strcmp(row->verdict, "conflict") == 0,
+             is_lost = row->is_error || is_conflict || strcmp(row->verdict, "unknown") == 0;
+  if (is_lost) {
+    char line[16] = ""; /* none: the whole file could not be read */
+    if (row->line > 0) snprintf(line, sizeof line, "%d", row->line);
+    char *cells = g_markup_printf_escaped("<tr><td>%s</td><td class=\"n\">%s</td><td>%s</td><td>%s</td></tr>\n",
+                                          row->file, line, row->student, row->remark);
+    g_string_append(report->unmarked, cells);
+    g_free(cells);
+  }
+  if (row->counts || is_lost)
+    add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
+  if (!row->counts && !is_conflict && strcmp(row->verdict, "unanswered") != 0) return;
+  Counted *question = find(report->questions, row->lesson, row->id, "", "");
+  question->n_conflicts += is_conflict;
+  if (!row->counts) return;
+  question->n++;
+  question->n_right += row->is_right;
+  if (!row->is_right) take_wrong(report, question, row);
+}
+
+/* Questions that a student is asked: all that are marked of `lesson` (NULL: none is named), or all that anybody of the
+ * class answered, whichever is more. To leave one out makes no share larger. */
+static int class_report_n_asked(const ClassReport *report, const Lesson *lesson) {
+  const int answered = (int)report->questions->len, marked = lesson ? lesson_n_counted(lesson) : 0;
+  return answered > marked ? answered : marked;
+}
+
+/* ---- The page */
+
+static const char HEAD[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Tilewalk: a class</title>\n"
+    "<style>\n:root { color-scheme: light dark }\n"
+    "body { font: 16px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }\n"
+    "table { border-collapse: collapse; width: 100%; margin-bottom: 2rem }\n"
+    "th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top;"
+    " overflow-wrap: anywhere }\n"
+    "th { overflow-wrap: normal }\ntd:first-child:not(.n) { min-width: 8rem }\n"
+    ".n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }\n</style>\n</head>\n<body>\n"
+    "<h1>A class</h1>\n";
+
+/* Each format is of strings that are escaped, and of numbers. */
+G_GNUC_PRINTF(2, 3) static void put(GString *page, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = g_markup_vprintf_escaped(format, arguments);
+  va_end(arguments);
+  g_string_append(page, text);
+  g_free(text);
+}
+
+static void put_share(GString *page, int n, int of) {
+  if (of)
+    put(page, "<td class=\"n\">%.0f %%</td>", 100.0 * n / of);
+  else
+    g_string_append(page, "<td class=\"n\">-</td>");
+}
+
+static void put_students(GString *page, const ClassScore *scores, size_t n_scores) {
+  g_string_append(page, "<h2>Students</h2>\n<table>\n<tr><th>Student</th><th class=\"n\">Right at the first try</th>"
+                        "<th class=\"n\">Answered</th><th class=\"n\">Share of those asked</th><th>Remark</th></tr>\n");
+  for (size_t k = 0; k < n_scores; k++) {
+    const ClassScore *s = &scores[k];
+    char remark[CLASS_REMARK_BYTES];
+    put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->name, s->n_right, s->n_counted);
+    put_share(page, s->n_right, s->n_rows ? s->n_asked : 0);
+    put(page, "<td>%s</td></tr>\n", class_score_remark(s, remark));
+  }
+  g_string_append(page, "</table>\n");
+}
+
+static int by_count(const void *a, const void *b) {
+  const Counted *x = *(Counted *const *)a, *y = *(Counted *const *)b;
+  return (y->n > x->n) - (y->n < x->n);
+}
+
+/* Those that are as often as another stay as they came. */
+static void most_first(GPtrArray *counter) { g_ptr_array_sort(counter, by_count); /* stable: glib says so */ }
+
+static void put_most_frequent(GString *page, GPtrArray *wrong, int n_wrong) {
+  enum { LETTERS = 80 };
+  if (!wrong->len) {
+    g_string_append(page, "<td></td></tr>\n");
+    return;
+  }
+  most_first(wrong);
+  const Counted *most = g_ptr_array_index(wrong, 0);
+  const glong length = g_utf8_strlen(most->text, -1);
+  char *text = g_utf8_substring(most->text, 0, MIN(length, LETTERS));
+  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", text, length > LETTERS ? "..." : "", most->n, n_wrong);
+  g_free(text);
+}
+
+static void put_questions(GString *page, const GPtrArray *questions) {
+  g_string_append(page, "<h2>Questions</h2>\n<table>\n<tr><th>Lesson</th><th>Question</th><th class=\"n\">Answered</th>"
+                        "<th class=\"n\">Right at the first try</th><th class=\"n\">Share</th>"
+                        "<th class=\"n\">In conflict</th><th>Most frequent wrong answer</th></tr>\n");
+  for (guint k = 0; k < questions->len; k++) {
+    const Counted *q = g_ptr_array_index(questions, k);
+    put(page, "<tr><td>%s</td><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", q->lesson, q->id, q->n,
+        q->n_right);
+    put_share(page, q->n_right, q->n);
+    put(page, "<td class=\"n\">%d</td>", q->n_conflicts);
+    put_most_frequent(page, q->wrong, q->n - q->n_right);
+  }
+  g_string_append(page, "</table>\n");
+}
+
+static void put_misconceptions(GString *page, GPtrArray *misconceptions) {
+  if (misconceptions->len == 0) return;
+  most_first(misconceptions);
+  g_string_append(page,
+                  "<h2>Misconceptions</h2>\n<p>What was said to a wrong answer, with the figures of the first.</p>\n"
+                  "<table>\n<tr><th class=\"n\">Times</th><th>Lesson</th><th>Question</th><th>Said</th></tr>\n");
+  for (guint k = 0; k < misconceptions->len; k++) {
+    const Counted *m = g_ptr_array_index(misconceptions, k);
+    put(page, "<tr><td class=\"n\">%d</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", m->n, m->lesson, m->id, m->text);
+  }
+  g_string_append(page, "</table>\n");
+}
+
+static Status write_text(const char *path, const char *text, size_t length, Error *error) {
+  FileWrite file;
+  const Status status = file_write_begin(&file, path, error);
+  if (status) return status;
+  fwrite(text, 1, length, file.stream); /* clean: escaped */
+  fputc('\n', file.stream);
+  return file_write_commit(&file, error);
+}
+
+/* One page: students with the score of their first tries, questions, misconceptions, and rows without a mark. */
+static Status class_report_write_html(const ClassReport *report, const ClassScore *scores, size_t n_scores,
+                                      const ClassSum *sum, const char *path, Error *error) {
+  GString *page = g_string_new(HEAD);
+  put(page,
+      "<p>%d of %d answers right at the first try. Predictions do not count, nor do %d in conflict, %d not on the "
+      "roster and %d that could not be graded. Left empty: %d.</p>\n",
+      sum->n_right, sum->n_counted, sum->n_conflicts, sum->n_unknown, sum->n_errors, sum->n_unanswered);
+  put_questions(page, report->questions); /* what to talk about comes first */
+  put_misconceptions(page, report->misconceptions);
+  g_string_append(page, "<details>\n<summary>Students, by name</summary>\n"); /* folded: the page is shown to a class */
+  put_students(page, scores, n_scores);
+  if (report->unmarked->len)
+    g_string_append_printf(
+        page,
+        "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
+        "<th>Why</th></tr>\n%s</table>\n",
+        report->unmarked->str);
+  g_string_append(page, "</details>\n</body>\n</html>");
+  const Status status = write_text(path, page->str, page->len, error);
+  g_string_free(page, TRUE);
+  return status;
+}
+
+/* ---- Gradescope */
+
+/* What is asked and nobody answered. */
+static void add_unanswered(ClassReport *report, const Lesson *lesson) {
+  for (guint k = 0; k < report->questions->len; k++) {
+    const Counted *q = g_ptr_array_index(report->questions, k);
+    add_test(report, q->lesson, q->id, false, false, "Not answered.");
+  }
+  for (size_t k = 0; lesson && k < lesson->n_asks; k++)
+    if (!lesson->asks[k].is_prediction)
+      add_test(report, lesson->name, lesson->asks[k].id, false, false, "Not answered.");
+}
+
+/* Gradescope's results.json: a test a question, one point each; what `lesson` (may be NULL) asks and nobody answered is
+ * 0 of 1. STATUS_BAD_REQUEST where the rows are of several students: Gradescope grades one hand-in at a time.
+ * Source: gradescope-autograders.readthedocs.io, "Autograder Specifications". */
+static Status class_report_write_gradescope(ClassReport *report, const Lesson *lesson, const ClassScore *scores,
+                                            size_t n_scores, const ClassSum *sum, const char *path, Error *error) {
+  int n_students = 0;
+  for (size_t k = 0; k < n_scores; k++) n_students += scores[k].n_rows > 0;
+  if (n_students > 1)
+    return error_refuse(
+        error,
+        "%d students are in what was handed in, and Gradescope grades one at a time; give --answers the "
+        "hand-in of one",
+        n_students);
+  add_unanswered(report, lesson);
+  json_t *results =
+      json_pack("{s:i, s:s, s:O}", "score", sum->n_right, "test_output_format", "text", "tests", report->tests);
+  char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL;
+  const Status status = text ? write_text(path, text, strlen(text), error)
+                             : error_set(error, STATUS_NO_MEMORY, "no memory for the results");
+  free(text);
+  json_decref(results);
+  return status;
+}
+
+/* ---- What is printed ---- */
 
 typedef struct {
   Table *students, *answers;
