@@ -152,25 +152,20 @@ static CheckDepth depth_of(const CheckOptions *o) {
   return *o->ids || o->output.details ? CHECK_IN_FULL : some ? CHECK_BY_CLAIM : CHECK_BY_ARTICLE;
 }
 
-static Status judge(const CheckOptions *o, Claims *claims, bool **chosen, Document *d, Io *io, Error *error) {
-  Status status = o->n_files ? STATUS_OK : check_read(claims, error);
-  for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(claims, o->files[k], error);
-  if (status) return status;
-  *chosen = calloc(claims->n_entries, sizeof **chosen);
-  if (!*chosen) return error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
-  status = choose(o, claims, *chosen, error);
-  if (!status) status = compute(claims, *chosen, error);
-  if (!status && d->form == DOCUMENT_TEXT)
-    check_print(d, claims, *chosen, depth_of(o), io);
-  else if (!status)
-    check_fill(d, claims, *chosen);
-  return status;
-}
-
 static Status answer(void *options, Document *d, Io *io, Error *error) {
+  const CheckOptions *o = options;
   Claims claims = {0};
   bool *chosen = NULL;
-  const Status status = judge(options, &claims, &chosen, d, io, error);
+  Status status = o->n_files ? STATUS_OK : check_read(&claims, error);
+  for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(&claims, o->files[k], error);
+  if (!status && !(chosen = calloc(claims.n_entries, sizeof *chosen)))
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
+  if (!status) status = choose(o, &claims, chosen, error);
+  if (!status) status = compute(&claims, chosen, error);
+  if (!status && d->form == DOCUMENT_TEXT)
+    check_print(d, &claims, chosen, depth_of(o), io);
+  else if (!status)
+    check_fill(d, &claims, chosen);
   free(chosen);
   claims_free(&claims);
   return status;

@@ -205,9 +205,8 @@ static const Option STORY_OPTIONS[] = {
     OPTION_ROW("part", "PERCENT", "How far the beat is in the picture: 0 (default) to 100.",
                OPTION_NUMBER(Story, part, "the part of the beat", 0, 100)),
     OPTION_SWITCH("ask", "The picture has the card with the beat's question.", OPTION_FLAG(Story, ask)),
-    OPTION_ROW("fps", "FRAMES", "Frames a second of a film, to 60. Default 30.",
+    OPTION_ROW("fps", "FRAMES", "Frames a second of a film, to 60 (also --rate). Default 30.", .also = "rate",
                OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
-    OPTION_ROW("rate", "FRAMES", "The same as --fps.", OPTION_NUMBER(Story, rate, "frames a second", 1, 60)),
     OPTION_SWITCH(
         "lint",
         "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "

@@ -38,9 +38,6 @@ Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, 
 
 /* ---- Other ways out */
 
-/* The lessons, and how far one is in each. */
-Status lesson_list(const OutputRequest *output, Io *io, Error *error);
-
 typedef struct {
   const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
   const char *roster;            /* a file with a name a line; "": none */
@@ -69,8 +66,5 @@ uint64_t lesson_student_seed(const char *key, const char *student);
 
 /* The seed of each student under the class's key; `path` holds a name a line. */
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);
-
-/* Writes a lesson to begin with to NAME.md. */
-Status lesson_write_template(const char *name, Io *io, Error *error);
 
 #endif
