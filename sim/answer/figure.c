@@ -16,13 +16,16 @@ static void text(Figure *f, const char *value) { f->is = value ? IS_TEXT : IS_NU
 static void flag(Figure *f, bool value) { f->is = IS_FLAG, f->flag = value; }
 static void real(Figure *f, double value) { f->is = isnan(value) ? IS_NULL : IS_REAL, f->real = value; }
 
-READER(wide_at) { UNUSED, whole(f, FIELD(Wide)); }
-READER(count_at) { UNUSED, whole(f, wide(FIELD(int64_t))); }
-READER(int_at) { UNUSED, whole(f, wide(FIELD(int))); }
-READER(rounded_at) { UNUSED, whole(f, (Wide)(FIELD(double) + 0.5)); }
-READER(real_at) { UNUSED, real(f, FIELD(double)); }
-READER(flag_at) { UNUSED, flag(f, FIELD(bool)); }
-READER(text_at) { UNUSED, text(f, (const char *)run + row->at); } /* a field of characters */
+#define VALUE(name, is, value)                                                                                         \
+  READER(name) { UNUSED, is(f, value); }
+
+VALUE(wide_at, whole, FIELD(Wide))
+VALUE(count_at, whole, wide(FIELD(int64_t)))
+VALUE(int_at, whole, wide(FIELD(int)))
+VALUE(rounded_at, whole, (Wide)(FIELD(double) + 0.5))
+VALUE(real_at, real, FIELD(double))
+VALUE(flag_at, flag, FIELD(bool))
+VALUE(text_at, text, (const char *)run + row->at) /* a field of characters */
 
 /* Of the shape as it was asked for, without packed heads. */
 READER(asked_at) {
@@ -37,7 +40,7 @@ READER(values_dim) {
   whole(f, wide(s->d_v ? s->d_v : s->d));
 }
 
-READER(dtype) { UNUSED, text(f, dtype_name(run->plan.shape.dtype)); }
+VALUE(dtype, text, dtype_name(run->plan.shape.dtype))
 READER(kv_dtype) {
   UNUSED;
   const Shape *s = &run->plan.shape;
@@ -67,8 +70,8 @@ READER(mask_name) {
   UNUSED;
   if (run->plan.shape.pattern) text(f, run->plan.shape.pattern->name);
 }
-READER(aligned) { UNUSED, text(f, run->plan.shape.top_left ? "top-left" : "bottom-right"); }
-READER(algorithm) { UNUSED, text(f, run->schedule->name); }
+VALUE(aligned, text, run->plan.shape.top_left ? "top-left" : "bottom-right")
+VALUE(algorithm, text, run->schedule->name)
 
 READER(held) {
   static const char *const HELD[HELD_COUNT] = {"nowhere", "sram", "registers", "tensor-memory", "kernel"};
@@ -94,10 +97,7 @@ READER(block_loads) {
     whole(f, wide(run->loads.of[member]));
 }
 
-READER(tiles) {
-  UNUSED;
-  whole(f, run->traffic.tiles[TILE_FULL] + run->traffic.tiles[TILE_PARTIAL] + run->traffic.tiles[TILE_SKIPPED]);
-}
+VALUE(tiles, whole, run->traffic.tiles[TILE_FULL] + run->traffic.tiles[TILE_PARTIAL] + run->traffic.tiles[TILE_SKIPPED])
 READER(added) {
   UNUSED;
   if (run->traffic.added) whole(f, run->traffic.added);
@@ -115,12 +115,8 @@ READER(of_role) {
 /* Whether L2, of which nothing is known, keeps what HBM would move. */
 static bool is_unwalked(const Simulation *run) { return !run->has_l2 && run->timed && run->machine.l2_bytes > 0; }
 static bool is_behind_l2(const Simulation *run) { return run->has_l2 || is_unwalked(run); }
-READER(hbm_read) {
-  UNUSED, whole(f, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).read + 0.5) : run->read_bytes);
-}
-READER(hbm_written) {
-  UNUSED, whole(f, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).written + 0.5) : run->write_bytes);
-}
+VALUE(hbm_read, whole, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).read + 0.5) : run->read_bytes)
+VALUE(hbm_written, whole, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).written + 0.5) : run->write_bytes)
 READER(hbm_total) {
   Figure read, written;
   hbm_read(run, row, member, &read), hbm_written(run, row, member, &written);
@@ -131,26 +127,26 @@ READER(lower_bound) {
   if (is_unwalked(run)) flag(f, true);
 }
 
-READER(l2_total) { UNUSED, whole(f, (Wide)(run->l2.read_bytes + 0.5) + (Wide)(run->l2.write_bytes + 0.5)); }
-READER(l2_share) { UNUSED, real(f, simulation_l2_share(run)); }
-READER(l2_rate) { UNUSED, real(f, l2_run_hit_rate(&run->l2)); }
-READER(all_walked) { UNUSED, flag(f, run->l2.simulated >= 1); }
-READER(chiplets_rate) { UNUSED, real(f, chiplets_hit_rate(&run->chiplets)); }
+VALUE(l2_total, whole, (Wide)(run->l2.read_bytes + 0.5) + (Wide)(run->l2.write_bytes + 0.5))
+VALUE(l2_share, real, simulation_l2_share(run))
+VALUE(l2_rate, real, l2_run_hit_rate(&run->l2))
+VALUE(all_walked, flag, run->l2.simulated >= 1)
+VALUE(chiplets_rate, real, chiplets_hit_rate(&run->chiplets))
 /* SMs beyond the CTAs: the peak rates of all are not theirs. */
 static int64_t idle(const Simulation *run) {
   const int64_t sms = run->launch.n_sm, ctas = run->launch.n_ctas;
   return run->has_launch && sms > ctas ? sms - ctas : 0;
 }
-READER(idle_sms) { UNUSED, whole(f, wide(idle(run))); }
-READER(occupancy) { UNUSED, text(f, occupancy_limit_name(run->launch.occupancy.binds)); }
+VALUE(idle_sms, whole, wide(idle(run)))
+VALUE(occupancy, text, occupancy_limit_name(run->launch.occupancy.binds))
 
 /* What a kernel moves besides its schedule, so that rows add up to what L2 serves. */
 static double read_besides(const Simulation *run) { return run->l2.read_bytes - (double)run->read_bytes; }
-READER(besides) { UNUSED, real(f, read_besides(run)); }
-READER(written_besides) { UNUSED, real(f, run->l2.write_bytes - (double)run->write_bytes); }
-READER(reread) { UNUSED, real(f, fmax(0, read_besides(run))); }
-READER(unasked) { UNUSED, real(f, fmax(0, -read_besides(run))); }
-READER(spilled) { UNUSED, real(f, run->overheads.write_bytes - run->overheads.atomic_bytes); }
+VALUE(besides, real, read_besides(run))
+VALUE(written_besides, real, run->l2.write_bytes - (double)run->write_bytes)
+VALUE(reread, real, fmax(0, read_besides(run)))
+VALUE(unasked, real, fmax(0, -read_besides(run)))
+VALUE(spilled, real, run->overheads.write_bytes - run->overheads.atomic_bytes)
 
 READER(memory) {
   UNUSED;
@@ -159,12 +155,12 @@ READER(memory) {
   else
     f->is = IS_NULL;
 }
-READER(stored) { UNUSED, whole(f, simulation_storage_bytes(run)); }
+VALUE(stored, whole, simulation_storage_bytes(run))
 READER(runs) {
   memory(run, row, member, f);
   if (f->is == IS_WHOLE) flag(f, simulation_storage_bytes(run) <= f->whole);
 }
-READER(blind) { UNUSED, whole(f, wide(simulation_blind_queries(run))); }
+VALUE(blind, whole, wide(simulation_blind_queries(run)))
 
 /* Of a TimeBound. A part whose rate is not known is null. */
 READER(bound_term) {
@@ -187,10 +183,10 @@ READER(per_l2_byte) {
       walked ? run->l2.read_bytes + run->l2.write_bytes : (double)run->read_bytes + (double)run->write_bytes;
   real(f, isnan(run->timing.run.part_s[TIME_L2]) ? (double)NAN : flops_for(run, bytes));
 }
-READER(attainable) { UNUSED, real(f, flops_for(run, run->timing.run.bound_s)); }
-READER(of_peak) { UNUSED, real(f, run->timing.run.part_s[TIME_MATH] / run->timing.run.bound_s); }
-READER(computes_in) { UNUSED, text(f, dtype_name(run->timing.computes_in)); }
-READER(time_kind) { UNUSED, text(f, time_kind_name(run->timing.kind)); }
+VALUE(attainable, real, flops_for(run, run->timing.run.bound_s))
+VALUE(of_peak, real, run->timing.run.part_s[TIME_MATH] / run->timing.run.bound_s)
+VALUE(computes_in, text, dtype_name(run->timing.computes_in))
+VALUE(time_kind, text, time_kind_name(run->timing.kind))
 
 static bool has_softmax(const Schedule *s, int node) {
   if (node < 0) return false;
@@ -241,7 +237,7 @@ READER(error_at) {
   (void)member;
   real(f, is_compared(&run->timing) ? (double)FIELD(int64_t) / 1000 : (double)NAN);
 }
-READER(why_no_time) { UNUSED, text(f, run->timing.why); }
+VALUE(why_no_time, text, run->timing.why)
 
 /* ---- The figures ----------------------------------------------------------------------------------------------- */
 

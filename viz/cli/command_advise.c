@@ -249,7 +249,8 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
     mixed |= a->tried[k].kind != a->tried[0].kind;
     any_cost |= a->tried[k].kind != TIME_BOUND;
   }
-  const FigureTable rows = figure_table(d, DOCUMENT_TABLES, NULL, COLUMNS, NULL);
+  FigureTable rows;
+  figure_table(&rows, d, DOCUMENT_TABLES, NULL, COLUMNS, NULL);
   Table *t = rows.table;
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);

@@ -176,7 +176,8 @@ static void fill(Document *d, const Roofline *r) {
     put_values(d, "{level:s bytes_per_s:f ridge_flops_per_byte:f}", timing_term_key(*level),
                timing_rate(&r->gpu, *level, r->dtype), known(timing_ridge(&r->gpu, *level, r->dtype)));
   put_end(d);
-  const FigureTable runs = figure_table(d, DOCUMENT_ALL, "runs", COLUMNS, NULL);
+  FigureTable runs;
+  figure_table(&runs, d, DOCUMENT_ALL, "runs", COLUMNS, NULL);
   Table *t = runs.table;
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   int best = 0;

@@ -97,14 +97,17 @@ static const OptionSet KVCACHE_SETS[] = {
     {0},
 };
 
+static Status answer(Service *s, bool serves, Document *d, Error *error) {
+  Status status = service_complete(s, serves, error);
+  if (!status) status = (serves ? serve_figures : kvcache_figures)(s, d, error);
+  service_free(s);
+  return status;
+}
+
 static Status answer_kvcache(void *options, Document *d, Io *io, Error *error) {
   Service *s = options;
   (void)io;
-  if (s->lists) return kvcache_list(d, error);
-  Status status = service_complete(s, false, error);
-  if (!status) status = kvcache_figures(s, d, error);
-  service_free(s);
-  return status;
+  return s->lists ? kvcache_list(d, error) : answer(s, false, d, error);
 }
 
 const Command COMMAND_KVCACHE = {
@@ -163,26 +166,19 @@ static const OptionSet SERVE_SETS[] = {
     {0},
 };
 
-static Status answer(Service *s, Document *d, Error *error) {
-  Status status = service_complete(s, true, error);
-  if (!status) status = serve_figures(s, d, error);
-  service_free(s);
-  return status;
-}
-
 Status serve_of_line(const char *line, Document *d, Error *error) {
   Service *s = calloc(1, sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
   OptionParser parser = request_parser(SERVE_SETS, s);
   Status status = options_parse_state(&parser, line, error);
-  if (!status) status = answer(s, d, error);
+  if (!status) status = answer(s, true, d, error);
   free(s);
   return status;
 }
 
 static Status answer_serve(void *options, Document *d, Io *io, Error *error) {
   (void)io;
-  return ((Service *)options)->is_printed ? serve_printed(d, error) : answer(options, d, error);
+  return ((Service *)options)->is_printed ? serve_printed(d, error) : answer(options, true, d, error);
 }
 
 const Command COMMAND_SERVE = {

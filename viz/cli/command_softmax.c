@@ -49,9 +49,7 @@ static Status set_precision(void *target, const char *value, Error *error) {
 }
 
 static Status set_sink(void *target, const char *value, Error *error) {
-  SoftmaxOptions *o = target;
-  o->has_sink = true;
-  return score_parse_sink(value, &o->sink, error);
+  return score_parse_sink(value, &((SoftmaxOptions *)target)->sink, error);
 }
 
 static Status set_softcap(void *target, const char *value, Error *error) {
@@ -410,7 +408,7 @@ static const Option SOFTMAX_OPTIONS[] = {
                   OPTION_FLAG(SoftmaxOptions, without_max)),
     OPTION_ROW("sink", "SCORE",
                "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1.",
-               .set = set_sink),
+               .set = set_sink, .given = offsetof(SoftmaxOptions, has_sink)),
     OPTION_ROW("softcap", "C", "Scores become C tanh(score / C) first (Gemma 2 has 50).", .set = set_softcap),
     OPTION_ROW("rescale-above", "POWER",
                "m stays, and nothing is rescaled, until an exponential would exceed 2^POWER (FlashAttention-4 has 8).",

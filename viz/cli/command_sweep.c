@@ -148,7 +148,7 @@ static void add_row(Table *t, const Sweep *s, int point) {
 
 static void add_notes(Table *t, const Sweep *s, bool details) {
   bool any_misfit = false;
-  const Machine *const m = &s->first.machine;
+  const Machine *const m = &s->start.machine;
   for (int i = 0; i < s->n_points; i++)
     for (int k = 0; k < s->n_algorithms; k++) any_misfit = any_misfit || !s->points[i].runs[k].fits;
   const bool on_paper = !sweep_is_gpu(s->axis) && !m->l2_bytes;
@@ -164,7 +164,7 @@ static void add_notes(Table *t, const Sweep *s, bool details) {
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
   if (figure_needs(s->metric) == NEED_LINKS)
     table_note(t, "Between %" PRId64 " GPUs, each with its part; of them all, each sends as much as it receives.",
-               s->first.links.n);
+               s->start.links.n);
   if (is_time(s) && details)
     table_note(t,
                "Predicted where --kernel names a kernel that was timed; else this run's time at peak rates. Times of "
@@ -316,19 +316,18 @@ static Status check_options(const SweepOptions *o, Error *error) {
 
 static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *io, Error *error) {
   Request asked = o->request, resolved;
-  Sweep sweep = {0};
-  SweepConfig config = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
-  Status status = sweep_values(o, &asked, &resolved, values, &config.n, error);
-  if (!status) status = choose_metric(o, &config.metric, error);
+  Sweep sweep = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
+  Status status = sweep_values(o, &asked, &resolved, values, &sweep.n, error);
+  if (!status) status = choose_metric(o, &sweep.metric, error);
   if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);
   if (status) return status;
-  shard_slice(&o->shard, config.n, &config.first, &config.end);
+  shard_slice(&o->shard, sweep.n, &sweep.first, &sweep.end);
   Run run = {.request = &resolved,
              .document = d,
              .progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "sweep", progress_clock_s()),
-             .n = config.end - config.first};
-  config.context = &run;
-  status = sweep_run(&sweep, &asked, &config, error);
+             .n = sweep.end - sweep.first};
+  sweep.context = &run;
+  status = sweep_run(&sweep, &asked, error);
   progress_end(&run.progress);
   if (!status) program_notes(resolved.algorithms, resolved.n_algorithms, io);
   if (!status && d->form == DOCUMENT_PICTURE)

@@ -106,26 +106,25 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   return STATUS_OK;
 }
 
-static int run_trace(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
+  FileWrite file;
+  (void)d;
   if (o->format == TRACE_XDIN) o->format = TRACE_DIN;
-  if (request_algorithms(&o->request, REQUEST_ONE, error)) return EXIT_BAD_REQUEST;
-  if (o->format == TRACE_DIN && o->request.n_algorithms > 1) {
-    error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
-    return EXIT_BAD_REQUEST;
-  }
-  if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  Status status = request_algorithms(&o->request, REQUEST_ONE, error);
+  if (!status && o->format == TRACE_DIN && o->request.n_algorithms > 1)
+    status = error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
+  if (!status) status = request_problem(&o->request, &problem, NULL, error);
+  if (status) return status;
   if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   o->interrupted = io_catch_interrupt(io);
-  if (!*o->output.output) return write_trace(o, &problem, io->out, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  FileWrite file;
-  if (file_write_begin(&file, o->output.output, error)) return EXIT_BAD_REQUEST;
-  if (write_trace(o, &problem, file.stream, io, error)) {
-    file_write_abort(&file);
-    return EXIT_BAD_REQUEST;
-  }
-  return file_write_commit(&file, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  if (!*o->output.output) return write_trace(o, &problem, io->out, io, error);
+  if (file_write_begin(&file, o->output.output, error)) return error->status;
+  status = write_trace(o, &problem, file.stream, io, error);
+  if (!status) return file_write_commit(&file, error);
+  file_write_abort(&file);
+  return status;
 }
 
 static const Option TRACE_OPTIONS[] = {
@@ -176,5 +175,5 @@ const Command COMMAND_TRACE = {
     .options_bytes = sizeof(TraceOptions),
     .sets = SETS,
     .apart = "pipeline ! format from limit",
-    .run = run_trace,
+    .answer = answer,
 };

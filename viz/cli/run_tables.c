@@ -124,11 +124,7 @@ static const FigureLine LINES[] = {
 
 static const FigureNote NOTES[] = {
     {"!sram.fits sram.max_block",
-     "{algorithm} does not fit: {sram.bytes} of {sram.capacity_bytes}; blocks up to {sram.max_block} do.", NOTE_FIRST},
-    {"!sram.fits sram.max_block",
-     "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; blocks up to "
-     "{sram.max_block} fit.",
-     NOTE_DETAILS},
+     "{algorithm} does not fit: {sram.bytes} of {sram.capacity_bytes}; blocks up to {sram.max_block} do.", NOTE_BOTH},
     {"!sram.fits !sram.max_block",
      "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; at this d not "
      "even one "
@@ -153,9 +149,8 @@ static const FigureNote NOTES[] = {
      NOTE_DETAILS},
     {"l2.read_bytes !l2.all_walked", "Only some heads were walked through L2; the others are taken to go on like them.",
      NOTE_DETAILS},
-    {"links.ranks", "Links apart, rows are of one GPU.", NOTE_FIRST},
     {"links.ranks", "Links: bytes are counted; the time is a bound (data sheet). All other rows are of one GPU.",
-     NOTE_DETAILS},
+     NOTE_BOTH},
     {"overheads.reread_bytes",
      "Across the SRAM boundary what a program loads 'once' counts once a kernel, on any machine: the least that its "
      "products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of what is read "
@@ -218,8 +213,9 @@ static const FigureNote NOTES[] = {
 
 /* ---- The first screen -------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const Simulation *run, bool one, char text[224]) {
-  snprintf(text, 224, "%s%s%s", run->schedule->title, one ? "" : " on ", one ? "" : run->machine.name);
+/* Its algorithm, as `called`, and its machine where there are several. */
+static const char *name_of(const Simulation *run, const char *called, bool one, char text[224]) {
+  snprintf(text, 224, "%s%s%s", called, one ? "" : " on ", one ? "" : run->machine.name);
   return text;
 }
 
@@ -252,7 +248,7 @@ static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   if (!best) best = least(runs, n, bytes);
   const FigureRow *row = by_time ? time : bytes;
   const double first = figure_value(runs, row), other = figure_value(&runs[best], row);
-  name_of(runs, one, a), name_of(&runs[best], one, b);
+  name_of(runs, runs->schedule->title, one, a), name_of(&runs[best], runs[best].schedule->title, one, b);
   if (by_time)
     snprintf(text, 1024, "%s is %s %s (%s: %s vs %s).", b,
              times(first / other, "faster than", "slower than", "as fast as", r), a,
@@ -285,24 +281,19 @@ static FigureScale scale_of(const Simulation *runs, int n) {
 
 enum { SIDE_BY_SIDE = 3, FIRST_ROWS = 12 };
 
-static void name_column(const Simulation *run, bool one, char heading[128]) {
-  snprintf(heading, 128, "%s%s%s", run->schedule->name, one ? "" : " on ", one ? "" : run->machine.name);
-}
-
 /* Many runs: a line each. */
 static Table *put_lines(Document *d, const Simulation *runs, int n) {
   const FigureScale scale = scale_of(runs, n);
   const bool one = figure_one_machine(runs, n);
-  const FigureTable t =
-      figure_table(d, DOCUMENT_TEXT, NULL,
-                   runs[0].timed ? " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes|"
-                                   "at peak rates>@time.bound_s|predicted>@time.predicted_s|limited by>@time.bound"
-                                 : " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes",
-                   &scale);
+  FigureTable t;
+  figure_table(&t, d, DOCUMENT_TEXT, NULL,
+               runs[0].timed ? " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes|"
+                               "at peak rates>@time.bound_s|predicted>@time.predicted_s|limited by>@time.bound"
+                             : " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes",
+               &scale);
   for (int k = 0; k < n && k < FIRST_ROWS; k++) {
-    char heading[128];
-    name_column(&runs[k], one, heading);
-    table_text(t.table, ROLE_PLAIN, heading);
+    char heading[224];
+    table_text(t.table, ROLE_PLAIN, name_of(&runs[k], runs[k].schedule->name, one, heading));
     figure_cells(&t, &runs[k]);
   }
   if (n > FIRST_ROWS) table_note(t.table, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
@@ -311,7 +302,7 @@ static Table *put_lines(Document *d, const Simulation *runs, int n) {
 
 /* A column for each run. */
 static Table *put_columns(Document *d, const Simulation *runs, int n, bool details) {
-  char headings[RUN_TABLES_MAX][128];
+  char headings[RUN_TABLES_MAX][224];
   const FigureScale scale = scale_of(runs, n);
   const bool one = figure_one_machine(runs, n);
   TableColumn columns[RUN_TABLES_MAX + 2] = {{.heading = details ? "" : "tile B_r x B_c", .shrink = TABLE_WRAP}};
@@ -319,7 +310,7 @@ static Table *put_columns(Document *d, const Simulation *runs, int n, bool detai
   if (!details) columns[c++] = (TableColumn){.heading = "", .right = true};
   for (int k = 0; k < n; k++) {
     const Tiling *tiles = &runs[k].plan.tiling;
-    name_column(&runs[k], one, headings[k]);
+    name_of(&runs[k], runs[k].schedule->name, one, headings[k]);
     const size_t used = strlen(headings[k]);
     if (!details)
       snprintf(headings[k] + used, sizeof *headings - used, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
@@ -356,6 +347,7 @@ static const char CSV[] =
 void run_tables(Document *d, const Simulation *runs, int n, bool details) {
   if (d->form == DOCUMENT_TEXT) put_text(d, runs, n, details);
   if (d->form != DOCUMENT_CSV) return;
-  const FigureTable t = figure_table(d, DOCUMENT_CSV, NULL, CSV, NULL);
+  FigureTable t;
+  figure_table(&t, d, DOCUMENT_CSV, NULL, CSV, NULL);
   for (int k = 0; k < n; k++) figure_cells(&t, &runs[k]);
 }

@@ -258,12 +258,12 @@ Table *document_table(Document *d, unsigned forms, const char *key, const TableC
   return &part->table;
 }
 
-/* The columns of a pattern, whose words are cut out of text. */
-static int read_columns(const char *pattern, char text[1024], TableColumn are[TABLE_COLUMNS_MAX]) {
-  static const char MARKS[] = ">~!=;[";
+int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColumn are[TABLE_COLUMNS_MAX],
+                     ColumnSource from[TABLE_COLUMNS_MAX]) {
+  static const char MARKS[] = ">~!=;[@?";
   char *column = text;
   int n = 0;
-  snprintf(text, 1024, "%s", pattern);
+  snprintf(text, DOCUMENT_PATTERN, "%s", pattern);
   for (char *next; column && n < TABLE_COLUMNS_MAX; column = next) {
     TableColumn *is = &are[n++];
     if ((next = strchr(column, '|'))) *next++ = '\0';
@@ -277,6 +277,10 @@ static int read_columns(const char *pattern, char text[1024], TableColumn are[TA
         is->key = p;
       else if (mark == ';')
         is->csv = p;
+      else if (mark == '@')
+        from[n - 1].path = p;
+      else if (mark == '?')
+        from[n - 1].when = p;
       else if (mark == '>')
         is->right = true;
       else
@@ -287,15 +291,17 @@ static int read_columns(const char *pattern, char text[1024], TableColumn are[TA
 }
 
 Table table_of(const char *columns) {
-  char text[1024];
+  char text[DOCUMENT_PATTERN];
   TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
-  return table_new(are, read_columns(columns, text, are));
+  ColumnSource from[TABLE_COLUMNS_MAX];
+  return table_new(are, document_columns(columns, text, are, from));
 }
 
 Table *put_table(Document *d, unsigned forms, const char *key, const char *columns) {
-  char text[1024];
+  char text[DOCUMENT_PATTERN];
   TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
-  return document_table(d, forms, key, are, read_columns(columns, text, are));
+  ColumnSource from[TABLE_COLUMNS_MAX];
+  return document_table(d, forms, key, are, document_columns(columns, text, are, from));
 }
 
 void document_chart(Document *d, Chart *chart) {

@@ -37,7 +37,7 @@ typedef enum {
   DOCUMENT_ALL = DOCUMENT_TABLES | DOCUMENT_JSON
 } DocumentForm;
 
-enum { DOCUMENT_DEPTH = 16, SCREEN_LINES = 24, SCREEN_ROWS_LEAST = 3 };
+enum { DOCUMENT_DEPTH = 16, DOCUMENT_PATTERN = 1024, SCREEN_LINES = 24, SCREEN_ROWS_LEAST = 3 };
 
 typedef struct {
   DocumentForm form;
@@ -63,6 +63,14 @@ Table *document_table(Document *document, unsigned forms, const char *key, const
  * ' ' is an empty one. */
 Table *put_table(Document *document, unsigned forms, const char *key, const char *columns);
 Table table_of(const char *columns); /* of no document */
+
+/* The columns of such a pattern, whose words are cut out of text; behind them @PATH and ?WHEN, for who fills them.
+ * Returns how many there are. */
+typedef struct {
+  const char *path, *when; /* NULL: none */
+} ColumnSource;
+int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColumn columns[TABLE_COLUMNS_MAX],
+                     ColumnSource sources[TABLE_COLUMNS_MAX]);
 
 /* A chart or bars: plotted for people, drawn into a picture. Taken over; to be made only where they are shown. */
 static inline bool document_shows_charts(const Document *document) {

@@ -46,9 +46,9 @@ static Figure at(const Simulation *run, const char *path, size_t length) {
 }
 
 bool figure_meets(const Simulation *run, const char *when) {
-  for (size_t n; *when && *when != '|'; when += n + (when[n] == ' ')) {
-    n = strcspn(when, " |");
-    const size_t negated = *when == '!', path = strcspn(when + negated, "=~ |");
+  for (size_t n; *when; when += n + (when[n] == ' ')) {
+    n = strcspn(when, " ");
+    const size_t negated = *when == '!', path = strcspn(when + negated, "=~ ");
     const Figure f = at(run, when + negated, path);
     const char sign = when[negated + path], *other = when + negated + path + (sign == '=' || sign == '~');
     const size_t length = strcspn(other, " ");
@@ -200,34 +200,23 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
 
 /* ---- Columns --------------------------------------------------------------------------------------------------- */
 
-FigureTable figure_table(Document *d, unsigned forms, const char *key, const char *columns, const FigureScale *scale) {
-  FigureTable t = {.scale = scale};
-  char plain[1024] = "", path[64];
-  size_t used = 0;
-  for (const char *at = columns; t.n < TABLE_COLUMNS_MAX; at += *at == '|', t.n++) {
-    const size_t heading = strcspn(at, "[>~!=;@|"), n = strcspn(at, "@|"), named = strcspn(at, ";=@|");
-    const char *unit = "", *name = "";
-    if (at[n] == '@') {
-      const char *begin = at + n + 1 + (at[n + 1] == '*');
-      const size_t length = strcspn(begin, "?|");
-      snprintf(path, sizeof path, "%.*s", (int)length, begin);
-      const FigureRow *row = t.columns[t.n].row = figure_row(path);
-      t.columns[t.n].role = at[n + 1] == '*' ? ROLE_ACCENT : ROLE_PLAIN;
-      t.columns[t.n].when = begin[length] == '?' ? begin + length + 1 : "";
-      if (scale) unit = unit_of(scale, row);
-      name = strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
-    }
-    if (at[named] == '=') snprintf(path, sizeof path, "%.*s", (int)(n - named - 1), at + named + 1), name = path;
-    used += (size_t)snprintf(plain + used, sizeof plain - used, "%.*s%s%s%s%.*s", (int)heading, at, *unit ? "[" : "",
-                             unit, *unit ? "]" : "", (int)(n - heading), at + heading);
-    if (at[named] != ';' && *name) used += (size_t)snprintf(plain + used, sizeof plain - used, ";%s", name);
-    at += strcspn(at, "|");
-    if (!*at) break;
-    plain[used++] = '|';
+void figure_table(FigureTable *t, Document *d, unsigned forms, const char *key, const char *columns,
+                  const FigureScale *scale) {
+  TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
+  ColumnSource from[TABLE_COLUMNS_MAX] = {{0}};
+  *t = (FigureTable){.scale = scale};
+  t->n = document_columns(columns, t->text, are, from);
+  for (int c = 0; c < t->n; c++) {
+    const char *path = from[c].path;
+    if (!path) continue;
+    if (*path == '*') t->columns[c].role = ROLE_ACCENT, path++;
+    const FigureRow *row = t->columns[c].row = figure_row(path);
+    const char *dot = strrchr(path, '.');
+    t->columns[c].when = from[c].when ? from[c].when : "";
+    if (scale && *unit_of(scale, row)) are[c].unit = unit_of(scale, row);
+    if (!are[c].csv) are[c].csv = are[c].key ? are[c].key : dot ? dot + 1 : path;
   }
-  t.n++;
-  t.table = put_table(d, forms, key, plain);
-  return t;
+  t->table = document_table(d, forms, key, are, t->n);
 }
 
 void figure_cells(const FigureTable *t, const Simulation *run) {

@@ -51,12 +51,13 @@ typedef struct {
   int n;
   struct {
     const FigureRow *row; /* NULL: none */
-    const char *when;     /* in the text of the columns, which lives as long */
+    const char *when;
     TextRole role;
   } columns[TABLE_COLUMNS_MAX];
+  char text[DOCUMENT_PATTERN];
 } FigureTable;
-FigureTable figure_table(Document *document, unsigned forms, const char *key, const char *columns,
-                         const FigureScale *scale);
+void figure_table(FigureTable *table, Document *document, unsigned forms, const char *key, const char *columns,
+                  const FigureScale *scale);
 void figure_cells(const FigureTable *table, const Simulation *run);
 
 /* Words below a table, where a run meets `when`; {PATH} is its figure. */
@@ -67,7 +68,7 @@ typedef struct {
 void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen);
 
 /* Whether a run meets all of "PATH !PATH PATH=WORD PATH~PATH": has a figure that is neither 0 nor false, has none, has
- * this word, has two that differ. It ends with the text, or at a '|'. */
+ * this word, has two that differ. */
 bool figure_meets(const Simulation *run, const char *when);
 
 /* Whether all runs are on the first one's machine. */

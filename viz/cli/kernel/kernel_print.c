@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/cli/counter_file.h"
 #include "viz/kernel/kernel_lines.h"
 #include "viz/text/number.h"
 
@@ -128,6 +129,17 @@ static void put_unreached(Document *d, const KernelReport *r) {
 
 /* --- the table of lines --- */
 
+/* Of all that a line moves: requests and sectors; requests, wavefronts and conflicts. */
+static PtxCounts global_of(const KernelLine *l) {
+  return (PtxCounts){.requests = l->load.requests + l->store.requests + l->reduce.requests,
+                     .sectors = l->load.sectors + l->store.sectors + l->reduce.sectors};
+}
+static PtxCounts shared_of(const KernelLine *l) {
+  return (PtxCounts){.requests = l->shared_load.requests + l->shared_store.requests,
+                     .wavefronts = l->shared_load.wavefronts + l->shared_store.wavefronts,
+                     .conflicts = l->shared_load.conflicts + l->shared_store.conflicts};
+}
+
 static void ratio_cell(Table *t, uint64_t a, uint64_t b, double warn) {
   if (!b)
     table_empty(t, true);
@@ -137,17 +149,15 @@ static void ratio_cell(Table *t, uint64_t a, uint64_t b, double warn) {
 
 static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   char name[64];
-  const uint64_t sectors = k->load.sectors + k->store.sectors + k->reduce.sectors,
-                 requests = k->load.requests + k->store.requests + k->reduce.requests,
-                 wavefronts = k->shared_load.wavefronts + k->shared_store.wavefronts,
-                 conflicts = k->shared_load.conflicts + k->shared_store.conflicts;
+  const PtxCounts global = global_of(k), shared = shared_of(k);
   kernel_line_name(l, k, name, sizeof name);
-  put_cells(t, "*s?U", name, sectors * SECTOR_BYTES);
-  ratio_cell(t, sectors, requests, 16.5);
-  const double used = sectors ? (double)k->asked_bytes / ((double)sectors * SECTOR_BYTES) : 0,
+  put_cells(t, "*s?U", name, global.sectors * SECTOR_BYTES);
+  ratio_cell(t, global.sectors, global.requests, 16.5);
+  const double used = global.sectors ? (double)k->asked_bytes / ((double)global.sectors * SECTOR_BYTES) : 0,
                lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
   put_cells(t, used > 0 ? "@%" : "-", used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1.0 : used);
-  put_cells(t, wavefronts ? "u@u" : "--", wavefronts, conflicts * 4 > wavefronts ? ROLE_WARN : ROLE_PLAIN, conflicts);
+  put_cells(t, shared.wavefronts ? "u@u" : "--", shared.wavefronts,
+            shared.conflicts * 4 > shared.wavefronts ? ROLE_WARN : ROLE_PLAIN, shared.conflicts);
   put_cells(t, "@%~s", lanes < 0.5 ? ROLE_WARN : ROLE_PLAIN, lanes, k->text);
 }
 
@@ -175,9 +185,9 @@ static void put_advice(Document *d, const KernelReport *r, const KernelLine *lin
   for (int k = 0; k < n && k < LINES_SHOWN; k++) {
     const KernelLine *l = &lines[k];
     char name[64];
-    const double wavefronts = (double)(l->shared_load.wavefronts + l->shared_store.wavefronts),
-                 conflicts = (double)(l->shared_load.conflicts + l->shared_store.conflicts),
-                 moved = (double)(l->load.sectors + l->store.sectors + l->reduce.sectors) * SECTOR_BYTES;
+    const PtxCounts global = global_of(l), shared = shared_of(l);
+    const double wavefronts = (double)shared.wavefronts, conflicts = (double)shared.conflicts,
+                 moved = (double)global.sectors * SECTOR_BYTES;
     kernel_line_name(r->launch, l, name, sizeof name);
     if (wavefronts >= moved / SECTOR_BYTES / 4 && conflicts > wavefronts / 2) {
       document_line(
@@ -188,8 +198,7 @@ static void put_advice(Document *d, const KernelReport *r, const KernelLine *lin
           name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
       return;
     }
-    const double requests = (double)(l->load.requests + l->store.requests + l->reduce.requests),
-                 neighbours = (double)(l->load.sectors + l->store.sectors + l->reduce.sectors) / requests;
+    const double neighbours = (double)global.sectors / (double)global.requests;
     if (l->asked_bytes && neighbours >= 2 && moved > 2 * (double)l->asked_bytes) {
       document_line(
           d, ROLE_WARN,
@@ -242,15 +251,9 @@ Status kernel_put_counts(Document *d, const KernelReport *r, Error *error) {
                        "line|executed|lanes|global requests|sectors|asked bytes|shared requests|wavefronts|conflicts|"
                        "local sectors|source");
   for (const KernelLine *l = lines; l < lines + n; l++) {
-    const uint64_t counts[] = {l->executed,
-                               l->lanes,
-                               l->load.requests + l->store.requests + l->reduce.requests,
-                               l->load.sectors + l->store.sectors + l->reduce.sectors,
-                               l->asked_bytes,
-                               l->shared_load.requests + l->shared_store.requests,
-                               l->shared_load.wavefronts + l->shared_store.wavefronts,
-                               l->shared_load.conflicts + l->shared_store.conflicts,
-                               l->local.sectors};
+    const PtxCounts global = global_of(l), shared = shared_of(l);
+    const uint64_t counts[] = {l->executed,     l->lanes,          global.requests,  global.sectors,  l->asked_bytes,
+                               shared.requests, shared.wavefronts, shared.conflicts, l->local.sectors};
     kernel_line_name(r->launch, l, name, sizeof name);
     put_cells(t, "s", name);
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) put_cells(t, "u", counts[c]);
@@ -258,4 +261,95 @@ Status kernel_put_counts(Document *d, const KernelReport *r, Error *error) {
   }
   free(lines);
   return STATUS_OK;
+}
+
+/* --- beside what ncu counted --- */
+
+/* A counter as it is here. */
+typedef struct {
+  Counter counter;
+  bool predicted;
+  uint64_t value;
+} Here;
+
+enum { HERE_MAX = 12 };
+
+static uint64_t sectors(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) {
+  return t->by_kind[a].sectors + t->by_kind[b].sectors;
+}
+
+static int counters_here(const KernelReport *r, Here here[HERE_MAX]) {
+  const PtxTotals *t = &r->result.totals;
+  int n = 0;
+  here[n++] = (Here){COUNTER_GLOBAL_READ, false, SECTOR_BYTES * sectors(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY)};
+  here[n++] = (Here){COUNTER_CONFLICTS_LOAD, false, t->by_kind[PTX_SHARED_LOAD].conflicts};
+  here[n++] = (Here){COUNTER_CONFLICTS_STORE, false, t->by_kind[PTX_SHARED_STORE].conflicts};
+  if (!r->has_caches) return n;
+  const KernelTraffic *m = &r->traffic;
+  here[n++] = (Here){COUNTER_L2_WRITE_SECTORS, false, m->counts.writes};
+  here[n++] = (Here){COUNTER_L2_RED_SECTORS, false, sectors(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE)};
+  here[n++] = (Here){COUNTER_BOUNDARY_READ, true, SECTOR_BYTES * t->l1_sectors_from_l2};
+  here[n++] = (Here){COUNTER_L2_READ_SECTORS, true, m->read_sectors};
+  here[n++] = (Here){COUNTER_HBM_READ, true, kernel_hbm_read_bytes(r)};
+  return n;
+}
+
+/* The row's kernel is this one: its name holds the other's. */
+static bool is_of(const KernelReport *r, const CounterRow *row) {
+  const char *entry = ptx_entry_name(r->launch->module, r->launch->entry);
+  char plain[256];
+  snprintf(plain, sizeof plain, "%s", r->launch->name);
+  plain[strcspn(plain, "<")] = '\0';
+  return strstr(row->kernel, entry) != NULL || strstr(row->kernel, plain) != NULL;
+}
+
+static bool same_grid(const KernelReport *r, const CounterRow *row) {
+  for (int k = 0; k < 3; k++)
+    if (row->grid[k] && row->grid[k] != r->launch->launch.grid[k]) return false;
+  return true;
+}
+
+static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h, bool *differs) {
+  const double is = (double)h->value, should = (double)row->value[h->counter];
+  const bool equal = h->value + row->slack[h->counter] >= row->value[h->counter] &&
+                     row->value[h->counter] + row->slack[h->counter] >= h->value;
+  put_cells(t, "s~suu", COUNTER_NAMES[h->counter].title, h->predicted ? "predicted" : "counted", h->value,
+            (uint64_t)row->value[h->counter]);
+  if (should > 0)
+    table_percent(t, equal ? ROLE_GOOD : h->predicted ? ROLE_PLAIN : ROLE_BAD, is / should - 1);
+  else
+    table_empty(t, true);
+  put_row(d, t);
+  put_values(d, "metric:s equal:b", COUNTER_NAMES[h->counter].metric, equal);
+  put_end(d);
+  *differs |= !h->predicted && !equal;
+}
+
+Status kernel_put_beside(Document *d, const KernelReport *r, const char *path, bool *differs, Error *error) {
+  CounterTable table;
+  Here here[HERE_MAX];
+  const int n = counters_here(r, here);
+  int n_launches = 0, n_shared = 0;
+  Status status = counter_file_read(path, &table, error);
+  if (status) return status;
+  put_values(d, "kernel:s launches[", r->launch->name);
+  for (size_t k = 0; k < table.n_rows; k++) {
+    const CounterRow *row = &table.rows[k];
+    if (!is_of(r, row) || !same_grid(r, row)) continue;
+    n_launches++;
+    put_values(d, "{");
+    Table *t = put_table(d, DOCUMENT_ALL, "counters", "counter~=counter| ;kind=kind|here>=here|ncu>=ncu|error>=error");
+    table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
+    for (int h = 0; h < n; h++)
+      if (row->known[here[h].counter]) add_row(d, t, row, &here[h], differs), n_shared++;
+    put_end(d);
+  }
+  put_end(d);
+  if (!n_launches)
+    status = error_refuse(error, "%.200s has no launch of '%.80s' with this grid", path, r->launch->name);
+  else if (!n_shared)
+    status = error_refuse(error, "%.200s has none of the counters that are known here, such as %s", path,
+                          COUNTER_NAMES[COUNTER_L2_READ_SECTORS].metric);
+  counter_table_free(&table);
+  return status;
 }

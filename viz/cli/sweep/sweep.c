@@ -163,11 +163,10 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
                       schedule->name);
 }
 
-static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, const RankOptions *ranks, Simulation *runs,
-                        Error *error) {
+static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, Simulation *runs, Error *error) {
   const FigureRow *metric = s->metric;
   for (int k = 0; k < s->n_algorithms; k++) {
-    const Status status = run_one(metric, a, a->request.algorithms[k], ranks, &runs[k], error);
+    const Status status = run_one(metric, a, a->request.algorithms[k], s->ranks, &runs[k], error);
     if (status) return status;
     SweepRun *kept = &point->runs[k];
     *kept = (SweepRun){.schedule = runs[k].schedule,
@@ -183,25 +182,25 @@ static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, const RankO
   return STATUS_OK;
 }
 
-static Status run_points(Sweep *s, const Request *request, Asked *a, const SweepConfig *c, Error *error) {
+static Status run_points(Sweep *s, const Request *request, Asked *a, Error *error) {
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   const bool gpus = sweep_is_gpu(s->axis);
   Gpu machine;
   Status status = gpus ? STATUS_OK : REQUEST_FILES.gpu(request->gpu, &machine, error);
   if (!status && !gpus) status = check_l2(&machine, s->metric, *request->gpu, error);
   for (int i = 0; i < s->n_points && !status; i++) {
-    const SweepValue *const at = &c->values[c->first + (size_t)i];
+    const SweepValue *const at = &s->values[s->first + (size_t)i];
     Error inner = {0};
     s->points[i].value = at->value;
     status = ask(s->axis, request, at, gpus ? NULL : &machine, a, &inner);
     if (!status) status = question_has_effect(&a->request, a->gpu, &inner);
     if (!status && gpus) status = check_l2(a->gpu, s->metric, true, &inner);
     s->n_algorithms = a->request.n_algorithms;
-    if (!status) status = run_point(s, &s->points[i], a, c->ranks, runs, &inner);
+    if (!status) status = run_point(s, &s->points[i], a, runs, &inner);
     if (!status && gpus) snprintf(s->machines[i], sizeof *s->machines, "%s", runs[0].machine.name);
-    if (!status && c->take) status = c->take(c->context, s, i, runs, &inner);
+    if (!status) status = s->take(s->context, s, i, runs, &inner);
     runs[0].plan.mask.pattern = runs[0].plan.shape.pattern = NULL; /* of the last 64 masks alone the blocks are kept */
-    if (!status && i == 0) s->first = runs[0];
+    if (!status && i == 0) s->start = runs[0];
     if (status && gpus)
       error_set(error, status, "on %.64s: %s", at->gpu, inner.message);
     else if (status)
@@ -257,35 +256,34 @@ static void find_misfits(Sweep *s, const Request *request, Asked *a) {
 /* ---- The sweep ------------------------------------------------------------------------------------------------- */
 
 /* The algorithm; or the kernel, where that follows one here and another there, in this part or in others. */
-static void name_series(Sweep *s, const Request *request, Asked *a, const SweepConfig *c) {
+static void name_series(Sweep *s, const Request *request, Asked *a) {
   const bool follows = *request->kernel && !request->n_algorithms;
   for (int k = 0; k < s->n_algorithms; k++) {
     const Schedule *first = s->n_points ? s->points[0].runs[k].schedule : a->request.algorithms[k];
     bool varies = false;
     for (int i = 1; i < s->n_points; i++) varies = varies || s->points[i].runs[k].schedule != first;
-    for (size_t i = 0; i < c->n && follows && !sweep_is_gpu(s->axis); i++) {
-      if (ask(s->axis, request, &c->values[i], NULL, a, NULL)) continue;
+    for (size_t i = 0; i < s->n && follows && !sweep_is_gpu(s->axis); i++) {
+      if (ask(s->axis, request, &s->values[i], NULL, a, NULL)) continue;
       varies = varies || a->request.algorithms[0] != first;
     }
     s->series[k] = varies ? request->kernel : first->name;
   }
 }
 
-Status sweep_run(Sweep *s, const Request *request, const SweepConfig *c, Error *error) {
-  const size_t n = c->end - c->first, room = n ? n : 1;
-  *s = (Sweep){.axis = c->axis, .metric = c->metric, .n_points = (int)n};
+Status sweep_run(Sweep *s, const Request *request, Error *error) {
+  const size_t n = s->end - s->first, room = n ? n : 1;
+  s->n_points = (int)n;
   Asked *const a = calloc(1, sizeof *a);
   s->points = calloc(room, sizeof *s->points);
-  s->machines = calloc(sweep_is_gpu(c->axis) ? room : 1, sizeof *s->machines);
+  s->machines = calloc(sweep_is_gpu(s->axis) ? room : 1, sizeof *s->machines);
   Status status = STATUS_OK;
   if (!a || !s->points || !s->machines) status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu points", n);
-  if (!status && !n) status = ask(c->axis, request, &c->values[0], NULL, a, error);
+  if (!status && !n) status = ask(s->axis, request, s->values, NULL, a, error);
   s->n_algorithms = a ? a->request.n_algorithms : 0;
-  if (!status) status = run_points(s, request, a, c, error);
-  if (!status) name_series(s, request, a, c);
+  if (!status) status = run_points(s, request, a, error);
+  if (!status) name_series(s, request, a);
   if (!status) find_misfits(s, request, a);
   free(a);
-  if (status) sweep_free(s);
   return status;
 }
 
@@ -301,5 +299,4 @@ const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text,
 void sweep_free(Sweep *sweep) {
   free(sweep->points);
   free(sweep->machines);
-  sweep->points = NULL, sweep->machines = NULL;
 }

@@ -55,19 +55,27 @@ const FigureRow *sweep_metric(const char *name); /* NULL: there is no such figur
 const char *sweep_metric_title(const FigureRow *metric);
 bool sweep_asks_gpu(const FigureRow *metric); /* of L2, HBM or time; else what the program alone says */
 
-typedef struct {
+/* Told of each point, with its runs in full. */
+typedef struct Sweep Sweep;
+typedef Status SweepTake(void *context, const Sweep *sweep, int point, const Simulation *runs, Error *error);
+
+struct Sweep {
+  /* What is asked: the points first up to end of these values. Of a part the series have the names of the whole. */
   const SweepAxis *axis;
   const FigureRow *metric;
+  const SweepValue *values;
+  size_t n, first, end;
+  const RankOptions *ranks; /* of programs with `ranks` */
+  SweepTake *take;
+  void *context;
+  /* What follows from it. */
   int n_algorithms, n_points;
   SweepPoint *points;
-  Simulation first;                           /* of the first point */
+  Simulation start;                           /* of the first point */
   int64_t misfit_from, misfit_to;             /* values at an end of the axis without room for some tile; 0: none */
   char (*machines)[KEYFILE_TEXT_BYTES];       /* one a point where GPUs are swept */
   const char *series[REQUEST_ALGORITHMS_MAX]; /* the algorithm; or the kernel, where it follows several */
-} Sweep;
-
-/* Told of each point, with its runs in full. */
-typedef Status SweepTake(void *context, const Sweep *sweep, int point, const Simulation *runs, Error *error);
+};
 
 /* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads
  * becomes an H200 and 8 heads of 32K tokens, which share more than its L2 holds. */
@@ -76,19 +84,8 @@ void sweep_defaults(const SweepAxis *axis, Request *request);
 /* The state line of the request without the key that is swept. */
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
 
-/* What is swept: the points first up to end of these values. Of a part the series have the names of the whole. */
-typedef struct {
-  const SweepAxis *axis;
-  const FigureRow *metric;
-  const SweepValue *values;
-  size_t n, first, end;
-  const RankOptions *ranks; /* of programs with `ranks` */
-  SweepTake *take;          /* NULL: nobody is told */
-  void *context;
-} SweepConfig;
-
 /* Asks *request at every value for every algorithm. The caller calls sweep_free. */
-Status sweep_run(Sweep *sweep, const Request *request, const SweepConfig *config, Error *error);
+Status sweep_run(Sweep *sweep, const Request *request, Error *error);
 /* What the times of a point are: "predicted", "bound", ...; one for each algorithm where they differ. Returns text. */
 const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
 void sweep_free(Sweep *sweep);

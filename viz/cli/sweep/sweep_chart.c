@@ -12,9 +12,9 @@ static ValueKind sweep_kind(const FigureRow *metric) {
 
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
-  run_tables_problem(&s->first, problem, sizeof problem);
+  run_tables_problem(&s->start, problem, sizeof problem);
   const bool is_two_level = !sweep_asks_gpu(s->metric) && figure_needs(s->metric) == NEED_NOTHING &&
-                            !s->first.machine.l2_bytes && s->metric->unit == UNIT_BYTES;
+                            !s->start.machine.l2_bytes && s->metric->unit == UNIT_BYTES;
   snprintf(title, sizeof title, "%s against %s",
            is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
   title[strcspn(title, ",")] = '\0';
