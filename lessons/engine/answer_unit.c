@@ -23,15 +23,12 @@ static const Base BASES[] = {
     {"FLOPs/s", ANSWER_FLOP_PER_S},
     {"FLOP/B", ANSWER_FLOP_PER_BYTE},
     {"FLOPs/B", ANSWER_FLOP_PER_BYTE},
+    {"FLOPs", ANSWER_FLOP}, /* of any other case, but for the next */
     {"FLOPS", ANSWER_FLOP_PER_S},
-    {"FLOPs", ANSWER_FLOP},
-    {"flops", ANSWER_FLOP},
     {"FLOP", ANSWER_FLOP},
-    {"flop", ANSWER_FLOP},
     {"B/s", ANSWER_BYTES_PER_S},
     {"bytes", ANSWER_BYTES},
     {"byte", ANSWER_BYTES},
-    {"Bytes", ANSWER_BYTES},
     {"B", ANSWER_BYTES},
     {"seconds", ANSWER_SECONDS},
     {"second", ANSWER_SECONDS},
@@ -87,8 +84,7 @@ static bool same(const char *a, const char *b, size_t n, bool any_case) {
 static bool go_together(const Prefix *prefix, const Base *base) {
   const bool small = prefix->factor < 1, plain = prefix->factor == 1;
   if (base->dimension == ANSWER_SECONDS) return small || plain;
-  if (strncmp(base->name, "b", 1) == 0 || strncmp(base->name, "Bytes", 5) == 0)
-    return plain || (strlen(prefix->name) > 2 && !small); /* "megabytes", not "Mbytes" */
+  if (*base->name == 'b') return plain || (strlen(prefix->name) > 2 && !small); /* "megabytes", not "Mbytes" */
   return !small;
 }
 

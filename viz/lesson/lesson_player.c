@@ -25,7 +25,6 @@ static void set_scene(Player *player, SceneKind scene) {
     player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
 }
 
-/* A scene shows one algorithm; of several the last. */
 static void set(void *data, const char *state, SceneKind scene) {
   LessonPlayer *beside = data;
   Player *player = beside->player;
@@ -33,12 +32,10 @@ static void set(void *data, const char *state, SceneKind scene) {
   char line[REQUEST_STATE_BYTES];
   Error error = {0};
   beside->checked[0] = '\0';
-  if (lesson_change(&r, state, &error)) {
+  if (lesson_change(&r, state, &error))
     player_say(player, true, "Not possible: %s", error.message);
-  } else {
-    lesson_one_algorithm(&r);
-    if (player_restore(player, question_state(&r, line))) player->message[0] = '\0';
-  }
+  else if (player_restore(player, question_state(&r, line)))
+    player->message[0] = '\0';
   set_scene(player, scene);
 }
 
@@ -94,9 +91,7 @@ static void stop(void *data, uint64_t step) {
 static void solve(void *data, const char *state, const char *solution) {
   Request r = {0};
   char line[REQUEST_STATE_BYTES];
-  if (lesson_change(&r, state, NULL)) return;
-  lesson_one_algorithm(&r);
-  if (lesson_change(&r, solution, NULL) == STATUS_OK)
+  if (!lesson_change(&r, state, NULL) && !lesson_change(&r, solution, NULL))
     player_restore(((LessonPlayer *)data)->player, question_state(&r, line));
 }
 

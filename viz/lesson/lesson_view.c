@@ -22,12 +22,6 @@ LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene)
                       .write_bytes = now->write_bytes};
 }
 
-void lesson_one_algorithm(Request *r) {
-  if (r->n_algorithms < 2) return;
-  r->algorithms[0] = r->algorithms[r->n_algorithms - 1];
-  r->n_algorithms = 1;
-}
-
 Status lesson_change(Request *request, const char *change, Error *error) {
   Request r = *request;
   const Status status = request_read(&r, change, true, error);
@@ -35,6 +29,7 @@ Status lesson_change(Request *request, const char *change, Error *error) {
   const bool new_sides = r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
   if (r.block != request->block && !new_sides) r.tiling.B_r = r.tiling.B_c = 0;
   if (r.block == request->block && new_sides) r.block = 0;
+  if (r.n_algorithms > 1) r.algorithms[0] = r.algorithms[r.n_algorithms - 1], r.n_algorithms = 1;
   *request = r;
   return STATUS_OK;
 }
@@ -55,13 +50,11 @@ Status lesson_screen_open(LessonScreen *s, const char *state, const char *change
   memset(s, 0, sizeof *s);
   Request *r = &s->request;
   SceneKind scene = SCENE_WALK;
-  Status status = request_read(r, state, true, error);
-  lesson_one_algorithm(r);
+  Status status = lesson_change(r, state, error);
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
     status = error_refuse(error, "there is no scene '%s'", quote_text(r->scene).text);
   if (!status) status = request_algorithms(r, REQUEST_ONE, error);
-  lesson_one_algorithm(r);
   if (!status) status = make_stage(r, &s->stage, error);
   if (status) return status;
   stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);

@@ -24,11 +24,8 @@ Status lesson_screen_open(LessonScreen *screen, const char *state, const char *c
 void lesson_screen_free(LessonScreen *screen);
 
 /* Parses a change of a request: a block takes the place of block-q and block-k, and these of a
- * block. */
+ * block. Of several algorithms the last is left: a scene shows one. */
 Status lesson_change(Request *request, const char *change, Error *error);
-
-/* Takes one algorithm of several: the last that is named. A scene shows one. */
-void lesson_one_algorithm(Request *request);
 
 /* What there is to see, in words, for somebody who has no window: the moment when it is not the
  * start, else the whole run. */

@@ -93,15 +93,21 @@ static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_
   return any;
 }
 
+/* Where the parts of the scene lie, for the caller to free; NULL: no memory. */
+static SceneRegions *find_regions(const StoryScene *s, double width, double height) {
+  SceneRegions *regions = malloc(sizeof *regions);
+  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
+  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, width, height, regions);
+  cairo_surface_destroy(measures);
+  return regions;
+}
+
 Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   char names[STORY_LINE_BYTES];
-  Status status = STATUS_OK;
-  SceneRegions *regions = malloc(sizeof *regions);
-  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
-  if (!regions) status = error_set(error, STATUS_NO_MEMORY, "no memory for the parts of a scene");
   story_scene_show(s, 1);
-  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, 1200, 675, regions);
+  SceneRegions *regions = find_regions(s, 1200, 675);
+  Status status = regions ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the parts of a scene");
   snprintf(names, sizeof names, "%s", beat->moments.lit);
   for (char *rest = names, *name; !status && (name = strtok_r(rest, ",", &rest));) {
     bool is_there = false;
@@ -110,9 +116,14 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
       status = error_set(error, STATUS_BAD_FILE, "%s:%d: '%.40s' is lit, which the scene has not", story->file,
                          beat->line, name);
   }
-  cairo_surface_destroy(measures);
   free(regions);
   return status;
+}
+
+static void fill(cairo_t *cr, double x, double y, double width, double height, Colour colour) {
+  theme_use(cr, colour, 1);
+  cairo_rectangle(cr, x, y, width, height);
+  cairo_fill(cr);
 }
 
 /* ---- The page ---------------------------------------------------------------------------------------------- */
@@ -127,9 +138,7 @@ static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, c
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
   cairo_clip(cr);
   cairo_translate(cr, box.x, box.y);
-  SceneRegions *regions = malloc(sizeof *regions);
-  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
-  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, box.width, box.height, regions);
+  SceneRegions *regions = find_regions(s, box.width, box.height);
   cairo_save(cr);
   const bool some = regions && clip_to_lit(s, regions, cr);
   cairo_restore(cr);
@@ -141,7 +150,6 @@ static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, c
   }
   scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, theme);
   cairo_restore(cr);
-  cairo_surface_destroy(measures);
   free(regions);
 }
 
@@ -158,12 +166,9 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
   for (int k = 0; k < told->n; k++) {
     const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
-    theme_use(cr, theme->grid, 1);
-    cairo_rectangle(cr, x, 62 * u, each - gap, 8 * u);
-    cairo_fill(cr);
-    theme_use(cr, theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
-    cairo_rectangle(cr, x, 62 * u, filled * (each - gap), 8 * u);
-    cairo_fill(cr);
+    fill(cr, x, 62 * u, each - gap, 8 * u, theme->grid);
+    fill(cr, x, 62 * u, filled * (each - gap), 8 * u,
+         theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT]);
   }
 }
 
@@ -186,9 +191,7 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
                  ink = is_right ? theme_on(ground) : theme->ink;
     const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
     const char name[2] = {(char)('a' + k), '\0'};
-    theme_use(cr, ground, 1);
-    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
-    cairo_fill(cr);
+    fill(cr, box.x, box.y, box.width, box.height, ground);
     draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
     letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
@@ -206,12 +209,8 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
                   body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u},
                   answer = {.family = theme->sans, .size = 25 * u};
   const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
-  theme_use(cr, theme->panel, 1);
-  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
-  cairo_fill(cr);
-  theme_use(cr, theme->tile[TILE_COLOUR_CURRENT], 1);
-  cairo_rectangle(cr, box.x, box.y, 8 * u, box.height);
-  cairo_fill(cr);
+  fill(cr, box.x, box.y, box.width, box.height, theme->panel);
+  fill(cr, box.x, box.y, 8 * u, box.height, theme->tile[TILE_COLOUR_CURRENT]);
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
   const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);
