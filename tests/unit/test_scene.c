@@ -147,7 +147,10 @@ TEST(test_amber_scores_are_on_chip) {
       const bool is_held = (S && S < held + n) || (P && P < held + n);
       bool says_none = false;
       Pieces *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
-      for (int k = 0; k < all->n; k++) says_none |= strncmp(all->pieces[k].text, "no scores", 9) == 0;
+      for (int k = 0; k < all->n; k++) {
+        says_none |= strncmp(all->pieces[k].text, "no scores", 9) == 0;
+        if (strcmp(all->pieces[k].text, "the first scores") == 0) assert_true(now.line.n_past == 0);
+      }
       free(all);
       if (says_none == is_held)
         fail_msg("%s, step %d: '%.*s', %s", CASES[c].algorithm, (int)step, (int)n, held + 1,

@@ -47,7 +47,6 @@ static void draw_count(const Pen *pen, Box at, uint64_t count, uint64_t most, do
 /* Where lines of the source lie: those amid which the chosen one is. */
 typedef struct {
   Box body;
-  Pen code;                      /* smaller than the page's where lines are long, but never below what is read */
   double gutter, column, number; /* widths: of line numbers, of a column of bars, of a number in it */
   double row;
   int letters, more; /* of code that a row has room for, beside its bars and where it has none */
@@ -56,7 +55,6 @@ typedef struct {
 
 /* Lines of code have their room first; bars are as wide as that leaves, within bounds. */
 static void size_columns(const Pen *pen, const KernelScene *s, SourcePlace *p) {
-  p->code = *pen;
   p->gutter = pen_mono_width(pen, TYPE_SMALL, "0000");
   p->number = pen_text_width(pen, TYPE_SMALL, true, WIDEST_COUNT);
   const double u = pen->unit, width = p->body.width - p->gutter - 20 * u;
@@ -64,8 +62,7 @@ static void size_columns(const Pen *pen, const KernelScene *s, SourcePlace *p) {
   double longest = 1;
   for (int k = 0; k < s->n_lines; k++) longest = fmax(longest, pen_mono_width(pen, TYPE_SMALL, s->lines[k].text));
   p->column = fmax(least, fmin((width - longest) / 2, 0.19 * p->body.width));
-  p->code.unit = fmin(u, fmax(fmax(1, 0.75 * u), u * (width - 2 * p->column) / longest));
-  const double letter = pen_mono_width(&p->code, TYPE_SMALL, "0");
+  const double letter = pen_mono_width(pen, TYPE_SMALL, "0");
   p->letters = (int)fmax(8, (width - 2 * p->column) / letter);
   p->more = (int)fmax(8, width / letter);
 }
@@ -129,7 +126,7 @@ static double draw_line(const Pen *pen, const KernelScene *s, const SourcePlace 
   const char *rest = l->text;
   do {
     rest = take_row(p, l->text, rest, text);
-    pen_mono(&p->code, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
+    pen_mono(pen, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
              all.x + p->gutter + 10 * u, y + down, 0, text);
     y += p->row;
   } while (*rest);

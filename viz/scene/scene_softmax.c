@@ -211,8 +211,11 @@ static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet
         r->phase < ROW_ACCUMULATED ? "no scores on chip: they are in HBM" : "no scores on chip: they are in O";
     sheet->caption[1] = "no scores on chip";
   } else if (!isfinite(r->m_old) || r->without_max) {
-    sheet->caption[0] = r->without_max ? "without the maximum nothing shrinks" : "the first scores";
-    sheet->caption[1] = r->without_max ? "nothing shrinks" : NULL;
+    const bool is_first = row->now->line.n_past == 0;
+    sheet->caption[0] = r->without_max ? "without the maximum nothing shrinks"
+                        : is_first     ? "the first scores"
+                                       : "more scores, and no maximum yet";
+    sheet->caption[1] = r->without_max ? "nothing shrinks" : is_first ? NULL : "no maximum yet";
     sheet->colour = t->warn;
   } else if (!row->is_rescaled) {
     sheet->caption[0] = row->is_larger ? "a larger score arrives" : "no larger score arrives";
