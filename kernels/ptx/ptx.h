@@ -77,6 +77,8 @@ void ptx_kernel_free(PtxKernel *kernel);
 bool ptx_kernel_dynamic_shared(const PtxKernel *kernel); /* it names `.extern .shared`: a launch gives its bytes */
 int64_t ptx_kernel_static_shared(const PtxKernel *kernel);
 int64_t ptx_kernel_local(const PtxKernel *kernel); /* bytes of a thread */
+/* Where the array at an address of shared memory begins: static ones, then dynamic memory. */
+int64_t ptx_shared_array(const PtxKernel *kernel, int64_t address);
 
 /* One instruction of a kernel, for tables. `text` is a name of what it does ("ld.global.f32"). */
 typedef struct {
@@ -191,6 +193,11 @@ typedef struct {
   uint64_t wavefronts, conflicts; /* shared */
 } PtxCounts;
 
+static inline void ptx_counts_add(PtxCounts *to, const PtxCounts *c) {
+  to->executed += c->executed, to->lanes += c->lanes, to->requests += c->requests;
+  to->sectors += c->sectors, to->wavefronts += c->wavefronts, to->conflicts += c->conflicts;
+}
+
 typedef enum { /* what the requests of an instruction are */
                PTX_NO_REQUEST,
                PTX_GLOBAL_LOAD,
@@ -251,14 +258,5 @@ typedef struct {
  * line; the result then has what was counted until there. Free it in either case. */
 Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *result, Error *error);
 void ptx_result_free(PtxResult *result);
-
-/* Sums of a result by source line of one file (1 is the module's own), most sectors first, then most conflicts. Returns
- * how many lines there are; fills at most `max` of them. */
-typedef struct {
-  int32_t line;
-  PtxCounts global_load, global_store, shared_load, shared_store, other;
-  uint64_t executed, lanes;
-} PtxLine;
-int ptx_lines(const PtxKernel *kernel, const PtxResult *result, int file, PtxLine *lines, int max);
 
 #endif

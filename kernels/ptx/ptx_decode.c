@@ -475,6 +475,14 @@ bool ptx_kernel_dynamic_shared(const PtxKernel *k) { return k->dynamic_shared; }
 int64_t ptx_kernel_static_shared(const PtxKernel *k) { return k->static_shared; }
 int64_t ptx_kernel_local(const PtxKernel *k) { return k->local_bytes; }
 
+int64_t ptx_shared_array(const PtxKernel *k, int64_t address) {
+  const int64_t align = k->dynamic_align, dynamic = (k->static_shared + align - 1) / align * align;
+  if (address >= dynamic) return dynamic;
+  int32_t n = k->n_arrays;
+  while (n > 1 && k->arrays[n - 1] > address) n--;
+  return n ? k->arrays[n - 1] : 0;
+}
+
 int ptx_n_instructions(const PtxKernel *k) { return k->n_code; }
 
 PtxInstruction ptx_instruction(const PtxKernel *k, int pc) {

@@ -79,6 +79,7 @@ Symbol *decode_place_shared(Decoder *d, Word name, int64_t bytes, int64_t align,
   }
   k->static_shared = (k->static_shared + align - 1) / align * align;
   s->value = k->static_shared;
+  if (k->n_arrays < SHARED_ARRAYS) k->arrays[k->n_arrays++] = k->static_shared;
   k->static_shared += bytes;
   if (k->static_shared > PTX_MAX_SHARED_BYTES) {
     ptx_reader_refuses(&d->r, name, "brings shared memory above 227 KB");

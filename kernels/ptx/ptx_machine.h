@@ -156,6 +156,7 @@ typedef struct {
   uint64_t value; /* a special register's number, a parameter's offset */
 } Slot;
 
+enum { SHARED_ARRAYS = 16 };
 struct PtxKernel {
   const PtxModule *module;
   int32_t function;
@@ -172,6 +173,8 @@ struct PtxKernel {
   int64_t file_bytes; /* of one warp's registers */
   int32_t n_predicates, n_sites, n_registers;
   int64_t static_shared, local_bytes; /* local: a thread's, with the parameters of calls */
+  int64_t arrays[SHARED_ARRAYS];      /* of static shared memory: where they begin */
+  int32_t n_arrays;
   bool dynamic_shared, has_spin, has_l1_bypass;
   int32_t granule_bytes, dynamic_align; /* where dynamic shared memory begins: a multiple of it */
 };

@@ -63,7 +63,8 @@ static const ShadowRegion *nearest(const PtxShadow *s, uint64_t address, int64_t
 static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   static const char *const DOES[] = {"loads", "stores", "updates", "copies", "copies"};
   char name[70] = "shared memory";
-  int64_t past = (int64_t)(a->address[lane] - (uint64_t)s->shared_bytes);
+  const int32_t in_shared = (int32_t)a->address[lane]; /* such an address has 32 bits: below 0 is before its start */
+  int64_t past = in_shared < 0 ? in_shared : in_shared - s->shared_bytes;
   const bool is_global = a->space == PTX_SPACE_GLOBAL;
   const ShadowRegion *r = is_global ? nearest(s, a->address[lane], &past) : NULL;
   const int32_t where_to = !is_global ? 0 : r ? 1 + (int32_t)(r - s->regions) : -1;

@@ -42,10 +42,8 @@ static void run_entry(const PtxModule *m, int entry, const PtxKernel *kernel, si
                             .print = count_printed,
                             .print_context = &n_printed};
   PtxResult result;
-  PtxLine lines[4];
   Error error = {0};
   if (ptx_run(kernel, &launch, &result, &error)) require_line(&error, "");
-  require(ptx_lines(kernel, &result, 1, lines, 4) >= 0);
   require(result.totals.memory_bytes <= (16 << 20) + (int64_t)ptx_n_instructions(kernel) * 4096);
   ptx_result_free(&result);
   for (int i = 0; i < n; i++)

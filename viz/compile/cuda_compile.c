@@ -14,6 +14,7 @@
 #include "sim/base/quote.h"
 #include "viz/compile/child_run.h"
 #include "viz/compile/source_cut.h"
+#include "viz/kernel/kernel_signature.h"
 #include "viz/request/assets.h"
 
 enum {
@@ -132,6 +133,12 @@ static Status refuse(const CudaSource *source, const Folder *folder, const char 
   const long number = colon ? strtol(colon + 1, NULL, 10) : 0;
   char hint[160];
   hint_at_headers(result, hint, sizeof hint);
+  char kernel[100], parameters[100];
+  snprintf(kernel, sizeof kernel, "%.*s", source->template_name ? (int)strcspn(source->template_name, "<") : 0,
+           source->template_name);
+  if (strstr(what, MARK) && signature_template(source->text, source->length, kernel, parameters, sizeof parameters))
+    return error_set(error, STATUS_BAD_REQUEST, "%.100s: '%.80s' does not fit the template of '%.60s', %s",
+                     source->path, source->template_name, kernel, parameters);
   const size_t length = colon ? (size_t)(colon - file) : 0;
   const char *name = base_name(source->path);
   if (own && strlen(name) == length && memcmp(file, name, length) == 0)
@@ -200,6 +207,17 @@ static Status add_copy(Compile *c, const char *name, const char *text, size_t le
   copy->text[length] = '\0';
   copy->length = length;
   return STATUS_OK;
+}
+
+/* A cell of a notebook begins with lines for the notebook: %%writefile, %%cu, !nvcc. */
+static void blank_magic(Compile *c) {
+  char *line = c->copies[0].text;
+  while (*line == '%' || *line == '!') {
+    const size_t n = strcspn(line, "\n");
+    note(c->result, "a line for a notebook was left out: ", quote(line, n).text);
+    memset(line, ' ', n);
+    line += n + (line[n] == '\n');
+  }
 }
 
 /* Adds what a copy includes by "NAME", from the folder of each. */
@@ -560,6 +578,7 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
   if (!status)
     status = add_copy(c, *base_name(source->path) ? base_name(source->path) : "kernel.cu", source->text, source->length,
                       error);
+  if (!status) blank_magic(c);
   if (!status) status = compile_rounds(c, clang, error);
   folder_remove(&c->folder);
   for (int k = 0; k < c->n_copies; k++) free(c->copies[k].text);

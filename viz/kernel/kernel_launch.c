@@ -48,8 +48,35 @@ static Status compile(KernelLaunch *l, Error *error) {
   return status;
 }
 
-/* What --entry takes: of kernels of one plain name, "'scale<128>'" where its arguments are whole numbers (clang makes
- * such an instance), else the mangled name. */
+/* Behind a template argument of a mangled name, "Li2E", "f" or "6__half", as it is written; NULL: another kind. */
+static const char *take_argument(const char *at, char *to, size_t size) {
+  static const char LETTERS[] = "bcahstijlmxyfd";
+  static const char *const TYPES[] = {
+      "bool", "char",          "signed char", "unsigned char",      "short", "unsigned short", "int", "unsigned",
+      "long", "unsigned long", "long long",   "unsigned long long", "float", "double"};
+  const char *letter = *at ? strchr(LETTERS, *at) : NULL;
+  if (letter) {
+    snprintf(to, size, "%s", TYPES[letter - LETTERS]);
+    return at + 1;
+  }
+  if (*at != 'L') { /* the length of a type's name, and the name */
+    char *name;
+    const long n = strtol(at, &name, 10);
+    if (name == at || n < 1 || (size_t)n > strlen(name)) return NULL;
+    snprintf(to, size, "%.*s", (int)n, name);
+    return name + n;
+  }
+  if (!at[1]) return NULL;
+  const bool is_negative = at[2] == 'n'; /* L, a type, digits, E */
+  const char *digits = at + 2 + is_negative;
+  const size_t n = strspn(digits, "0123456789");
+  if (!n || digits[n] != 'E') return NULL;
+  snprintf(to, size, "%s%.*s", is_negative ? "-" : "", (int)n, digits);
+  return digits + n + 1;
+}
+
+/* What --entry takes: of kernels of one plain name, "'scale<float, 128>'" (clang makes such an instance), else, with
+ * arguments of other kinds, the mangled name. */
 static void name_entry(const KernelLaunch *l, int e, char *to, size_t size) {
   const char *mangled = ptx_entry_name(l->module, e);
   char plain[128], other[128];
@@ -62,18 +89,14 @@ static void name_entry(const KernelLaunch *l, int e, char *to, size_t size) {
   snprintf(to, size, "%s", same > 1 ? mangled : plain);
   const char *at = strstr(mangled, plain) + strlen(plain);
   if (same < 2 || !l->by_clang || *at != 'I') return;
-  char arguments[100] = "";
+  char arguments[100] = "", argument[40];
   size_t n = 0;
-  for (at++; *at == 'L' && at[1] && n + 24 < sizeof arguments;) { /* L, a type, digits, E */
-    const bool is_negative = at[2] == 'n';
-    const char *digits = at + 2 + is_negative;
-    const size_t length = strspn(digits, "0123456789");
-    if (!length || length > 20 || digits[length] != 'E') return;
-    n += (size_t)snprintf(arguments + n, sizeof arguments - n, "%s%s%.*s", n ? ", " : "", is_negative ? "-" : "",
-                          (int)length, digits);
-    at = digits + length + 1;
+  for (at++; *at != 'E'; n = strlen(arguments)) {
+    at = take_argument(at, argument, sizeof argument);
+    if (!at || n + sizeof argument + 2 > sizeof arguments) return;
+    snprintf(arguments + n, sizeof arguments - n, "%s%s", n ? ", " : "", argument);
   }
-  if (*at == 'E' && snprintf(to, size, "'%s<%s>'", plain, arguments) >= (int)size) snprintf(to, size, "%s", mangled);
+  if (snprintf(to, size, "'%s<%s>'", plain, arguments) >= (int)size) snprintf(to, size, "%s", mangled);
 }
 
 /* "saxpy, histogram, ..." */
@@ -107,10 +130,11 @@ static bool find_launch(const KernelLaunch *l, const char *name, char *to, size_
 }
 
 static Status refuse_template(const KernelLaunch *l, const char *name, Error *error) {
-  char launched[128] = "";
+  char launched[128] = "", parameters[100] = "";
   const bool found = find_launch(l, name, launched, sizeof launched);
-  return error_refuse(error, "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>'%s%.90s%s", name, name,
-                      found ? " (the file launches " : "", launched, found ? ")" : "");
+  signature_template(l->source, l->source_length, name, parameters, sizeof parameters);
+  return error_refuse(error, "'%.60s' is a template; give its arguments %s: --entry '%.60s<...>'%s%.90s%s", name,
+                      parameters, name, found ? " (the file launches " : "", launched, found ? ")" : "");
 }
 
 /* clang made no kernel: there is none, or it is a template that nobody instantiates. */
@@ -119,6 +143,17 @@ static Status no_kernel(const KernelLaunch *l, Error *error) {
   if (!signature_first(l->source, l->source_length, name, sizeof name))
     return error_refuse(error, "%.160s holds no kernel, a __global__ function", l->request->file);
   return refuse_template(l, name, error);
+}
+
+/* A template whose parameters all have defaults needs no arguments. */
+static Status compile_defaults(KernelLaunch *l, KernelRequest *request, Error *error) {
+  char name[80];
+  Error own = {0};
+  if (*request->entry || !signature_first(l->source, l->source_length, name, sizeof name)) return no_kernel(l, error);
+  snprintf(request->entry, sizeof request->entry, "%s<>", name);
+  free(l->ptx);
+  l->ptx = NULL, l->n_notes = 0;
+  return compile(l, &own) ? no_kernel(l, error) : STATUS_OK;
 }
 
 static Status find_entry(KernelLaunch *l, Error *error) {
@@ -143,10 +178,7 @@ static Status find_entry(KernelLaunch *l, Error *error) {
     for (int later = e + 1; later < n; later++) {
       signature_plain_name(ptx_entry_name(l->module, later), plain, sizeof plain);
       if (strcmp(plain, r->entry) == 0)
-        return error_refuse(error,
-                            "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled "
-                            "name, as '%.100s'",
-                            r->entry, r->entry, ptx_entry_name(l->module, e));
+        return error_refuse(error, "more than one kernel is called '%.60s'; say which: %s", r->entry, names);
     }
   }
   if (l->entry >= 0) return STATUS_OK;
@@ -285,7 +317,6 @@ static Status load_module(KernelLaunch *l, Error *error) {
   char name[160];
   const char *slash = strrchr(l->request->file, '/'), *file = slash ? slash + 1 : l->request->file;
   snprintf(name, sizeof name, l->by_clang ? "PTX of %.140s" : "%.150s", file);
-  if (l->by_clang && !strstr(l->ptx, ".entry")) return no_kernel(l, error);
   Status status = ptx_module_load(l->ptx, l->ptx_length, name, &l->module, error);
   if (status == STATUS_OK) status = find_entry(l, error);
   if (status) return status;
@@ -312,6 +343,7 @@ Status kernel_launch_prepare(KernelLaunch *l, KernelRequest *request, Error *err
   status = kernel_request_from_file(request, text, length, error);
   like_defaults(request);
   if (status == STATUS_OK && !l->ptx) status = compile(l, error);
+  if (!status && l->by_clang && !strstr(l->ptx, ".entry")) status = compile_defaults(l, request, error);
   if (status || request->ptx) return status;
   status = load_module(l, error);
   if (status == STATUS_OK) status = make_shape(l, error);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
+#include "viz/kernel/cuda_source.h"
+#include "viz/request/assets.h"
 
 /* Bytes that a lane moves by an instruction: "ld.global.v4.f32" is 16. */
 static int32_t instruction_lane_bytes(const char *text) {
@@ -20,11 +22,6 @@ static int32_t instruction_lane_bytes(const char *text) {
   return bytes * vector;
 }
 
-static void add(PtxCounts *to, const PtxCounts *c) {
-  to->executed += c->executed, to->lanes += c->lanes, to->requests += c->requests;
-  to->sectors += c->sectors, to->wavefronts += c->wavefronts, to->conflicts += c->conflicts;
-}
-
 /* A branch that is not taken has no lane: such would say little of the line. */
 static bool is_jump(const char *text) {
   return strncmp(text, "bra", 3) == 0 || strncmp(text, "ret", 3) == 0 || strncmp(text, "exit", 4) == 0;
@@ -34,15 +31,15 @@ static void add_instruction(KernelLine *line, PtxRequestKind kind, const PtxCoun
   if (!is_jump(text)) line->executed += c->executed, line->lanes += c->lanes;
   switch (kind) {
   case PTX_GLOBAL_LOAD:
-  case PTX_ASYNC_COPY: add(&line->load, c); break;
-  case PTX_GLOBAL_STORE: add(&line->store, c); break;
+  case PTX_ASYNC_COPY: ptx_counts_add(&line->load, c); break;
+  case PTX_GLOBAL_STORE: ptx_counts_add(&line->store, c); break;
   case PTX_GLOBAL_ATOMIC:
-  case PTX_GLOBAL_REDUCE: add(&line->reduce, c); break;
-  case PTX_SHARED_LOAD: add(&line->shared_load, c); break;
+  case PTX_GLOBAL_REDUCE: ptx_counts_add(&line->reduce, c); break;
+  case PTX_SHARED_LOAD: ptx_counts_add(&line->shared_load, c); break;
   case PTX_SHARED_STORE:
-  case PTX_SHARED_ATOMIC: add(&line->shared_store, c); break;
+  case PTX_SHARED_ATOMIC: ptx_counts_add(&line->shared_store, c); break;
   case PTX_LOCAL_LOAD:
-  case PTX_LOCAL_STORE: add(&line->local, c); break;
+  case PTX_LOCAL_STORE: ptx_counts_add(&line->local, c); break;
   default: break;
   }
   if (kind == PTX_GLOBAL_LOAD || kind == PTX_GLOBAL_STORE || kind == PTX_GLOBAL_ATOMIC || kind == PTX_GLOBAL_REDUCE)
@@ -67,24 +64,35 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* The number of the .cu that was asked about; else the first, which is a .ptx's. */
+/* The number of the .cu that was asked about, 0 where no line is its own; of a .ptx the first. */
 int32_t kernel_main_file(const KernelLaunch *l) {
   for (int32_t f = 1; ptx_source_file(l->module, f); f++)
     if (strcmp(base_name(ptx_source_file(l->module, f)), base_name(l->request->file)) == 0) return f;
-  return 1;
+  return !l->by_clang;
+}
+
+/* What a header beside the source has, or below: by the longest end of its path that is there; NULL: none. */
+static char *header_text(const KernelLaunch *l, const char *path) {
+  char *text;
+  size_t length;
+  for (; path; path = strchr(path, '/')) {
+    path += *path == '/';
+    if (*path && !file_read_beside(l->request->file, path, CUDA_SOURCE_MAX, &text, &length, NULL)) return text;
+  }
+  return NULL;
 }
 
 static void take_text(const KernelLaunch *l, KernelLine *line) {
-  const bool of_ptx = line->file == 0;
-  if (!of_ptx && (!l->source || line->file != kernel_main_file(l))) return;
-  const char *p = of_ptx ? l->ptx : l->source;
+  const bool of_main = l->source && line->file == kernel_main_file(l);
+  char *header = line->file && !of_main ? header_text(l, ptx_source_file(l->module, line->file)) : NULL;
+  const char *p = line->file == 0 ? l->ptx : of_main ? l->source : header;
   for (int32_t k = 1; k < line->line && p; k++) {
     p = strchr(p, '\n');
     if (p) p++;
   }
-  if (!p) return;
-  while (*p == ' ' || *p == '\t') p++;
-  snprintf(line->text, sizeof line->text, "%.*s", (int)strcspn(p, "\r\n"), p);
+  if (p) p += strspn(p, " \t");
+  if (p) snprintf(line->text, sizeof line->text, "%.*s", (int)strcspn(p, "\r\n"), p);
+  free(header);
   for (char *c = line->text; *c; c++)
     if (*c == '\t') *c = ' ';
 }
@@ -109,7 +117,7 @@ KernelLine *kernel_lines(const KernelLaunch *l, const PtxResult *result, int *n)
     PtxCounts *to[] = {&last->load, &last->store, &last->reduce, &last->shared_load, &last->shared_store, &last->local};
     const PtxCounts *from[] = {&line->load,        &line->store,        &line->reduce,
                                &line->shared_load, &line->shared_store, &line->local};
-    for (int k = 0; k < 6; k++) add(to[k], from[k]);
+    for (int k = 0; k < 6; k++) ptx_counts_add(to[k], from[k]);
     last->executed += line->executed, last->lanes += line->lanes, last->asked_bytes += line->asked_bytes;
   }
   for (int k = 0; k < *n; k++) {

@@ -20,7 +20,7 @@ KernelLine *kernel_lines(const KernelLaunch *launch, const PtxResult *result, in
 /* The line's name: "72", or "common.h:12" of another file than the main one. */
 void kernel_line_name(const KernelLaunch *launch, const KernelLine *line, char *to, size_t size);
 
-/* The number of the .cu that was asked about; else the first, which is a .ptx's. */
+/* The number of the .cu that was asked about, 0 where no line is its own; of a .ptx the first. */
 int32_t kernel_main_file(const KernelLaunch *launch);
 
 #endif

@@ -119,10 +119,7 @@ void kernel_report_verdict(const KernelReport *r, const KernelLine *lines, int n
 
 PtxCounts kernel_counts(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) {
   PtxCounts c = t->by_kind[a];
-  const PtxCounts *more = &t->by_kind[b];
-  if (a == b) return c;
-  c.executed += more->executed, c.lanes += more->lanes, c.requests += more->requests;
-  c.sectors += more->sectors, c.wavefronts += more->wavefronts, c.conflicts += more->conflicts;
+  if (a != b) ptx_counts_add(&c, &t->by_kind[b]);
   return c;
 }
 

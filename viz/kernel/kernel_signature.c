@@ -115,6 +115,28 @@ bool signature_find(const char *text, size_t length, const char *name, Signature
   return false;
 }
 
+bool signature_template(const char *text, size_t length, const char *name, char *to, size_t size) {
+  Signature ignored;
+  for (size_t i = 0, next; (next = behind_global(text, length, i)) < length; i = next) {
+    const char *end = strpbrk(text + next, "{;");
+    if (end && !signature_find(text + next - sizeof "__global__" + 1, (size_t)(end - text) - next + sizeof "__global__",
+                               name, &ignored))
+      continue;
+    size_t begin = next;
+    while (begin > 0 && !strchr(";{}", text[begin - 1])) begin--;
+    const char *word = strstr(text + begin, "template"), *open = word ? strchr(word, '<') : NULL;
+    if (!open || word > text + next) return false;
+    int depth = 0;
+    for (end = open; *end; end++) {
+      depth += (*end == '<') - (*end == '>');
+      if (!depth) break;
+    }
+    snprintf(to, size, "%.*s", (int)(end - open) + 1, open);
+    return true;
+  }
+  return false;
+}
+
 /* The word that ends at `end`. */
 static size_t word_begin(const char *text, size_t end) {
   while (end > 0 && is_word(text[end - 1])) end--;

@@ -21,6 +21,9 @@ typedef struct {
  * parameters than fit. */
 bool signature_find(const char *text, size_t length, const char *name, Signature *signature);
 
+/* The parameters of its template, "<typename T, int N>"; false: it is none. The text ends in a zero byte. */
+bool signature_template(const char *text, size_t length, const char *name, char *to, size_t size);
+
 /* The name of the first __global__ function; false: there is none. */
 bool signature_first(const char *text, size_t length, char *name, size_t size);
 

@@ -180,25 +180,41 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
   return status == STATUS_NO_MEMORY ? error_set(g->error, status, "%s", own.message) : STATUS_OK;
 }
 
+/* What loads, or stores, of a line cost: sectors, or conflicts of shared memory. */
+typedef struct {
+  int line;
+  bool stores;
+  uint64_t cost, requests;
+} Dear;
+
+static int by_line(const void *a, const void *b) {
+  const Dear *x = a, *y = b;
+  if (x->line != y->line) return x->line < y->line ? -1 : 1;
+  return (int)x->stores - (int)y->stores;
+}
+
 /* The dearest line of global or of shared memory, in words. */
 static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool shared, TaskJudgement *j) {
-  enum { LINES = 256 };
-  PtxLine *lines = calloc(LINES, sizeof *lines);
-  const int n = lines ? ptx_lines(kernel, result, 1, lines, LINES) : 0;
-  uint64_t most = 0, requests = 1;
-  for (int k = 0; k < n && k < LINES; k++) {
-    const PtxLine *l = &lines[k];
-    const PtxCounts *pair[] = {shared ? &l->shared_load : &l->global_load,
-                               shared ? &l->shared_store : &l->global_store};
-    for (int p = 0; p < 2; p++) {
-      const uint64_t cost = shared ? pair[p]->conflicts : pair[p]->sectors;
-      if (pair[p]->requests && cost > most) most = cost, requests = pair[p]->requests, j->line = l->line;
-    }
+  Dear *all = calloc((size_t)result->n_instructions + 1, sizeof *all), most = {.requests = 1};
+  int n = 0;
+  for (int pc = 0; all && pc < result->n_instructions; pc++) {
+    const PtxRequestKind kind = result->kinds[pc];
+    const bool stores = kind == (shared ? PTX_SHARED_STORE : PTX_GLOBAL_STORE),
+               loads = shared ? kind == PTX_SHARED_LOAD : kind == PTX_GLOBAL_LOAD || kind == PTX_ASYNC_COPY;
+    const PtxInstruction at = ptx_instruction(kernel, pc);
+    const PtxCounts *c = &result->counts[pc];
+    if ((stores || loads) && at.file == 1)
+      all[n++] = (Dear){at.line, stores, shared ? c->conflicts : c->sectors, c->requests};
   }
-  free(lines);
+  if (n) qsort(all, (size_t)n, sizeof *all, by_line);
+  for (int k = 0; k < n; k++) {
+    if (k && by_line(&all[k], &all[k - 1]) == 0) all[k].cost += all[k - 1].cost, all[k].requests += all[k - 1].requests;
+    if (all[k].requests && all[k].cost > most.cost) most = all[k], j->line = most.line;
+  }
+  free(all);
   const size_t used = strlen(j->why);
-  snprintf(j->why + used, sizeof j->why - used, "; %s of them at line %d: %.3g a request", number_count(most).text,
-           j->line, (double)most / (double)requests);
+  snprintf(j->why + used, sizeof j->why - used, "; %s of them at line %d: %.3g a request", number_count(most.cost).text,
+           j->line, (double)most.cost / (double)most.requests);
 }
 
 /* The first demand that a run does not meet. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "viz/cli/counter_file.h"
+#include "viz/kernel/kernel_advice.h"
 #include "viz/kernel/kernel_lines.h"
 #include "viz/text/number.h"
 
@@ -181,38 +182,37 @@ static void put_lines(Document *d, const KernelReport *r, const KernelLine *line
 }
 
 /* What to look at in the line of most cost that wastes something. */
-static void put_advice(Document *d, const KernelReport *r, const KernelLine *lines, int n) {
+static Status put_advice(Document *d, const KernelReport *r, const KernelLine *lines, int n, Error *error) {
   for (int k = 0; k < n && k < LINES_SHOWN; k++) {
     const KernelLine *l = &lines[k];
-    char name[64];
     const PtxCounts global = global_of(l), shared = shared_of(l);
     const double wavefronts = (double)shared.wavefronts, conflicts = (double)shared.conflicts,
                  moved = (double)global.sectors * SECTOR_BYTES;
-    kernel_line_name(r->launch, l, name, sizeof name);
     if (wavefronts >= moved / SECTOR_BYTES / 4 && conflicts > wavefronts / 2) {
-      document_line(
-          d, ROLE_WARN,
-          "Line %s takes %s passes over the banks where 1 would do: its lanes want different words of one bank. Pad "
-          "the "
-          "rows by a word, or swizzle them ('tilewalk kernel --warp --stride 32 --pad 1' shows how).",
-          name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
-      return;
+      char advice[KERNEL_ADVICE_BYTES];
+      const Status status = r->is_broken ? STATUS_OK : kernel_advice(r->launch, l, advice, error);
+      if (!status && !r->is_broken && *advice) document_line(d, ROLE_WARN, "%s", advice);
+      return status;
     }
     const double neighbours = (double)global.sectors / (double)global.requests;
     if (l->asked_bytes && neighbours >= 2 && moved > 2 * (double)l->asked_bytes) {
+      char name[64];
+      kernel_line_name(r->launch, l, name, sizeof name);
       document_line(
           d, ROLE_WARN,
           "Line %s moves %s bytes for each that its lanes ask for: let neighbouring lanes touch neighbouring words.",
           name, number_double(moved / (double)l->asked_bytes, 3).text);
-      return;
+      return STATUS_OK;
     }
   }
+  return STATUS_OK;
 }
 
-static void put_text(Document *d, const KernelReport *r, const json_t *values, const KernelLine *lines, int n) {
+static Status put_text(Document *d, const KernelReport *r, const json_t *values, const KernelLine *lines, int n,
+                       Error *error) {
   document_line(d, kernel_report_is_bad(r) ? ROLE_BAD : ROLE_GOOD, "%s",
                 json_string_value(json_object_get(values, "verdict")));
-  put_advice(d, r, lines, n);
+  const Status status = put_advice(d, r, lines, n, error);
   document_gap(d);
   put_memories(d, r);
   if (d->details) document_gap(d), put_more(d, r, values, lines, n);
@@ -220,6 +220,7 @@ static void put_text(Document *d, const KernelReport *r, const json_t *values, c
   if (r->launch->launch.faults) put_unreached(d, r);
   for (int k = 0; k < r->launch->n_notes; k++) document_line(d, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
   document_gap(d);
+  return status;
 }
 
 Status kernel_put(Document *d, const KernelReport *r, Error *error) {
@@ -229,7 +230,7 @@ Status kernel_put(Document *d, const KernelReport *r, Error *error) {
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   Status status = lines ? kernel_report_put(r, &sink, error)
                         : error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
-  if (!status && d->form == DOCUMENT_TEXT) put_text(d, r, values.open[0], lines, n);
+  if (!status && d->form == DOCUMENT_TEXT) status = put_text(d, r, values.open[0], lines, n, error);
   if (!status) put_lines(d, r, lines, n);
   document_free(&values);
   free(lines);
