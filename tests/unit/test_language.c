@@ -9,7 +9,7 @@
 
 #define HEAD "algorithm mine\nkernel forward\n"
 
-static const TextSays REOWN_FUSED[] = {
+static const TextSays REFUSED[] = {
     {"", "mine.walk:1: the text holds no program"},
     {"kernel forward\n", "mine.walk:1: the program begins with 'algorithm NAME'"},
     {HEAD, "mine.walk:3: kernel 'forward' has no lines"},
@@ -98,11 +98,11 @@ TEST(sizes_and_states_of_ones_own) {
 }
 
 TEST(refused_with_file_and_line) {
-  EACH (k, REOWN_FUSED) {
+  EACH (k, REFUSED) {
     Program p = {.n_ops = 77};
-    assert_int_equal(program_read(&p, REOWN_FUSED[k].text, strlen(REOWN_FUSED[k].text), "mine.walk", fresh_error()),
+    assert_int_equal(program_read(&p, REFUSED[k].text, strlen(REFUSED[k].text), "mine.walk", fresh_error()),
                      STATUS_BAD_FILE);
-    assert_begins(REOWN_FUSED[k].says);
+    assert_begins(REFUSED[k].says);
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
   }
 }
