@@ -3,8 +3,6 @@
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include "tests/support/test.h"
 
-#include <time.h>
-
 #ifdef TILEWALK_WINDOW
 #include "tests/support/lesson_bench.h"
 #include "tests/support/sanitized.h"
@@ -118,12 +116,6 @@ TEST(every_question_and_task_of_the_course_is_answered) {
 #define LIMIT_S 1.0
 #endif
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 #define HEAD "# T\n\n- idea: x\n- minutes: 5\n\n"
 
 /* As much text as a file may hold, of the kinds that are slow to lay out. */
@@ -145,9 +137,9 @@ TEST(endless_pages_are_cut) {
       if (block > 15000) p += sprintf(p, "\n\n```state\nN=64\n```\n"), block = 0;
     }
     Bench *b;
-    const double began = seconds();
+    const double began = test_seconds();
     const Status status = open_bench(&b, write_lesson("long.md", lesson), &FRESH, 1280, 720, fresh_error());
-    const double took = seconds() - began;
+    const double took = test_seconds() - began;
     if (took > LIMIT_S) fail_msg("'%s' took %.2f s", UNITS[u], took);
     if (status) assert_true(strncmp(test_error.message, "long.md:", 8) == 0);
     close_bench(b);
@@ -169,14 +161,14 @@ TEST(many_slow_states_and_tasks_take_no_time) {
     for (int k = 0; k < (tasks ? 39 : 190); k++) p += sprintf(p, "%s", k > 0 && tasks ? TASK : STATE);
     const char *path = write_lesson("slow.md", lesson);
     Bench *b;
-    const double began = seconds();
+    const double began = test_seconds();
     must(open_bench(&b, path, &FRESH, 640, 360, fresh_error()));
     player_input(&b->player, INPUT_PLAY);
     for (int n = 0; n < 10; n++) {
       player_tick(&b->player, 0.1);
       send(b, (SideEvent){.kind = SIDE_LOOK});
     }
-    if (seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", seconds() - began);
+    if (test_seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", test_seconds() - began);
     close_bench(b);
   }
   free(lesson);

@@ -1,4 +1,7 @@
 /* The list of a program's tests, and the main that runs them. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <time.h>
+
 #include "tests/support/test.h"
 
 static struct {
@@ -71,6 +74,12 @@ void test_refuse(Status got, Status wanted, const char *part, const char *call, 
   if (got == wanted && strstr(test_error.message, part)) return;
   print_error("%s: status %d, not %d; '%s' has to say '%s'\n", call, got, wanted, test_error.message, part);
   _fail(file, line);
+}
+
+double test_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void test_below(double measured, double bound, const char *what, const char *file, int line) {

@@ -66,6 +66,9 @@ bool test_next(const char **texts, char text[TEST_TEXT]);
 /* A text with quotation marks where it has these marks, until the next. */
 const char *test_quoted(const char *text, char mark);
 
+/* What this process has taken of a CPU. */
+double test_seconds(void);
+
 /* Prints what was measured and its bound: today's value and a margin, which stands beside it. */
 #define assert_below(measured, bound) test_below(measured, bound, #measured, __FILE__, __LINE__)
 void test_below(double measured, double bound, const char *what, const char *file, int line);

@@ -6,9 +6,9 @@
 #include "lessons/engine/lesson_run.h"
 #include "tests/support/course_table.h"
 #include "tests/support/sanitized.h"
-#include "viz/lesson/lesson_workshop.h"
+#include "viz/lesson/lesson_library.h"
 
-enum { FILE_BYTES = 1 << 20, LESSONS = 9 };
+enum { LESSONS = 9 };
 
 static const char *const FILES[LESSONS] = {"01-bytes",           "02-one-row",     "03-the-loop",
                                            "04-masks-and-cache", "05-the-machine", "06-judge-a-claim",
@@ -18,43 +18,17 @@ static const char *const FILES[LESSONS] = {"01-bytes",           "02-one-row",  
 
 static Lesson lessons[LESSONS];
 
-static char *read_file(const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  char *buffer = malloc(FILE_BYTES);
-  assert_non_null(buffer);
-  *length = fread(buffer, 1, FILE_BYTES - 1, file);
-  buffer[*length] = '\0';
-  fclose(file);
-  return buffer;
-}
-
-static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
-  (void)context;
-  char path[256];
+static char *read_file(const char *path) {
+  char *text;
   size_t length;
-  snprintf(path, sizeof path, "assets/gpus/%s", name);
-  char *text = read_file(path, &length);
-  const Status status = gpu_parse(text, length, name, gpu, error);
-  free(text);
-  return status;
+  must(file_read(path, 1 << 20, &text, &length, fresh_error()));
+  return text;
 }
-
-static const ExpressionLimits LIMITS = {.load_gpu = load_gpu, .workshop = &LESSON_WORKSHOP};
 
 static int setup(void **state) {
   (void)state;
-  for (int k = 0; k < LESSONS; k++) {
-    char path[256];
-    size_t length;
-    snprintf(path, sizeof path, "lessons/course/%s.md", FILES[k]);
-    char *text = read_file(path, &length);
-    if (lesson_from_buffer(&lessons[k], text, length, path, fresh_error())) {
-      print_error("%s\n", test_error.message);
-      return 1;
-    }
-    free(text);
-  }
+  char path[ASSETS_PATH_BYTES];
+  for (int k = 0; k < LESSONS; k++) must(lesson_load(FILES[k], &lessons[k], path, fresh_error()));
   return 0;
 }
 
@@ -66,7 +40,7 @@ static int teardown(void **state) {
 
 static LessonRun start(int lesson, int variant) {
   LessonRun run;
-  must(lesson_run_start_variant(&run, &lessons[lesson - 1], &LIMITS, variant, fresh_error()));
+  must(lesson_run_start_variant(&run, &lessons[lesson - 1], &LESSON_LIMITS, variant, fresh_error()));
   return run;
 }
 
@@ -159,8 +133,7 @@ TEST(test_every_answer_is_the_derived_one) {
 
 /* What lesson 5 says that an H200 counted: bytes from L2 and from HBM, of the recording's row. */
 TEST(test_counted_bytes_are_the_recorded_ones) {
-  size_t length;
-  char *table = read_file("assets/counters/h200/kernels/first.csv", &length);
+  char *table = read_file("assets/counters/h200/kernels/first.csv");
   const char *row = strstr(table, "\nfa2_async,fp16,1,1,1,4096,4096,128,0,128,64,");
   double l2, hbm;
   assert_non_null(row);
@@ -175,8 +148,7 @@ TEST(test_counted_bytes_are_the_recorded_ones) {
 
 /* The thirteen questions of lessons/README.md: every id is a question of a lesson of its row. */
 TEST(test_the_readme_names_questions_that_are_asked) {
-  size_t length;
-  char *readme = read_file("lessons/README.md", &length), lines[64] = "";
+  char *readme = read_file("lessons/README.md"), lines[64] = "";
   int n = 0;
   for (const char *row = strstr(readme, "\n| 1 the largest B"); row && row[1] == '|';
        row = strchr(row + 1, '\n'), n++) {
@@ -249,12 +221,11 @@ static void address_of(const char *heading, size_t length, char *address) {
 
 /* Every lesson links to it, and every entry is there because some lesson needs it. */
 TEST(test_the_glossary_is_linked) {
-  size_t length;
-  char *texts[LESSONS], *glossary = read_file("lessons/course/glossary.md", &length), last[64] = "";
+  char *texts[LESSONS], *glossary = read_file("lessons/course/glossary.md"), last[64] = "";
   for (int k = 0; k < LESSONS; k++) {
     char path[256];
     snprintf(path, sizeof path, "lessons/course/%s.md", FILES[k]);
-    texts[k] = read_file(path, &length);
+    texts[k] = read_file(path);
     if (!strstr(texts[k], "](glossary.md#")) fail_msg("%s has no link to the glossary", FILES[k]);
   }
   int n = 0;

@@ -4,30 +4,8 @@
 #include <dirent.h>
 
 #include "tests/support/test.h"
-#include "sim/machine/gpu.h"
 #include "sim/l2/hierarchy.h"
-
-enum { FILE_BYTES = KEYFILE_MAX_BYTES };
-
-static size_t read_asset(const char *name, char *text) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/gpus/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  const size_t length = fread(text, 1, FILE_BYTES, file);
-  fclose(file);
-  text[length < FILE_BYTES ? length : FILE_BYTES - 1] = '\0';
-  return length;
-}
-
-static Gpu load(const char *name) {
-  static char text[FILE_BYTES];
-  const size_t length = read_asset(name, text);
-  Gpu gpu;
-  must(gpu_parse(text, length, name, &gpu, fresh_error()));
-  return gpu;
-}
+#include "tests/support/open_gpu.h"
 
 /* A file's name is what --gpu takes. */
 TEST(every_file_is_read) {
@@ -40,7 +18,7 @@ TEST(every_file_is_read) {
   const KeyfileField *fields = gpu_fields(&n_fields);
   for (const struct dirent *entry; (entry = readdir(folder));) {
     if (entry->d_name[0] == '.') continue;
-    const Gpu gpu = load(entry->d_name);
+    const Gpu gpu = open_gpu(entry->d_name);
     assert_string_equal(gpu.name, entry->d_name);
     for (int f = 0; f < n_fields; f++)
       if (keyfile_is_number(fields[f].kind) && gpu_value(&gpu, &fields[f]) != 0) assert_true(gpu.notes[f].source[0]);
@@ -55,7 +33,7 @@ TEST(paper_is_its_file) {
   Gpu built_in;
   memset(&built_in, 0xAA, sizeof built_in);
   gpu_paper(&built_in);
-  const Gpu file = load("paper");
+  const Gpu file = open_gpu("paper");
   assert_memory_equal(&built_in, &file, sizeof file);
   assert_int_equal(file.sram_bytes, 196608);
   assert_int_equal(file.shared_bytes_per_cta, 196608);
@@ -112,7 +90,7 @@ TEST(peaks_are_units_times_clock) {
                {"m4-max", 256, 256, 1578e6},
                {"gb200", 0, 8192, 2008e6}};
   EACH (i, CASES) {
-    const Gpu g = load(CASES[i].name);
+    const Gpu g = open_gpu(CASES[i].name);
     const double fp32 = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz) / CASES[i].fp32,
                  tensor = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].tensor_clock_hz) / CASES[i].tensor;
     if (CASES[i].fp32 > 0 && fabs(fp32 - 1) > 0.015)
@@ -132,7 +110,7 @@ TEST(bandwidth_is_bus_width_times_clock) {
   } CASES[] = {{"v100", 4096},     {"a100-40gb", 5120}, {"a100-80gb", 5120}, {"h100-pcie", 5120},
                {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}};
   EACH (i, CASES) {
-    const Gpu g = load(CASES[i].name);
+    const Gpu g = open_gpu(CASES[i].name);
     const double peak = CASES[i].bus_bits / 8 * 2 * g.memory_clock_hz;
     if (g.hbm_bytes_per_s < 0.97 * peak || g.hbm_bytes_per_s > 1.01 * peak)
       fail_msg("%s: %g of %g", CASES[i].name, g.hbm_bytes_per_s, peak);
@@ -146,16 +124,16 @@ TEST(l2_geometry_adds_up) {
     int64_t sets_per_slice;
   } CASES[] = {{"v100", 32}, {"a100-40gb", 256}, {"h100-sxm", 256}, {"h200", 256}, {"mi300x", 128}, {"tiny", 16}};
   EACH (i, CASES) {
-    const Gpu g = load(CASES[i].name);
+    const Gpu g = open_gpu(CASES[i].name);
     assert_int_equal(g.l2_bytes, g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
   }
-  assert_int_equal(load("h200").l2_bytes, 62914560);
-  assert_int_equal(load("b200").l2_bytes, 132644864);
+  assert_int_equal(open_gpu("h200").l2_bytes, 62914560);
+  assert_int_equal(open_gpu("b200").l2_bytes, 132644864);
 }
 
 /* The rates that models ask for, worked by hand. */
 TEST(rates) {
-  const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"), v100 = load("v100");
+  const Gpu h200 = open_gpu("h200"), h100 = open_gpu("h100-sxm"), paper = open_gpu("paper"), v100 = open_gpu("v100");
   assert_true(gpu_hbm_bytes_per_s(&h200) == 4.35e12); /* measured reads go before the data sheet */
   assert_true(gpu_hbm_bytes_per_s(&h100) == 3.106e12);
   assert_true(gpu_sram_bytes_per_s(&paper) == 108 * 128 * 1.41e9); /* 19.5 TB/s; FlashAttention says about 19 */
@@ -176,7 +154,7 @@ TEST(rates) {
 }
 
 TEST(another_l2_has_room_in_proportion) {
-  Gpu h200 = load("h200"), a100 = load("a100-40gb");
+  Gpu h200 = open_gpu("h200"), a100 = open_gpu("a100-40gb");
   assert_int_equal(h200.l2_room_bytes, 60020 << 10);
   assert_true((double)h200.l2_room_bytes == 2 * HIERARCHY_SIDE_BYTES);
   gpu_set_l2(&h200, 30 << 20);

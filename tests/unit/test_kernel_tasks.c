@@ -6,7 +6,6 @@
  * Kernels that are right for what is shown alone, or meet the sectors by other means: tests/commands/judge.txt. */
 #include "tests/support/test.h"
 #include "tests/support/sanitized.h"
-#include <time.h>
 
 #include "kernels/ptx/ptx_argument.h"
 #include "sim/base/ascii.h"
@@ -264,12 +263,6 @@ TEST(references_compute_what_plain_loops_do) {
 
 /* ---- Kernels that play with the grader: each ends at once, with a word ---- */
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 #define HEAD                                                                                                           \
   ".version 7.2\n.target sm_80\n.address_size 64\n"                                                                    \
   ".visible .entry scale_add(.param .u32 a, .param .f32 b, .param .u64 c, .param .u64 d)\n{\n"                         \
@@ -310,11 +303,11 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
   };
   ProgramTask *task = task_of("map");
   EACH (k, ROWS) {
-    const double began = seconds();
+    const double began = test_seconds();
     const TaskJudgement j = judge("map", task, ROWS[k].text);
     if (!j.verdict || !*j.why || !strstr(j.why, ROWS[k].says))
       fail_msg("row %zu is %s: %s", k, task_verdict_name(task, &j), j.why);
-    if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.1f s", k, seconds() - began);
+    if (test_seconds() - began > LIMIT_S) fail_msg("row %zu took %.1f s", k, test_seconds() - began);
   }
   free(huge);
   free(task);

@@ -3,8 +3,6 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "tests/support/test.h"
 
-#include <time.h>
-
 #include "lessons/engine/lesson_lint.h"
 #include "tests/support/alloc_fail.h"
 
@@ -205,12 +203,6 @@ TEST(broken_files_are_refused_with_their_line) {
 
 /* ---- Hostile files */
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 typedef struct {
   int n;
   char last[512];
@@ -254,9 +246,9 @@ TEST(many_slow_expressions_share_one_budget) {
              k);
   }
   Findings f;
-  const double began = seconds();
+  const double began = test_seconds();
   const char *message = judge(text, strlen(text), &f);
-  if (seconds() - began > 1.5) fail_msg("took %.2f s", seconds() - began);
+  if (test_seconds() - began > 1.5) fail_msg("took %.2f s", test_seconds() - began);
   assert_non_null(strstr(message, "too much work"));
 }
 
@@ -279,9 +271,10 @@ TEST(deep_and_long_texts_are_refused_quickly) {
         if (wrapped && column > 1900) text[used++] = '\n', column = 0;
       }
       Findings f;
-      const double began = seconds();
+      const double began = test_seconds();
       judge(text, used, &f);
-      if (seconds() - began > 1) fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, seconds() - began);
+      if (test_seconds() - began > 1)
+        fail_msg("'%s' repeated (%d) took %.2f s", UNITS[u], wrapped, test_seconds() - began);
     }
   }
   free(text);
@@ -293,9 +286,9 @@ TEST(a_hundred_megabytes_are_refused_at_once) {
   assert_non_null(text);
   memset(text, 'x', size);
   Findings f;
-  const double began = seconds();
+  const double began = test_seconds();
   assert_non_null(strstr(judge(text, size, &f), "x.md:1: the file is longer than 256 KiB"));
-  assert_true(seconds() - began < 1);
+  assert_true(test_seconds() - began < 1);
   free(text);
 }
 
