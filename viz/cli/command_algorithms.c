@@ -87,11 +87,9 @@ static void put_links(Document *d, const Schedule *s) {
 }
 
 /* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
-static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
+static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend, const char *said,
                             const SoftmaxConfig *softmax, Io *io, Error *error) {
-  char said[PROGRAM_MEND_BYTES] = "";
   Document d = document_new(DOCUMENT_JSON);
-  if (!v->is_right) program_mend_say(mend, said, sizeof said);
   put_values(&d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
              precision_format(softmax->precision)->name, v->is_tried, v->is_right, v->output, (int64_t)v->row,
              v->error); /* null: no number, or never stored */
@@ -103,25 +101,21 @@ static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const Pr
   return reply_print(&d, STATUS_OK, io, error);
 }
 
-static void print_mend(const ProgramMend *mend, FILE *out) {
-  char said[PROGRAM_MEND_BYTES];
-  program_mend_say(mend, said, sizeof said);
-  text_say(out, "%s\n", said);
-}
-
 /* The text, and a word on its numbers beside it: the text may go to a file. */
 static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
   const bool tries = schedule->path || o->is_tried || o->json;
   ProgramVerdict verdict = {.is_right = true};
   ProgramMend mend = {0};
   if (tries) verdict = program_verdict(schedule, &o->softmax);
+  char said[PROGRAM_MEND_BYTES] = "";
   if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->softmax);
+  if (!verdict.is_right) program_mend_say(&mend, said, sizeof said);
   if (o->json) {
-    if (print_verdict(schedule, &verdict, &mend, &o->softmax, io, error)) return EXIT_BAD_REQUEST;
+    if (print_verdict(schedule, &verdict, &mend, said, &o->softmax, io, error)) return EXIT_BAD_REQUEST;
   } else {
     text_put(io->out, schedule->text);
     if (tries) text_say(io->err, "%s\n", verdict.text);
-    if (!verdict.is_right && verdict.is_tried) print_mend(&mend, io->err);
+    if (!verdict.is_right && verdict.is_tried) text_say(io->err, "%s\n", said);
     print_links(schedule, io->err);
   }
   return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;

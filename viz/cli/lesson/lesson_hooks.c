@@ -72,8 +72,7 @@ static Status picture(void *context, const char *state, const LessonShow *show, 
 }
 
 static void print_finding(void *context, const char *message) {
-  const LessonLintContext *c = context;
-  text_say(c->io->out, "%s\n", message);
+  text_say(((LessonLintContext *)context)->io->out, "%s\n", message);
 }
 
 LessonHooks lesson_hooks(LessonLintContext *context) {

@@ -67,11 +67,9 @@ static Counted *find(GPtrArray *counter, const char *lesson, const char *id, con
   return c;
 }
 
-static ClassReport *class_report_new(void) {
-  ClassReport *report = g_new0(ClassReport, 1);
-  *report = (ClassReport){counter_new(), counter_new(), g_string_new(NULL),
-                          g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), json_array()};
-  return report;
+static ClassReport class_report_new(void) {
+  return (ClassReport){counter_new(), counter_new(), g_string_new(NULL),
+                       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), json_array()};
 }
 
 static void class_report_free(ClassReport *report) {
@@ -80,7 +78,6 @@ static void class_report_free(ClassReport *report) {
   g_string_free(report->unmarked, TRUE);
   g_hash_table_destroy(report->tested);
   json_decref(report->tests);
-  g_free(report);
 }
 
 /* What a teacher should know of a student, made in `text` or constant. */
@@ -338,7 +335,7 @@ typedef struct {
   ClassScore *score; /* one a student, in the order of the roster, then of the rows */
   size_t n_scores, capacity;
   GHashTable *by_name; /* who: 1 + the index of the score */
-  ClassReport *files;
+  ClassReport files;
   FILE *err; /* what could not be graded is named there, too */
 } Report;
 
@@ -386,7 +383,7 @@ static Status count_row(Report *report, const ClassRow *row) {
 
 static void add_scores(const Report *report, const Lesson *lesson) {
   Table *t = report->students;
-  const int n_asked = class_report_n_asked(report->files, lesson);
+  const int n_asked = class_report_n_asked(&report->files, lesson);
   for (size_t k = 0; k < report->n_scores; k++) {
     ClassScore *s = &report->score[k];
     s->n_asked = n_asked;
@@ -402,7 +399,7 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = report->answers;
   if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
-  class_report_take(report->files, row);
+  class_report_take(&report->files, row);
   if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
     text_say(report->err, "tilewalk lesson: %s\n", row->remark);
   else if (row->is_error)
@@ -510,14 +507,14 @@ static Status take_roster(Report *report, const ClassRoster *roster, Error *erro
 }
 
 /* The files that were asked for. */
-static Status write_files(const Report *report, const LessonClass *class, const Lesson *lesson, const ClassSum *sum,
+static Status write_files(Report *report, const LessonClass *class, const Lesson *lesson, const ClassSum *sum,
                           Error *error) {
   Status status = STATUS_OK;
   if (*class->gradescope)
-    status = class_report_write_gradescope(report->files, lesson, report->score, report->n_scores, sum,
+    status = class_report_write_gradescope(&report->files, lesson, report->score, report->n_scores, sum,
                                            class->gradescope, error);
   if (!status && *class->page)
-    status = class_report_write_html(report->files, report->score, report->n_scores, sum, class->page, error);
+    status = class_report_write_html(&report->files, report->score, report->n_scores, sum, class->page, error);
   return status;
 }
 
@@ -555,7 +552,7 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   if (class->shard.part > 1) document_continues(&d);
   status = reply_print(&d, status, io, error);
   free(report.score);
-  class_report_free(report.files);
+  class_report_free(&report.files);
   g_hash_table_destroy(report.by_name);
   class_names_free(&names);
   lesson_free(&named);

@@ -208,17 +208,13 @@ static Status print_new(Walk *w, Error *error) {
 
 /* ---- What is typed */
 
-static void give_hint(Walk *w) {
-  if (!lesson_session_hint(&w->session)) say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
-}
-
 /* True when the line is a command; what it asks for is done. */
 static bool obey(Walk *w, const char *typed) {
   if (strcmp(typed, "quit") == 0 || strcmp(typed, "exit") == 0)
     w->stopped = true;
-  else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0)
-    give_hint(w);
-  else if (strcmp(typed, "help") == 0)
+  else if (strcmp(typed, "hint") == 0 || strcmp(typed, "?") == 0) {
+    if (!lesson_session_hint(&w->session)) say(w, ROLE_DIM, "There are no more hints. 'skip' shows the answer.");
+  } else if (strcmp(typed, "help") == 0)
     say(w, ROLE_DIM,
         "Type an answer as you would write it: 64 MiB, 67.1 MB, 50%, 1/2, 2x, 1e6. 'hint' helps a "
         "step, 'skip' shows the answer and goes on, "
