@@ -2,7 +2,7 @@
 
 import { $, button, element } from './element.js'
 import { takeFiles } from './files.js'
-import { PANELS } from './panels.js'
+import { PANELS, lineWith } from './panels.js'
 import { turnTheme } from './top.js'
 import { openScene } from './drive.js'
 
@@ -86,7 +86,8 @@ function showMenu(isShown) {
 $('unit')?.addEventListener('click', () => showMenu($('menu').hidden))
 document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
 $('fullscreen').onclick = () => viewer.fullscreen()
-$('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $('no-max').firstElementChild.checked ? '1' : '0'))
+const noMax = $('no-max').firstElementChild
+noMax.addEventListener('change', () => viewer.restore(lineWith(viewer.state(), { 'without-max': noMax.checked ? 1 : '' })))
 
 // ---- scenes: one tab stop
 
