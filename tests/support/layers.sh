@@ -139,7 +139,7 @@ raw=$(awk '
     if (wants > given) print "layers: " FILENAME ":" line ": a string goes to a stream as it is; text_say of viz/text/print.h cleans it"
     statement = ""
   }' $(grep -E '^(kernels|lessons|viz)/.*\.c$' "$BUILD/layers.files" | grep -vE '^viz/(text/(print|glyphs|table|table_print|markdown)\.c|chart/|export/|paper/|web/)' |
-    grep -vE '^(lessons/engine/lesson_export|viz/kernel/kernel_film|viz/compile/|viz/cli/(completion|man|counter_file|trace/|command_trace|crosscheck/|lesson/class_report))') /dev/null)
+    grep -vE '^(lessons/engine/lesson_export|viz/kernel/kernel_film|viz/compile/|viz/cli/(completion|counter_file|trace/|command_trace|crosscheck/))') /dev/null)
 
 # The browser's own objects (viz/web) are no part of the programs: some define what cairo and libc have.
 sed -n '/^viz\/web\//d; /^sim\/algorithms\/compile\/main/d; s/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do

@@ -18,7 +18,7 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
 # for PTX, and libtilewalk with the commands that start no other program.
 WEB_LEFT_OUT := viz/export/% viz/paper/% viz/compile/c% viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/kernel_% \
   viz/text/lettering_pango.c viz/text/paragraph.c viz/request/assets.c %/record.c %/lesson_compiler.c %/crosscheck_live.c viz/cli/lesson/% viz/cli/main% \
-  $(patsubst %,viz/cli/%.c,command_doctor command_lesson command_practice command_render command_story command_tour command_view counter_file man two_programs)
+  $(patsubst %,viz/cli/%.c,command_doctor command_lesson command_practice command_render command_story command_tour command_view counter_file film two_programs)
 WEB_LIB := $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out $(WEB_LEFT_OUT),$(SRC) $(wildcard viz/window/*.c))) $(BUILD)/wasm/programs.o
 WEB_BOTH := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,drawing wasm web web_assets web_link web_program web_words)
 WEB_SMALL := $(BUILD)/wasm/viz/web/web_small.o

@@ -1,4 +1,4 @@
-/* Running rungs here: tilewalk-kernels, and ncu around it, for --live; the processor for --cpu. */
+/* Running tilewalk-kernels, and ncu around it, from `tilewalk crosscheck --live`. */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_LIVE_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_LIVE_H
 
@@ -9,8 +9,5 @@
  * else in PATH. *with_ncu: whether ncu ran. */
 Status crosscheck_live(Crosscheck *crosscheck, Judge *judge, const Request *request, const char *kernels,
                        const char *program, bool *with_ncu, Error *error);
-
-/* Runs a rung on this computer's processor, and adds its output and the bytes it counts. */
-Status crosscheck_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error);
 
 #endif
