@@ -86,17 +86,6 @@ async function primitives(world) {
   return `${native.length} states, ${count} elements`
 }
 
-async function descriptions(world) {
-  const page = await open(world)
-  for (const scene of SCENES) {
-    const line = `${PROBLEMS[1]} scene=${scene}`
-    const wanted = execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line], { encoding: 'utf8' })
-    await page.value(`tilewalk.engine.call('web_open', ${JSON.stringify(line)})`)
-    same((await page.value(`tilewalk.engine.text('web_describe')`)).trimEnd(), wanted.trimEnd(), scene)
-  }
-  return `${SCENES.length} equal those of tilewalk render`
-}
-
 // cairo's own pixels against the canvas's, but where text stands: glyphs are antialiased differently. What the text is,
 // and where, is compared above.
 async function pixels(world) {
@@ -1303,7 +1292,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { keyboard, files, questions, workbench, primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, read, course, kernels, folder, embeds, offline, firefox, accessible, speed, anything }
+const TESTS = { keyboard, files, questions, workbench, primitives, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, read, course, kernels, folder, embeds, offline, firefox, accessible, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; the longest first, what is timed last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

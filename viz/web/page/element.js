@@ -17,6 +17,9 @@ export function tellProblem(text) {
   $('problem').textContent = text
 }
 
+// What a page says after it was asked to copy a text.
+export const copied = text => navigator.clipboard.writeText(text).then(() => text.length < 400 ? `Copied: ${text}` : 'Copied.', () => `The browser does not let this page copy. Here it is: ${text}`)
+
 export function save(blob, name) {
   const link = element('a', { href: URL.createObjectURL(blob), download: name })
   link.click()

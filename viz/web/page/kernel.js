@@ -1,7 +1,7 @@
 // Your kernel: its PTX and a launch, what it did by source line; and reports (report.js). The machine runs in a worker. The
 // address of a kernel is all of it: kernel.html#kernel=..., packed; that of a report is its question.
 
-import { $, element, quoted } from './element.js'
+import { $, copied, element, quoted } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
 import { handed, takeFiles } from './files.js'
@@ -206,7 +206,7 @@ function tell(text) {
   $('note').hidden = !text
   $('note').querySelector('span').textContent = text
 }
-const copy = text => navigator.clipboard.writeText(text).then(() => tell('Copied.'), () => tell(`The browser does not let this page copy. Here it is: ${text}`))
+const copy = async text => tell(await copied(text))
 
 let edited = 0
 $('ptx').oninput = () => {

@@ -3,7 +3,7 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler } from './canvas.js'
-import { quoted, save } from './element.js'
+import { copied, quoted, save } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
@@ -362,12 +362,7 @@ export class Viewer {
       .catch(error => this.tell(`No full screen here: ${error.message}`, true))
   }
 
-  async copy(text) {
-    try {
-      await navigator.clipboard.writeText(text)
-      this.tell('Copied: ' + text)
-    } catch { this.tell('The browser does not let this page copy. Here it is: ' + text, true) }
-  }
+  async copy(text) { this.tell(await copied(text)) }
 
   // Draws the scene alone, gives its list to `use`, and puts the frame back.
   withPicture(use) {
