@@ -141,8 +141,6 @@ TW_C float rsqrtf(float x) { return tw_rsqrt(x); }
 TW_C float floorf(float x) { return __nvvm_floor_f(x); }
 TW_C float ceilf(float x) { return __nvvm_ceil_f(x); }
 TW_C float truncf(float x) { return __nvvm_trunc_f(x); }
-TW_C float rintf(float x) { return (float)__float2int_rn(x); }
-TW_C float nearbyintf(float x) { return (float)__float2int_rn(x); }
 TW_C float copysignf(float x, float s) {
   return __int_as_float((__float_as_int(x) & 0x7fffffff) | (__float_as_int(s) & (int)0x80000000));
 }
@@ -237,6 +235,89 @@ TW_C double sin(double x) { /* a quarter turn from the nearest multiple of pi / 
 }
 TW_C double cos(double x) { return sin(x + 1.5707963267948966); }
 TW_C void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
+
+/* --- a row a function: its name and what it is of x; single precision and the overload follow --- */
+TW_C double log1p(double x) {
+  const double u = 1 + x;
+  return u == 1 ? x : log(u) * (x / (u - 1));
+}
+TW_C double copysign(double x, double s) { return __builtin_copysign(x, s); }
+/* Two halvings bring x below 0.2, where the series ends soon. */
+TW_C double atan(double x) {
+  const double a = fabs(x);
+  double t = a > 1 ? 1 / a : a, s = 0;
+  for (int k = 0; k < 2; k++) t = t / (1 + sqrt(1 + t * t));
+  for (int k = 23; k > 0; k -= 2) s = 1.0 / k - t * t * s;
+  return copysign(a > 1 ? 1.5707963267948966 - 4 * t * s : 4 * t * s, x);
+}
+TW_C double atan2(double y, double x) {
+  const double half = 1.5707963267948966;
+  if (x == 0) return y == 0 ? (__builtin_signbit(x) ? copysign(2 * half, y) : y) : copysign(half, y);
+  return x > 0 ? atan(y / x) : atan(y / x) + copysign(2 * half, y);
+}
+/* Lanczos, g = 7. */
+TW_C double lgamma(double x) {
+  const double of[] = {676.5203681218851,  -1259.1392167224028,  771.32342877765313,    -176.61502916214059,
+                       12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+  const double z = x < 0.5 ? 1 - x : x, t = z + 6.5;
+  double s = 0.99999999999980993;
+  for (int k = 0; k < 8; k++) s += of[k] / (z + k);
+  s = 0.9189385332046727 + (z - 0.5) * log(t) - t + log(s);
+  return x < 0.5 ? log(3.141592653589793 / fabs(sin(3.141592653589793 * x))) - s : s;
+}
+/* The mean of cos(n t - x sin t) over half a turn: as exact as the sum is long. */
+TW_C double jn(int n, double x) {
+  const int parts = 64 + 2 * (int)fabs(x);
+  double s = 0;
+  for (int k = 0; k < parts; k++) {
+    const double t = 3.141592653589793 * (k + 0.5) / parts;
+    s += cos(n * t - x * sin(t));
+  }
+  return s / parts;
+}
+TW_C float jnf(int n, float x) { return (float)jn(n, x); }
+#define TW_MATH(NAME, OF_X)                                                                                            \
+  TW_C double NAME(double x) { return OF_X; }                                                                          \
+  TW_C float NAME##f(float x) { return (float)NAME((double)x); }                                                       \
+  TW_DEVICE float NAME(float x) { return NAME##f(x); }
+#define TW_MATH2(NAME, OF_X_Y)                                                                                         \
+  TW_C double NAME(double x, double y) { return OF_X_Y; }                                                              \
+  TW_C float NAME##f(float x, float y) { return (float)NAME((double)x, (double)y); }
+TW_MATH(asin, atan(x / sqrt((1 - x) * (1 + x))))
+TW_MATH(acos, 2 * atan(sqrt((1 - x) / (1 + x))))
+TW_MATH(asinh, copysign(log1p(fabs(x) + x * x / (1 + sqrt(1 + x * x))), x))
+TW_MATH(acosh, log(x + sqrt(x * x - 1)))
+TW_MATH(atanh, 0.5 * log1p(2 * x / (1 - x)))
+TW_MATH(rcbrt, copysign(exp(-log(fabs(x)) / 3), x))
+TW_MATH(tgamma, x < 0.5 ? 3.141592653589793 / (sin(3.141592653589793 * x) * exp(lgamma(1 - x))) : exp(lgamma(x)))
+TW_MATH(sinpi, sin(3.141592653589793 * x))
+TW_MATH(cospi, cos(3.141592653589793 * x))
+TW_MATH(j0, jn(0, x))
+TW_MATH(j1, jn(1, x))
+TW_MATH(rint, x + copysign(0x1p52, x) - copysign(0x1p52, x))
+TW_MATH(logb, (double)((int)(__double_as_longlong(x) >> 52 & 2047) - 1023))
+TW_MATH2(fdim, x > y ? x - y : 0)
+TW_MATH2(remainder, x - y * rint(x / y))
+TW_MATH2(rhypot, 1 / sqrt(x * x + y * y))
+TW_MATH2(ldexp, x *__longlong_as_double((long long)((int)y + 1023) << 52))
+TW_C double fmod(double x, double y) { return x - y * trunc(x / y); }
+TW_C float nearbyintf(float x) { return rintf(x); }
+TW_C float atanf(float x) { return (float)atan(x); }
+TW_C float atan2f(float y, float x) { return (float)atan2(y, x); }
+TW_C float lgammaf(float x) { return (float)lgamma(x); }
+TW_C float scalbnf(float x, int n) { return ldexpf(x, (float)n); }
+TW_C int ilogbf(float x) { return (int)logbf(x); }
+TW_C float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
+TW_C float rnorm3df(float a, float b, float c) { return rsqrtf(a * a + b * b + c * c); }
+TW_C long lrintf(float x) { return (long)rintf(x); }
+TW_C long long llrintf(float x) { return (long long)rintf(x); }
+TW_C long long llroundf(float x) { return (long long)roundf(x); }
+TW_C void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
+TW_C float modff(float x, float *whole) {
+  *whole = truncf(x);
+  return x - *whole;
+}
+#define HUGE_VALF __builtin_huge_valf()
 
 /* --- overloads, as math.h has them in C++ --- */
 #define TW_OVERLOAD(NAME)                                                                                              \
