@@ -46,22 +46,20 @@ static Status print_start(const char *name, const ProgramTask *t, Io *io, Error 
 }
 
 static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {
-  if (json) {
-    Document d = document_new(DOCUMENT_JSON);
-    put_values(&d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, j->verdict == TASK_SOLVED,
-               task_verdict_name(t, j), j->why, *j->says ? j->says : NULL);
-    put_values(&d, j->line ? "line:n" : "line:0", j->line);
-    put_values(&d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL,
-               j->bytes, j->reference_bytes);
-    return reply_print(&d, STATUS_OK, io, error);
-  }
+  Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
   const bool passed = j->verdict == TASK_SOLVED;
-  text_print(io->out, &io->style, passed ? ROLE_GOOD : ROLE_BAD, "%s %s",
-             text_role_mark(&io->style, passed ? ROLE_GOOD : ROLE_BAD), passed ? "It passes." : "Not yet:");
-  if (!passed) text_say(io->out, " %s%s", j->why, j->why[0] && j->why[strlen(j->why) - 1] == '.' ? "" : ".");
-  fputc('\n', io->out);
-  if (*j->says) text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, j->says);
-  return STATUS_OK;
+  const TextRole role = passed ? ROLE_GOOD : ROLE_BAD;
+  const size_t n = strlen(j->why);
+  put_values(&d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, passed, task_verdict_name(t, j), j->why,
+             *j->says ? j->says : NULL);
+  put_values(&d, j->line ? "line:n" : "line:0", j->line);
+  put_values(&d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL, j->bytes,
+             j->reference_bytes);
+  document_line(&d, role, "%s %s%s%s", text_role_mark(&io->style, role),
+                passed ? "It passes." : "Not yet: ", passed ? "" : j->why,
+                passed || (n && j->why[n - 1] == '.') ? "" : ".");
+  if (*j->says) document_line(&d, ROLE_PLAIN, "%s", j->says);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int judge(ProgramTask *task, const TaskRequest *r, Io *io, Error *error) {

@@ -17,7 +17,7 @@ void program_notes(const Schedule *const *schedules, int n, Io *io) {
     if (is_new && schedules[k]->ranks.is_said)
       text_say(io->err,
                "%s: figures are of one GPU, but for those of links (sim, sweep --metric links); step by step: tilewalk "
-               "ranks --algorithm %s\n",
+               "sim --steps --algorithm %s\n",
                schedules[k]->name, schedule_word(schedules[k]));
     if (!is_new || !schedules[k]->path) continue;
     const ProgramVerdict verdict = program_verdict(schedules[k], NULL);
