@@ -52,16 +52,20 @@ TEST(registers_hold_accumulators_and_statistics) {
 TEST(the_busiest_sm) {
   static const Shape SHAPES[] = {{.N_q = 256, .d = 64, .heads = 3, .causal = true},
                                  {.N_q = 256, .d = 64, .heads = 3, .sided = true, .left = -1, .right = 0}};
-  const Gpu gpu = {.l2_bytes = 1 << 20, .n_sm = 5};
+  const Gpu gpu = {.l2_bytes = 1 << 20, .n_sm = 5}, many = {.l2_bytes = 1 << 20, .n_sm = 1024};
   for (int k = 0; k < 4; k++) {
     Simulation s = run("fa2", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128});
     s.config.clips_k = k % 2;
     const double keys = k % 2 ? 3 * (256 + 256 + 128 + 128) / 5.0 : 2 * 256;
     assert_true(simulation_own_work(&s, &gpu).busiest_flops == 64 * keys * 4 * 64); /* two products of d = 64 */
+    /* a mask may leave a CTA nothing: each has its share */
     const Simulation split = run("fa2-split", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128, .n_splits = 1});
-    const Gpu many = {.l2_bytes = 1 << 20, .n_sm = 1024}; /* a mask may leave a CTA nothing: each has its share */
     assert_true(simulation_own_work(&split, &many).busiest_flops == (double)split.traffic.flops / 1024);
   }
+  /* without a mask, of 24 CTAs on 1024 SMs: 64 rows of one tile of 128 keys */
+  const Shape all = {.N_q = 256, .d = 64, .heads = 3};
+  const Simulation halves = run("fa2-split", all, (Tiling){.B_r = 64, .B_c = 128, .n_splits = 2});
+  assert_true(simulation_own_work(&halves, &many).busiest_flops == 64 * 128 * 4 * 64);
 }
 
 TEST(the_side_of_a_window_that_is_wrong_is_named) {
