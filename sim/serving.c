@@ -142,11 +142,6 @@ static Status add_chunks(const Serving *s, const KvGroup *g, const ServingPart *
   return status;
 }
 
-static int by_value(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Decodes of unequal lengths are one launch (sim/time/batch.h). */
 static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPart *parts, int64_t n, ServingStep *step,
                             Error *error) {
@@ -159,7 +154,7 @@ static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPar
   all->n = 0;
   for (int64_t k = 0; k < n; k++)
     for (int64_t c = 0; c < parts[k].count; c++) all->lengths[all->n++] = keys_seen(g, &parts[k]);
-  qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, by_value);
+  qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, ascending_int64);
   serving_shape(s, g, &parts[0], &problem.shape);
   problem.shape.batch = 0;
   problem.shape.N_k = 0;

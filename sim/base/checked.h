@@ -58,4 +58,10 @@ static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/* Of whole numbers, for qsort. */
+static inline int ascending_int64(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
 #endif

@@ -34,34 +34,50 @@ bool reference_sees(const Shape *shape, int64_t query, int64_t key) {
 
 /* ---- Matrices ---------------------------------------------------------------------------------------------- */
 
-typedef struct {
+/* Values are kept until the formula is done; once memory has run out all are empty. */
+typedef struct Matrix {
   int64_t rows, cols;
-  double *p; /* NULL: no memory */
-  bool is_own;
+  double *p;
 } Matrix;
+
+typedef struct Made {
+  struct Made *before;
+  double numbers[];
+} Made;
 
 typedef struct {
   const Evaluator *v;
   int64_t head;
+  Made *made;
+  bool failed;
 } Reference;
 
-static Matrix make(int64_t rows, int64_t cols) {
-  return (Matrix){rows, cols, calloc((size_t)(rows * cols), sizeof(double)), true};
+static Matrix make(Reference *r, int64_t rows, int64_t cols) {
+  Made *made = r->failed ? NULL : calloc(1, sizeof *made + (size_t)(rows * cols) * sizeof(double));
+  r->failed = !made;
+  if (!made) return (Matrix){0};
+  made->before = r->made;
+  r->made = made;
+  return (Matrix){rows, cols, made->numbers};
 }
 
-static void drop(Matrix m) {
-  if (m.is_own) free(m.p);
+static void free_all(Reference *r) {
+  while (r->made) {
+    Made *const made = r->made;
+    r->made = made->before;
+    free(made);
+  }
 }
 
 static double at(const Matrix *m, int64_t r, int64_t k) {
   return m->p[(m->rows == 1 ? 0 : r) * m->cols + (m->cols == 1 ? 0 : k)];
 }
 
-static const ProgramNode *node_of(const Reference *r, int node) { return &r->v->schedule->nodes[node]; }
+static const ProgramNode *node_of(Reference *r, int node) { return &r->v->schedule->nodes[node]; }
 
-static int64_t side_of(const Reference *r, int side) { return schedule_side_whole(r->v->schedule, r->v->plan, side); }
+static int64_t side_of(Reference *r, int side) { return schedule_side_whole(r->v->schedule, r->v->plan, side); }
 
-static Matrix value_of(const Reference *r, int node);
+static Matrix value_of(Reference *r, int node);
 
 static double combined(int kind, double a, double b) {
   switch (kind) {
@@ -73,24 +89,20 @@ static double combined(int kind, double a, double b) {
   }
 }
 
-static Matrix pair(const Reference *r, const ProgramNode *n) {
+static Matrix pair(Reference *r, const ProgramNode *n) {
   const Matrix a = value_of(r, n->a), b = value_of(r, n->b);
-  Matrix m = make(a.rows > b.rows ? a.rows : b.rows, a.cols > b.cols ? a.cols : b.cols);
-  for (int64_t i = 0; a.p && b.p && m.p && i < m.rows; i++)
+  Matrix m = make(r, a.rows > b.rows ? a.rows : b.rows, a.cols > b.cols ? a.cols : b.cols);
+  for (int64_t i = 0; i < m.rows; i++)
     for (int64_t k = 0; k < m.cols; k++) m.p[i * m.cols + k] = combined(n->kind, at(&a, i, k), at(&b, i, k));
-  if (!a.p || !b.p) drop(m), m.p = NULL;
-  drop(a), drop(b);
   return m;
 }
 
-static Matrix product(const Reference *r, const ProgramNode *n) {
+static Matrix product(Reference *r, const ProgramNode *n) {
   const Matrix a = value_of(r, n->a), b = value_of(r, n->b);
-  Matrix m = make(a.rows, b.cols);
-  for (int64_t i = 0; a.p && b.p && m.p && i < m.rows; i++)
+  Matrix m = make(r, a.rows, b.cols);
+  for (int64_t i = 0; i < m.rows; i++)
     for (int64_t k = 0; k < m.cols; k++)
       for (int64_t e = 0; e < a.cols; e++) m.p[i * m.cols + k] += a.p[i * a.cols + e] * b.p[e * b.cols + k];
-  if (!a.p || !b.p) drop(m), m.p = NULL;
-  drop(a), drop(b);
   return m;
 }
 
@@ -107,41 +119,36 @@ static double function_of(int kind, double x) {
 }
 
 /* e^(a - b) of a masked score is 0 whatever it is compared with; as a value, -infinity. */
-static Matrix exponent(const Reference *r, const ProgramNode *n) {
+static Matrix exponent(Reference *r, const ProgramNode *n) {
   const Matrix m = value_of(r, n->a);
   if (node_of(r, n->a)->kind != NODE_SUBTRACT) return m;
   const Matrix a = value_of(r, node_of(r, n->a)->a);
-  for (int64_t i = 0; a.p && m.p && i < m.rows; i++)
+  for (int64_t i = 0; i < m.rows && !r->failed; i++)
     for (int64_t k = 0; k < m.cols; k++)
       if (at(&a, i, k) == -INFINITY) m.p[i * m.cols + k] = -INFINITY;
-  drop(a);
   return m;
 }
 
-static Matrix function(const Reference *r, const ProgramNode *n) {
+static Matrix function(Reference *r, const ProgramNode *n) {
   const Matrix a = n->kind == NODE_EXP || n->kind == NODE_EXP2 ? exponent(r, n) : value_of(r, n->a);
-  Matrix m = make(a.rows, a.cols);
-  for (int64_t k = 0; a.p && m.p && k < a.rows * a.cols; k++) m.p[k] = function_of(n->kind, a.p[k]);
-  if (!a.p) drop(m), m.p = NULL;
-  drop(a);
+  Matrix m = make(r, a.rows, a.cols);
+  for (int64_t k = 0; k < m.rows * m.cols; k++) m.p[k] = function_of(n->kind, a.p[k]);
   return m;
 }
 
-static Matrix transposed(const Reference *r, const ProgramNode *n) {
+static Matrix transposed(Reference *r, const ProgramNode *n) {
   const Matrix a = value_of(r, n->a);
-  Matrix m = make(a.cols, a.rows);
-  for (int64_t i = 0; a.p && m.p && i < a.rows; i++)
-    for (int64_t k = 0; k < a.cols; k++) m.p[k * a.rows + i] = a.p[i * a.cols + k];
-  if (!a.p) drop(m), m.p = NULL;
-  drop(a);
+  Matrix m = make(r, a.cols, a.rows);
+  for (int64_t i = 0; i < m.rows; i++)
+    for (int64_t k = 0; k < m.cols; k++) m.p[i * m.cols + k] = a.p[k * a.cols + i];
   return m;
 }
 
 /* One number a row, or the first columns. */
-static Matrix of_rows(const Reference *r, const ProgramNode *n) {
+static Matrix of_rows(Reference *r, const ProgramNode *n) {
   const Matrix a = value_of(r, n->a);
-  Matrix m = make(a.rows, n->kind == NODE_FIRST ? side_of(r, n->cols) : 1);
-  for (int64_t i = 0; a.p && m.p && i < a.rows; i++) {
+  Matrix m = make(r, a.rows, n->kind == NODE_FIRST ? side_of(r, n->cols) : 1);
+  for (int64_t i = 0; i < m.rows; i++) {
     double sum = n->kind == NODE_ROW_MAX ? -INFINITY : 0;
     for (int64_t k = 0; k < a.cols; k++) {
       const double x = a.p[i * a.cols + k];
@@ -150,64 +157,60 @@ static Matrix of_rows(const Reference *r, const ProgramNode *n) {
     }
     if (n->kind != NODE_FIRST) m.p[i] = sum;
   }
-  if (!a.p) drop(m), m.p = NULL;
-  drop(a);
   return m;
 }
 
-static Matrix masked(const Reference *r, const ProgramNode *n) {
+static Matrix masked(Reference *r, const ProgramNode *n) {
   Matrix a = value_of(r, n->a);
   Matrix hidden = n->b >= 0 ? value_of(r, n->b) : (Matrix){0};
-  Matrix m = make(a.rows, a.cols);
-  for (int64_t i = 0; a.p && m.p && i < a.rows; i++)
+  Matrix m = make(r, a.rows, a.cols);
+  for (int64_t i = 0; i < m.rows; i++)
     for (int64_t k = 0; k < a.cols; k++)
       m.p[i * a.cols + k] = reference_sees(&r->v->plan->shape, i, k) ? a.p[i * a.cols + k]
                             : hidden.p                               ? hidden.p[0]
                                                                      : -INFINITY;
-  if (!a.p) drop(m), m.p = NULL;
-  drop(a), drop(hidden);
   return m;
 }
 
 /* Rows of -infinity alone become 0. */
-static Matrix softmax(const Reference *r, const ProgramNode *n) {
+static Matrix softmax(Reference *r, const ProgramNode *n) {
   const Matrix a = value_of(r, n->a);
-  Matrix m = make(a.rows, a.cols);
-  for (int64_t i = 0; a.p && m.p && i < a.rows; i++) {
+  Matrix m = make(r, a.rows, a.cols);
+  for (int64_t i = 0; i < m.rows; i++) {
     double most = -INFINITY, l = 0;
     for (int64_t k = 0; k < a.cols; k++) most = fmax(most, a.p[i * a.cols + k]);
     for (int64_t k = 0; k < a.cols && most > -INFINITY; k++) l += m.p[i * a.cols + k] = exp(a.p[i * a.cols + k] - most);
     for (int64_t k = 0; k < a.cols && l > 0; k++) m.p[i * a.cols + k] /= l;
   }
-  if (!a.p) drop(m), m.p = NULL;
-  drop(a);
   return m;
 }
 
-static Matrix number(double x) {
-  Matrix m = make(1, 1);
+static Matrix number(Reference *r, double x) {
+  Matrix m = make(r, 1, 1);
   if (m.p) m.p[0] = x;
   return m;
 }
 
-static double length_of(const Reference *r, int which) {
+static double length_of(Reference *r, int which) {
   const Plan *plan = r->v->plan;
   if (which == LENGTH_N_Q || which == LENGTH_N_K)
     return (double)(which == LENGTH_N_Q ? plan->shape.N_q : plan->shape.N_k);
   return (double)schedule_side(r->v->schedule, plan, which);
 }
 
-static Matrix input(const Reference *r, int name) {
+static Matrix input(Reference *r, int name) {
   const ProgramName *n = &r->v->schedule->names[name];
-  return (Matrix){side_of(r, n->rows), side_of(r, n->cols), evaluate_matrix(r->v, name, r->head, 0), false};
+  double *numbers = evaluate_matrix(r->v, name, r->head, 0);
+  r->failed |= !numbers;
+  return numbers ? (Matrix){side_of(r, n->rows), side_of(r, n->cols), numbers} : (Matrix){0};
 }
 
-static Matrix value_of(const Reference *r, int node) {
+static Matrix value_of(Reference *r, int node) {
   const ProgramNode *n = node_of(r, node);
   switch (n->kind) {
-  case NODE_NUMBER: return number(n->value);
-  case NODE_LENGTH: return number(length_of(r, n->name));
-  case NODE_SQRT_D: return number(1 / r->v->state->scale);
+  case NODE_NUMBER: return number(r, n->value);
+  case NODE_LENGTH: return number(r, length_of(r, n->name));
+  case NODE_SQRT_D: return number(r, 1 / r->v->state->scale);
   case NODE_NAME: return input(r, n->name);
   case NODE_MATMUL: return product(r, n);
   case NODE_TRANSPOSE: return transposed(r, n);
@@ -233,7 +236,7 @@ typedef struct {
 } Operands;
 
 /* The weights of a row, which add up to 1 (less with a sink); returns its log-sum-exp. */
-static double weigh(const Reference *r, const Operands *o, int64_t row) {
+static double weigh(Reference *r, const Operands *o, int64_t row) {
   const SoftmaxConfig *config = &r->v->state->config.softmax;
   const double scale = r->v->state->scale, cap = config->softcap;
   double most = config->has_sink ? config->sink : -INFINITY, l = 0;
@@ -255,7 +258,7 @@ static double weigh(const Reference *r, const Operands *o, int64_t row) {
   return l > 0 ? most + (twos ? log2(l) : log(l)) : -INFINITY;
 }
 
-static void attend(const Reference *r, const Operands *o, int result, double *out) {
+static void attend(Reference *r, const Operands *o, int result, double *out) {
   for (int64_t row = 0; row < o->Q.rows; row++) {
     const double L = weigh(r, o, row);
     if (result == 1) out[row] = L;
@@ -265,7 +268,7 @@ static void attend(const Reference *r, const Operands *o, int result, double *ou
 }
 
 /* dV = P^T dO; dS = P x (dO V^T - rows of sums of P x dO V^T), scaled; dQ = dS K, dK = dS^T Q. Adds to out. */
-static void differentiate(const Reference *r, const Operands *o, int result, double *out) {
+static void differentiate(Reference *r, const Operands *o, int result, double *out) {
   const int64_t d = o->Q.cols, d_v = o->V.cols;
   for (int64_t row = 0; row < o->Q.rows; row++) {
     double D = 0;
@@ -288,21 +291,19 @@ static void differentiate(const Reference *r, const Operands *o, int result, dou
   }
 }
 
-static bool apply(const Reference *r, const ProgramNode *n, int result, double *out) {
+static void apply(Reference *r, const ProgramNode *n, int result, double *out) {
   const bool is_gradient = n->kind == NODE_GRADIENT;
   const ProgramNode *first = is_gradient ? node_of(r, n->a) : NULL, *second = node_of(r, n->b);
   Operands o = {.Q = value_of(r, is_gradient ? first->a : n->a), .K = value_of(r, is_gradient ? first->b : second->a)};
   o.V = value_of(r, is_gradient ? second->a : second->b);
   if (is_gradient) o.dO = value_of(r, second->b);
-  o.p = calloc((size_t)o.K.rows, sizeof *o.p);
-  o.slope = calloc((size_t)o.K.rows, sizeof *o.slope);
-  const bool is_ready = o.Q.p && o.K.p && o.V.p && o.p && o.slope && (o.dO.p || !is_gradient);
-  if (is_ready && is_gradient) differentiate(r, &o, result, out);
-  if (is_ready && !is_gradient) attend(r, &o, result, out);
-  drop(o.Q), drop(o.K), drop(o.V), drop(o.dO);
-  free(o.p);
-  free(o.slope);
-  return is_ready;
+  o.p = make(r, 1, o.K.rows).p;
+  o.slope = make(r, 1, o.K.rows).p;
+  if (r->failed) return;
+  if (is_gradient)
+    differentiate(r, &o, result, out);
+  else
+    attend(r, &o, result, out);
 }
 
 static bool has_heads(const Schedule *s, int node) {
@@ -315,21 +316,20 @@ static bool has_heads(const Schedule *s, int node) {
 bool reference_matrix(const Evaluator *v, const ProgramDeclaration *d, int64_t head, double *out) {
   const ProgramName *name = &v->schedule->names[d->name];
   const ProgramNode *n = &v->schedule->nodes[d->formula - 1];
-  Reference r = {v, head};
+  Reference r = {.v = v, .head = head};
   const int64_t rows = side_of(&r, name->rows), cols = side_of(&r, name->cols);
   const bool adds = !(name->subscripts & IN_H) && has_heads(v->schedule, d->formula - 1);
   const int64_t end = adds ? schedule_group(v->plan) : head + 1;
   memset(out, 0, (size_t)(rows * cols) * sizeof *out);
   for (r.head = adds ? 0 : head; r.head < end; r.head++) {
     if (n->kind == NODE_ATTENTION || n->kind == NODE_GRADIENT) {
-      if (!apply(&r, n, d->result, out)) return false;
-      continue;
+      apply(&r, n, d->result, out);
+    } else {
+      const Matrix m = value_of(&r, d->formula - 1);
+      for (int64_t i = 0; !r.failed && i < rows; i++)
+        for (int64_t k = 0; k < cols; k++) out[i * cols + k] += at(&m, i, k);
     }
-    const Matrix m = value_of(&r, d->formula - 1);
-    for (int64_t i = 0; m.p && i < rows; i++)
-      for (int64_t k = 0; k < cols; k++) out[i * cols + k] += at(&m, i, k);
-    drop(m);
-    if (!m.p) return false;
+    free_all(&r);
   }
-  return true;
+  return !r.failed;
 }

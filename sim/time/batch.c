@@ -111,11 +111,6 @@ enum { PLANS_MAX = 4096, CLASSES_MAX = 6, ROW_STEP = 128 };
  * neighbours fill a part [fitted: assets/counters/h100/spills/first.csv]; of one query 32 B for each value. */
 enum { LSE_ROWS = 8, LSE_APART_BYTES = 25, LSE_ALONE_BYTES = 28 };
 
-static int by_value(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 static Problem problem_of_length(const Problem *problem, int64_t length, int64_t count) {
   Problem p = *problem;
   p.shape.N_k = length;
@@ -370,7 +365,7 @@ Status batch_run(BatchRun *run, const Problem *problem, const Lengths *lengths, 
   b.sorted = malloc((size_t)lengths->n * sizeof *b.sorted);
   if (!b.sorted) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", lengths->n);
   memcpy(b.sorted, lengths->lengths, (size_t)lengths->n * sizeof *b.sorted);
-  qsort(b.sorted, (size_t)lengths->n, sizeof *b.sorted, by_value);
+  qsort(b.sorted, (size_t)lengths->n, sizeof *b.sorted, ascending_int64);
   const Status status = run_packed(run, &b, error);
   free(b.sorted);
   free(b.plans);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/checked.h"
 #include "sim/base/quote.h"
 
 /* Of an H100's SM, dense, fp16: 989.4 TFLOP/s at 132 SMs and 1,830 MHz (data sheet). */
@@ -242,11 +243,6 @@ static void steady(const Pipeline *p, int64_t *from, int64_t *to) {
   *to = end - begin > 1 ? p->stamps[g][end - 1][1] : p->end;
 }
 
-static int by_size(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 static void find_sums(Pipeline *p) {
   int64_t from, to, tiles[PIPELINE_TILES_MAX];
   int n = 0;
@@ -256,7 +252,7 @@ static void find_sums(Pipeline *p) {
   for (int t = 0; t + 1 < p->n_tiles[g]; t++)
     if (!is_first_of_block(p, g, t) && !is_first_of_block(p, g, t + 1))
       tiles[n++] = p->stamps[g][t + 1][1] - p->stamps[g][t][1];
-  qsort(tiles, (size_t)n, sizeof *tiles, by_size);
+  qsort(tiles, (size_t)n, sizeof *tiles, ascending_int64);
   p->median_tile = n ? tiles[n / 2] : 0;
 }
 

@@ -109,16 +109,11 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
 
 /* ---- The sequences ----------------------------------------------------------------------------------------- */
 
-static int shorter(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Neighbours of one length are one run. Sorted for a service, which does not ask in which order they were typed. */
 static Status runs_of_lengths(Service *s, bool serves, Error *error) {
   Lengths *all = batch_lengths(s->lengths, error);
   if (!all) return error->status;
-  if (serves) qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, shorter);
+  if (serves) qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, ascending_int64);
   s->runs = malloc((size_t)all->n * sizeof *s->runs);
   for (int64_t k = 0; s->runs && k < all->n; k++) {
     if (!k || all->lengths[k] != all->lengths[k - 1]) s->runs[s->n_runs++] = (ServedRun){all->lengths[k], 0};
