@@ -87,7 +87,7 @@ for (let k = 0; k < 5; k++) {
 row('first picture, cold (wall)', firsts, LIMITS.first)
 
 // A parameter, there and back, by a key that sets it.
-const KEY = 'F2', SETTINGS = { N: 2, 'B_r': 5, SRAM: 7 }
+const KEY = 'F2', SETTINGS = { N: 2 }
 async function change(name, line, parameter, values, limit) {
   const page = await open(line)
   await page.value(`(() => { let k = 0; addEventListener('keydown', ({ key }) => { if (key === '${KEY}') tilewalk.set(${SETTINGS[parameter]}, ${JSON.stringify(values)}[k++ % 2]) }) })()`)

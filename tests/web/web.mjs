@@ -158,7 +158,7 @@ async function keys(world) {
   await page.send('Input.insertText', { text: '128' })
   await page.press('Enter', { text: '\r' })
   await page.until(`tilewalk.state().includes('N=128')`)
-  await page.value(`tilewalk.set(8, 'none')`)
+  await page.value(`tilewalk.set(7, 'none')`)
   check((await page.until(`!document.getElementById('note').hidden && document.getElementById('note').innerText`)).includes("no GPU 'none'"), 'a wrong GPU is refused')
   await page.value(`(document.getElementById('note-close').click(), tilewalk.canvas.focus())`)
   await page.press(' ', { text: ' ' })
@@ -229,7 +229,7 @@ async function touch(world) {
   await tap('[data-scene="piles"]')
   await page.until(`tilewalk.state().includes('scene=piles')`)
   await tap('#chip')
-  await page.value(`(() => { const field = document.querySelector('[data-parameter="8"]'); field.value = 'h200'; field.dispatchEvent(new Event('change')) })()`)
+  await page.value(`(() => { const field = document.querySelector('[data-parameter="7"]'); field.value = 'h200'; field.dispatchEvent(new Event('change')) })()`)
   check((await stateOf(page)).includes('gpu=h200'), 'the list of GPUs:', await stateOf(page))
   // The rooms of the head are behind one button here, and the theme.
   await tap('#rooms')
