@@ -6,7 +6,6 @@
 #include "viz/request/description.h"
 
 #define DEFAULT_GPU "h100-sxm"
-enum { ROWS_SHOWN = 16 };
 
 typedef struct {
   Request request;
@@ -25,7 +24,7 @@ typedef struct {
 /* ---- The walk, added up ------------------------------------------------------------------------------------ */
 
 typedef struct {
-  Wide pairs, most_pairs, sram_bytes, carried_bytes, sent_bytes, received_bytes; /* most: of one rank */
+  Wide pairs, hbm_bytes, carried_bytes, sent_bytes, received_bytes;
   double kernel_s, exchange_s, end_s; /* the longest kernel and exchange; when the last rank is done */
   double busy_s;                      /* all ranks' kernels */
   bool by_link;                       /* the last rank waits for an exchange */
@@ -34,18 +33,17 @@ typedef struct {
 typedef struct {
   const Ranks *ranks;
   RanksClock clock; /* what is shown */
-  double bound_s, predicted_s, total_s;
+  double bound_s, predicted_s, total_s, hiding_tokens;
+  TimePart binds;  /* what takes most of the time; TIME_NONE: the link */
   Sum *steps, *of; /* by step, by rank */
   Sum all;
-  double link_bound_s; /* of the time, what ends with an exchange */
-  Table *csv;          /* a row for each step and rank; NULL: not wanted */
+  Table *csv; /* a row for each step and rank; NULL: not wanted */
 } Answer;
 
 static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTimes *x) {
   const double end_s = fmax(x->kernel_end_s, x->exchange_end_s);
   sum->pairs += p->pairs;
-  if (p->pairs > sum->most_pairs) sum->most_pairs = p->pairs;
-  sum->sram_bytes += step->hbm_bytes - step->carried_bytes;
+  sum->hbm_bytes += step->hbm_bytes;
   sum->carried_bytes += step->carried_bytes;
   sum->sent_bytes += step->sent_bytes;
   sum->received_bytes += step->received_bytes;
@@ -72,6 +70,12 @@ static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const 
   if (a->csv) add_csv(a->csv, t, r, p, step, x);
 }
 
+static TimePart kernels_bind(const Ranks *ranks) {
+  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
+    if (ranks->pieces[kind].bound_s > 0) return ranks->pieces[kind].binds;
+  return TIME_NONE;
+}
+
 static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   *a = (Answer){.ranks = ranks};
   a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
@@ -85,11 +89,13 @@ static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   a->predicted_s = ranks_walk(ranks, CLOCK_PREDICTED, NULL, NULL);
   a->clock = isnan(a->predicted_s) ? CLOCK_BOUND : CLOCK_PREDICTED;
   a->total_s = ranks_walk(ranks, a->clock, visit, a);
-  double before = 0;
+  double before = 0, by_link_s = 0;
   for (int64_t t = 0; t < ranks->n_steps; t++) {
-    if (a->steps[t].by_link) a->link_bound_s += a->steps[t].end_s - before;
+    if (a->steps[t].by_link) by_link_s += a->steps[t].end_s - before;
     before = a->steps[t].end_s;
   }
+  a->binds = 2 * by_link_s > a->total_s ? TIME_NONE : kernels_bind(ranks);
+  a->hiding_tokens = ranks_hiding_tokens(&ranks->shape, &ranks->gpu, ranks->link.bytes_per_s);
   return STATUS_OK;
 }
 
@@ -103,14 +109,6 @@ static const char *kind_name(const Answer *a) {
   return time_kind_name(a->clock == CLOCK_BOUND           ? TIME_BOUND
                         : ranks_is_extrapolated(a->ranks) ? TIME_EXTRAPOLATED
                                                           : TIME_PREDICTED);
-}
-
-/* What takes most of the time; TIME_NONE: the link. */
-static TimePart binds(const Answer *a) {
-  if (2 * a->link_bound_s > a->total_s) return TIME_NONE;
-  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
-    if (a->ranks->pieces[kind].bound_s > 0) return a->ranks->pieces[kind].binds;
-  return TIME_NONE;
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------- */
@@ -142,7 +140,7 @@ static void add_held(Document *d, const Ranks *k) {
 /* Both boundaries: across the SRAM of each GPU to its HBM, and across the links. */
 static Wide link_bytes(const Sum *s) { return s->sent_bytes > s->received_bytes ? s->sent_bytes : s->received_bytes; }
 static void sum_cells(Table *t, int64_t at, const Sum *s) {
-  put_cells(t, "dwW*W", at, s->pairs, s->sram_bytes + s->carried_bytes, link_bytes(s));
+  put_cells(t, "dwW*W", at, s->pairs, s->hbm_bytes, link_bytes(s));
 }
 
 static void add_steps(Document *d, const Answer *a) {
@@ -156,13 +154,10 @@ static void add_steps(Document *d, const Answer *a) {
     const Sum *s = &a->steps[k];
     const double length_s = s->end_s - before;
     before = s->end_s;
-    if (d->form == DOCUMENT_TEXT && k >= ROWS_SHOWN) continue;
     sum_cells(t, k, s);
     put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s,
               length_s > 0 ? fmax(0, 1 - s->busy_s / ((double)a->ranks->n * length_s)) : 0.0);
   }
-  if (a->ranks->n_steps > ROWS_SHOWN)
-    table_note(t, "%d of %" PRId64 " steps; --csv has all, rank by rank.", ROWS_SHOWN, a->ranks->n_steps);
 }
 
 /* Of a program, both boundaries by tensor. */
@@ -185,37 +180,31 @@ static void add_ranks(Document *d, const Answer *a) {
                        "rank>=rank|pairs>=pairs|HBM>=hbm_bytes|its link>=link_bytes|busy>=busy_s|idle>=idle");
   table_title(t, "Ranks, all steps together (%s)", kind_name(a));
   for (int64_t r = 0; r < a->ranks->n; r++) {
-    if (d->form == DOCUMENT_TEXT && r >= ROWS_SHOWN) break;
     sum_cells(t, r, &a->of[r]);
     put_cells(t, "t%", a->of[r].busy_s, idle(a, a->of[r].busy_s, 1));
   }
-  if (a->ranks->n > ROWS_SHOWN) table_note(t, "%d of %" PRId64 " ranks; --csv has all.", ROWS_SHOWN, a->ranks->n);
 }
 
 static void put_times(Document *d, const Answer *a) {
-  const Ranks *k = a->ranks;
-  const TimePart bound = binds(a);
-  put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.sram_bytes + a->all.carried_bytes,
-             a->all.carried_bytes, link_bytes(&a->all));
+  put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.hbm_bytes, a->all.carried_bytes,
+             link_bytes(&a->all));
   put_values(d, "time{bound_s:f predicted_s:f kind:s idle:f binds:s} hiding_tokens:f", a->bound_s, a->predicted_s,
-             kind_name(a), idle(a, a->all.busy_s, k->n), bound == TIME_NONE ? "link" : timing_term_key(bound),
-             ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s));
+             kind_name(a), idle(a, a->all.busy_s, a->ranks->n),
+             a->binds == TIME_NONE ? "link" : timing_term_key(a->binds), a->hiding_tokens);
 }
 
 /* The answer in a sentence, and how sure it is. */
 static void say_times(Document *d, const Answer *a) {
   const Ranks *k = a->ranks;
-  const TimePart bound = binds(a);
-  const double hiding = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
                 kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
-                bound == TIME_NONE ? "the link" : timing_term_title(bound));
+                a->binds == TIME_NONE ? "the link" : timing_term_title(a->binds));
   if (a->clock == CLOCK_PREDICTED)
     document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
                   number_seconds(a->bound_s).text, k->link.name, number_si(k->link.bytes_per_s, "B/s").text);
-  if (scheme_is_ring(k->scheme) && k->n > 1 && hiding > 0)
+  if (scheme_is_ring(k->scheme) && k->n > 1 && a->hiding_tokens > 0)
     document_line(d, ROLE_DIM, "%s: whole blocks of at least %s tokens hide the exchange (F / B, bound); here %s.",
-                  k->link.name, number_count((Wide)ceil(hiding)).text, number_count(wide(k->tokens)).text);
+                  k->link.name, number_count((Wide)ceil(a->hiding_tokens)).text, number_count(wide(k->tokens)).text);
   document_gap(d);
 }
 
