@@ -11,3 +11,5 @@ $(BUILD)/kernels/ptx/%.o: COMPILE += $(PTX_FLAGS)
 $(BUILD)/kernels/ptx/%.avx2.o: kernels/ptx/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CC )$(COMPILE) -mavx2 -mfma -DPTX_AVX2 -c $< -o $@
+# clang takes minutes over the loop of instructions where a fuzzer's marks are in it.
+$(BUILD)/kernels/ptx/ptx_warp%o: COMPILE += $(if $(findstring fuzzer,$(CFLAGS)),-O0)
