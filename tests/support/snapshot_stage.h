@@ -28,4 +28,19 @@ static inline void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
       (Tiling){.B_r = rand_in(r, 1, 7), .B_c = rand_in(r, 1, 7), .n_splits = rand_in(r, 1, 3), .lse = rand_in(r, 0, 1)};
 }
 
+/* A stage of every schedule for each of so many random problems. */
+static inline void each_random_stage(uint64_t seed, int n_problems, void check(const Stage *)) {
+  Rand r = {seed};
+  while (n_problems-- > 0) {
+    Shape shape;
+    Tiling tiling;
+    random_problem(&r, &shape, &tiling);
+    for (int k = 0; k < N_SCHEDULES; k++) {
+      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
+      check(&stage);
+      stage_free(&stage);
+    }
+  }
+}
+
 #endif

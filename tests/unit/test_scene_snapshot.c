@@ -13,35 +13,26 @@
 enum { LAST_TILES = 4096 };
 
 /* Bytes, tiles and FLOPs shown at each step are the fold of the events before it. */
-TEST(test_traffic_is_the_fold) {
-  Rand r = {1};
-  for (int n = 0; n < 40 / ONE_OF; n++) {
-    Shape shape;
-    Tiling tiling;
-    random_problem(&r, &shape, &tiling);
-    for (int k = 0; k < N_SCHEDULES; k++) {
-      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
-      Snapshot now;
-      Cursor cursor = {0};
-      Event event;
-      Traffic folded = {0};
-      for (uint64_t step = 0; step <= stage.n_steps; step++) {
-        bool overflow = false;
-        stage_snapshot(&stage, step, &now);
-        assert_true(traffic_equal(&now.traffic, &folded));
-        assert_true(now.total_bytes ==
-                    traffic_read_bytes(&folded, &overflow) + traffic_write_bytes(&folded, &overflow));
-        if (step > 0) assert_memory_equal(&now.event, &event, sizeof event);
-        assert_int_equal(now.has_next, schedule_next(SCHEDULES[k], &stage.run.plan, &cursor, &event));
-        if (now.has_next) assert_memory_equal(&now.next, &event, sizeof event);
-        if (now.has_next) traffic_add(&folded, SCHEDULES[k], &event);
-      }
-      assert_true(traffic_equal(&now.traffic, &now.whole));
-      assert_true(now.total_bytes == now.whole_bytes);
-      stage_free(&stage);
-    }
+static void check_traffic(const Stage *stage) {
+  Snapshot now;
+  Cursor cursor = {0};
+  Event event;
+  Traffic folded = {0};
+  for (uint64_t step = 0; step <= stage->n_steps; step++) {
+    bool overflow = false;
+    stage_snapshot(stage, step, &now);
+    assert_true(traffic_equal(&now.traffic, &folded));
+    assert_true(now.total_bytes == traffic_read_bytes(&folded, &overflow) + traffic_write_bytes(&folded, &overflow));
+    if (step > 0) assert_memory_equal(&now.event, &event, sizeof event);
+    assert_int_equal(now.has_next, schedule_next(stage->run.schedule, &stage->run.plan, &cursor, &event));
+    if (now.has_next) assert_memory_equal(&now.next, &event, sizeof event);
+    if (now.has_next) traffic_add(&folded, stage->run.schedule, &event);
   }
+  assert_true(traffic_equal(&now.traffic, &now.whole));
+  assert_true(now.total_bytes == now.whole_bytes);
 }
+
+TEST(test_traffic_is_the_fold) { each_random_stage(1, 40 / ONE_OF, check_traffic); }
 
 /* For each event, the tile it belongs to: its own, or that of the column block in SRAM (fa1's rows). */
 static void find_tiles(const Stage *stage, int64_t *tile_of_event, uint64_t *last_event, uint8_t *pass_of_event) {
@@ -89,19 +80,7 @@ static void check_tiles(const Stage *stage) {
 }
 
 /* Waiting, current, done: against a list of which events belong to which tile. */
-TEST(test_tiles) {
-  Rand r = {2};
-  for (int n = 0; n < 30 / ONE_OF; n++) {
-    Shape shape;
-    Tiling tiling;
-    random_problem(&r, &shape, &tiling);
-    for (int k = 0; k < N_SCHEDULES; k++) {
-      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
-      check_tiles(&stage);
-      stage_free(&stage);
-    }
-  }
-}
+TEST(test_tiles) { each_random_stage(2, 30 / ONE_OF, check_tiles); }
 
 /* A step seen after others, in another order, is the same to the last byte. */
 TEST(test_back_equals_forward) {
@@ -135,38 +114,30 @@ static const SnapshotSlot *slot_with(const Snapshot *now, int tensor) {
 }
 
 /* Whatever an event needs is in SRAM when it happens, and what is there has room. */
-TEST(test_slots) {
-  Rand r = {4};
-  for (int n = 0; n < 40 / ONE_OF; n++) {
-    Shape shape;
-    Tiling tiling;
-    random_problem(&r, &shape, &tiling);
-    for (int k = 0; k < N_SCHEDULES; k++) {
-      Stage stage = open_stage(SCHEDULES[k]->name, &shape, &tiling);
-      for (uint64_t step = 1; step < stage.n_steps; step++) {
-        Snapshot now;
-        stage_snapshot(&stage, step, &now);
-        const Event *e = &now.event;
-        uint64_t held = 0;
-        if (e->kind == EVENT_PRODUCT) {
-          assert_int_equal(slot_with(&now, IMPLIED_Q)->i, e->i);
-          assert_int_equal(slot_with(&now, IMPLIED_K)->j, e->j);
-          assert_true(slot_with(&now, IMPLIED_S)->i == e->i && slot_with(&now, IMPLIED_S)->j == e->j);
-        }
-        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_int_equal(slot_with(&now, IMPLIED_P)->j, e->j);
-        if (e->bytes > 0 && e->tensor != IMPLIED_O && e->tensor != IMPLIED_STATS) /* parts of O are fp32 in HBM */
-          assert_int_equal(slot_with(&now, e->tensor)->held_bytes, e->bytes);
-        for (int t = 0; t < now.schedule->n_values; t++) {
-          assert_true(!now.slots[t].is_filled ||
-                      (now.slots[t].is_used && now.slots[t].held_bytes <= now.slots[t].slot_bytes));
-          held += now.slots[t].held_bytes;
-        }
-        assert_true(held <= now.sram_bytes && now.sram_bytes <= (uint64_t)stage.run.sram.bytes);
-      }
-      stage_free(&stage);
+static void check_slots(const Stage *stage) {
+  for (uint64_t step = 1; step < stage->n_steps; step++) {
+    Snapshot now;
+    stage_snapshot(stage, step, &now);
+    const Event *e = &now.event;
+    uint64_t held = 0;
+    if (e->kind == EVENT_PRODUCT) {
+      assert_int_equal(slot_with(&now, IMPLIED_Q)->i, e->i);
+      assert_int_equal(slot_with(&now, IMPLIED_K)->j, e->j);
+      assert_true(slot_with(&now, IMPLIED_S)->i == e->i && slot_with(&now, IMPLIED_S)->j == e->j);
     }
+    if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_int_equal(slot_with(&now, IMPLIED_P)->j, e->j);
+    if (e->bytes > 0 && e->tensor != IMPLIED_O && e->tensor != IMPLIED_STATS) /* parts of O are fp32 in HBM */
+      assert_int_equal(slot_with(&now, e->tensor)->held_bytes, e->bytes);
+    for (int t = 0; t < now.schedule->n_values; t++) {
+      assert_true(!now.slots[t].is_filled ||
+                  (now.slots[t].is_used && now.slots[t].held_bytes <= now.slots[t].slot_bytes));
+      held += now.slots[t].held_bytes;
+    }
+    assert_true(held <= now.sram_bytes && now.sram_bytes <= (uint64_t)stage->run.sram.bytes);
   }
 }
+
+TEST(test_slots) { each_random_stage(4, 40 / ONE_OF, check_slots); }
 
 /* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
 TEST(test_rivals) {
