@@ -208,41 +208,34 @@ TEST(slips_are_named_with_their_line) {
 
 /* What is near a limit is read; one beyond it is refused. */
 TEST(limits_are_where_they_are_said) {
+  static const struct {
+    const char *begins;
+    char goes_on;
+    size_t most;
+    const char *says; /* of one more */
+  } CASES[] = {
+      {HEAD "#", 'x', KEYFILE_LINE_BYTES - 1, "m.gpu:3: the line is 513 bytes long; at most 512 are read"},
+      {HEAD, '\n', KEYFILE_MAX_LINES - 2, "m.gpu:1001: more than 1000 lines; a description is shorter"},
+      {HEAD "sram = 1 MB # source: ", 's', KEYFILE_SOURCE_BYTES - 1,
+       "m.gpu:3: the source of sram is 256 bytes long; at most 255 fit"},
+      {"n_sm = 8 # assumed\nname = ", 'n', KEYFILE_TEXT_BYTES - 1, "m.gpu:2: name is 128 bytes long; at most 127 fit"},
+  };
   char *text = calloc(1, KEYFILE_MAX_BYTES + 2);
   Result r = parse_bytes("name = a\0b\n", 11);
   assert_int_equal(r.status, STATUS_BAD_FILE);
   assert_non_null(strstr(r.error.message, "m.gpu:1: byte 9 is a control character (0x00)"));
 
-  for (int over = 0; over <= 1; over++) {
-    int n = sprintf(text, HEAD "#");
-    memset(text + n, 'x', (size_t)(KEYFILE_LINE_BYTES - 1 + over));
-    r = parse(text);
-    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over) assert_string_equal(r.error.message, "m.gpu:3: the line is 513 bytes long; at most 512 are read");
-
+  EACH (i, CASES) {
     memset(text, 0, KEYFILE_MAX_BYTES + 2);
-    n = sprintf(text, HEAD);
-    memset(text + n, '\n', (size_t)(KEYFILE_MAX_LINES - 2 + over));
+    memset(text + sprintf(text, "%s", CASES[i].begins), CASES[i].goes_on, CASES[i].most);
     r = parse(text);
-    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over) assert_non_null(strstr(r.error.message, "m.gpu:1001: more than 1000 lines"));
-
-    memset(text, 0, KEYFILE_MAX_BYTES + 2);
-    n = sprintf(text, HEAD "sram = 1 MB # source: ");
-    memset(text + n, 's', (size_t)(KEYFILE_SOURCE_BYTES - 1 + over));
-    r = parse(text);
-    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over)
-      assert_non_null(strstr(r.error.message, "m.gpu:3: the source of sram is 256 bytes long; at most 255 fit"));
-
-    memset(text, 0, KEYFILE_MAX_BYTES + 2);
-    n = sprintf(text, "n_sm = 8 # assumed\nname = ");
-    memset(text + n, 'n', (size_t)(KEYFILE_TEXT_BYTES - 1 + over));
-    r = parse(text);
-    assert_int_equal(r.status, over ? STATUS_BAD_FILE : STATUS_OK);
-    if (over) assert_non_null(strstr(r.error.message, "m.gpu:2: name is 128 bytes long; at most 127 fit"));
-    if (!over) assert_int_equal(strlen(r.machine.name), KEYFILE_TEXT_BYTES - 1);
+    assert_int_equal(r.status, STATUS_OK);
+    text[strlen(text)] = CASES[i].goes_on;
+    const Result over = parse(text);
+    assert_int_equal(over.status, STATUS_BAD_FILE);
+    assert_string_equal(over.error.message, CASES[i].says);
   }
+  assert_int_equal(strlen(r.machine.name), KEYFILE_TEXT_BYTES - 1);
 
   r = parse_bytes(text, KEYFILE_MAX_BYTES + 1);
   assert_int_equal(r.status, STATUS_BAD_FILE);
