@@ -1,25 +1,13 @@
 /* Data files are found where the program is built or installed, and read whole, bounded, or not at all. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/scratch.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
-
-static int enter_empty_folder(void **state) {
-  char *folder = strdup("/tmp/test_assets.XXXXXX");
-  *state = folder;
-  return folder && mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-  free(*state);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void put(const char *path, const char *bytes, size_t size) {
   FILE *file = fopen(path, "wb");
@@ -162,4 +150,4 @@ TEST(every_allocation_may_fail) {
   assert_int_equal(alloc_fail_each(read_and_free, path), 1);
 }
 
-EACH_TEST(enter_empty_folder, leave_folder)
+EACH_TEST(enter_scratch, leave_scratch)

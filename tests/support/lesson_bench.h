@@ -26,9 +26,16 @@ static inline int open_folder(void **state) {
 
 static inline int close_folder(void **state) {
   (void)state;
-  char command[SCRATCH_BYTES + 16];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command);
+  return !scratch_remove(folder);
+}
+
+/* What is kept of a lesson. */
+static inline LessonStanding kept(const char *lesson) {
+  LessonProgress progress;
+  must(lesson_progress_open(&progress, stderr, NULL));
+  const LessonStanding standing = lesson_progress_of(&progress, lesson);
+  lesson_progress_close(&progress);
+  return standing;
 }
 
 /* ---- A panel without a window ---- */

@@ -7,23 +7,11 @@
 #include <dirent.h>
 
 #include "tests/support/test.h"
+#include "tests/support/scratch.h"
 #include "viz/export/output.h"
 
 typedef Status Begin(FileWrite *, const char *, Error *);
 static Begin *const begins[] = {file_write_begin, file_write_begin_named};
-
-static int enter_empty_folder(void **state) {
-  char *folder = strdup("/tmp/test_output.XXXXXX");
-  *state = folder;
-  return folder && mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-  free(*state);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static size_t count_entries(void) {
   size_t n = 0;
@@ -238,4 +226,4 @@ TEST(a_failed_commit_changes_nothing) {
   }
 }
 
-EACH_TEST(enter_empty_folder, leave_folder)
+EACH_TEST(enter_scratch, leave_scratch)

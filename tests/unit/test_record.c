@@ -121,13 +121,7 @@ int __wrap_open(const char *path, int flags, ...) {
 
 static char home[SCRATCH_BYTES], record[160];
 
-static void remove_home(void) {
-  char command[256];
-  snprintf(command, sizeof command, "chmod -R u+rwx %s; rm -rf %s", home, home);
-  assert_int_equal(system(command), 0);
-}
-
-/* The same for the files of a record, without a shell. */
+/* Removes the files of a record, without a shell. */
 static void empty_home(void) {
   static const char *const SUFFIXES[] = {"", ".lock", ".new"};
   char path[200];
@@ -154,8 +148,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   arm(NO_FAULT, 0, 0);
-  remove_home();
-  return 0;
+  return !scratch_remove(home);
 }
 
 static FILE *warnings;
@@ -212,6 +205,24 @@ static void put_old_record(void) {
   lesson_progress_answer(&p, "lesson", "old", true, 1, 0);
   save(&p);
   close_progress(&p);
+}
+
+/* A run that answers one more question of it. */
+static void answer(const char *id) {
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_answer(&p, "lesson", id, true, 1, 0);
+  save(&p);
+  assert_string_equal(said, "");
+  close_progress(&p);
+}
+
+static LessonStanding standing_of(const char *lesson) {
+  LessonProgress p;
+  open_progress(&p);
+  const LessonStanding standing = lesson_progress_of(&p, lesson);
+  close_progress(&p);
+  return standing;
 }
 
 /* What is there now, as a whole: answers `old` and `new` of "lesson". */
@@ -297,12 +308,7 @@ TEST(the_old_record_or_the_new_one) {
       n_runs++;
       old_of += !has_new;
       new_of += has_new;
-      LessonProgress p;
-      open_progress(&p);
-      lesson_progress_answer(&p, "lesson", "later", true, 1, 0);
-      save(&p);
-      assert_string_equal(said, "");
-      close_progress(&p);
+      answer("later");
       look(&has_old, &has_new);
       assert_true(has_old);
       assert_null(slurp(".damaged-1"));
@@ -375,11 +381,8 @@ TEST(eight_writers_lose_nothing) {
     assert_true(wait(&status) > 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   }
-  LessonProgress p;
-  open_progress(&p);
-  assert_int_equal(lesson_progress_of(&p, "lesson").n_right, WRITERS / 2 * SAVES + 1);
-  assert_int_equal(lesson_progress_of(&p, "own").n_right, WRITERS / 2 * SAVES);
-  close_progress(&p);
+  assert_int_equal(standing_of("lesson").n_right, WRITERS / 2 * SAVES + 1);
+  assert_int_equal(standing_of("own").n_right, WRITERS / 2 * SAVES);
 }
 
 /* Every field comes back as it was put in; a lesson that was never begun has not begun. */
@@ -394,12 +397,11 @@ TEST(what_is_kept_comes_back) {
   lesson_progress_at(&p, "02-b", 9, true);
   save(&p);
   close_progress(&p);
-  open_progress(&p);
-  const LessonStanding a = lesson_progress_of(&p, "01-a"), b = lesson_progress_of(&p, "02-b"),
-                       c = lesson_progress_of(&p, "03-c");
+  const LessonStanding a = standing_of("01-a"), b = standing_of("02-b"), c = standing_of("03-c");
   assert_true(a.has_begun && !a.is_finished && a.seed == 7 && a.block == 3 && a.n_right == 1 && a.n_asked == 2);
   assert_true(b.has_begun && b.is_finished && b.seed == 8 && b.block == 9 && b.n_right == 0 && b.n_asked == 0);
   assert_true(!c.has_begun && !c.is_finished);
+  open_progress(&p);
   assert_true(lesson_progress_is_right(&p, "01-a", "one") && !lesson_progress_is_right(&p, "01-a", "two"));
   close_progress(&p);
 }
@@ -428,9 +430,7 @@ TEST(a_held_lock_is_waited_for_once) {
   close(other);
   save(&p);
   close_progress(&p);
-  open_progress(&p);
-  assert_int_equal(lesson_progress_of(&p, "01-a").n_right, 2);
-  close_progress(&p);
+  assert_int_equal(standing_of("01-a").n_right, 2);
 }
 
 /* Who begins again means it, and says so by having seen the old one. */
@@ -441,11 +441,9 @@ TEST(beginning_again_begins_again) {
   lesson_progress_begin(&p, "lesson", 8);
   save(&p);
   close_progress(&p);
-  open_progress(&p);
-  const LessonStanding s = lesson_progress_of(&p, "lesson");
+  const LessonStanding s = standing_of("lesson");
   assert_int_equal(s.seed, 8);
   assert_int_equal(s.n_asked, 0);
-  close_progress(&p);
 }
 
 /* ---- What is there and cannot be used */
@@ -529,11 +527,7 @@ TEST(a_link_stays_a_link) {
   snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere.json", home);
   assert_int_equal(rename(record, elsewhere), 0);
   assert_int_equal(symlink(elsewhere, record), 0);
-  LessonProgress p;
-  open_progress(&p);
-  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
-  save(&p);
-  close_progress(&p);
+  answer("new");
   assert_int_equal(lstat(record, &there), 0);
   assert_true(S_ISLNK(there.st_mode));
   look(&has_old, &has_new);
@@ -563,34 +557,30 @@ TEST(a_home_that_cannot_be_written_is_said_once) {
   lesson_progress_answer(&p, "lesson", "c", true, 1, 0);
   save(&p);
   close_progress(&p);
-  open_progress(&p);
-  assert_int_equal(lesson_progress_of(&p, "lesson").n_right, 3);
-  close_progress(&p);
+  assert_int_equal(standing_of("lesson").n_right, 3);
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat there;
+  assert_int_equal(stat(path, &there), 0);
+  return there.st_mode & 0777;
 }
 
 /* The owner's alone, whatever the umask; an older record keeps its mode. */
 TEST(folders_and_records_are_private) {
-  char folder[160];
-  struct stat there;
+  static const char *const FOLDERS[] = {"state", "state/tilewalk"};
   const mode_t mask = umask(0);
   put_old_record();
   umask(mask);
-  snprintf(folder, sizeof folder, "%s/state/tilewalk", home);
-  assert_int_equal(stat(folder, &there), 0);
-  assert_int_equal(there.st_mode & 0777, 0700);
-  snprintf(folder, sizeof folder, "%s/state", home);
-  assert_int_equal(stat(folder, &there), 0);
-  assert_int_equal(there.st_mode & 0777, 0700);
-  assert_int_equal(stat(record, &there), 0);
-  assert_int_equal(there.st_mode & 0777, 0600);
+  EACH (k, FOLDERS) {
+    char folder[160];
+    snprintf(folder, sizeof folder, "%s/%s", home, FOLDERS[k]);
+    assert_int_equal(mode_of(folder), 0700);
+  }
+  assert_int_equal(mode_of(record), 0600);
   assert_int_equal(chmod(record, 0640), 0);
-  LessonProgress p;
-  open_progress(&p);
-  lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
-  save(&p);
-  close_progress(&p);
-  assert_int_equal(stat(record, &there), 0);
-  assert_int_equal(there.st_mode & 0777, 0640);
+  answer("new");
+  assert_int_equal(mode_of(record), 0640);
 }
 
 /* Damage is what no version writes. It goes aside under a free name, and what is done is kept in a new record. */
@@ -611,9 +601,7 @@ TEST(damage_is_set_aside) {
     char *aside = slurp(suffix);
     assert_string_equal(aside, DAMAGE[k]);
     free(aside);
-    open_progress(&p);
-    assert_true(lesson_progress_of(&p, "lesson").has_begun);
-    close_progress(&p);
+    assert_true(standing_of("lesson").has_begun);
   }
 }
 

@@ -152,18 +152,13 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   READS(b, "The lesson is done: 3 of 3 right.");
   close_bench(b);
   /* the record is the one that the terminal reads */
-  LessonProgress progress;
-  must(lesson_progress_open(&progress, stderr, NULL));
-  const LessonStanding standing = lesson_progress_of(&progress, "all");
+  const LessonStanding standing = kept("all");
   assert_true(standing.is_finished && standing.n_right == 3 && standing.n_asked == 4 && standing.seed == 1);
-  lesson_progress_close(&progress);
   /* and to open it again takes nothing back */
   b = bench(write_lesson("all.md", LESSON), &(LessonSessionOptions){0});
   READS(b, "Question 1 of 4");
   close_bench(b);
-  must(lesson_progress_open(&progress, stderr, NULL));
-  assert_true(lesson_progress_of(&progress, "all").is_finished);
-  lesson_progress_close(&progress);
+  assert_true(kept("all").is_finished);
 }
 
 /* A program: begun by its button, judged at a save, never overwritten. */
@@ -351,10 +346,8 @@ TEST(a_lesson_goes_on_where_it_was_left) {
   text(b, "b");
   click(b, WIDGET_NEXT);
   close_bench(b);
-  must(lesson_progress_open(&other, stderr, NULL));
-  assert_true(lesson_progress_of(&other, "another").has_begun);
-  assert_int_equal(lesson_progress_of(&other, "all").n_right, 2);
-  lesson_progress_close(&other);
+  assert_true(kept("another").has_begun);
+  assert_int_equal(kept("all").n_right, 2);
 }
 
 /* The keys of the viewer are the viewer's, but for what is typed into. */

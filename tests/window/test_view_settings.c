@@ -22,9 +22,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  char command[192];
-  snprintf(command, sizeof command, "chmod -R u+w %s; rm -rf %s", home, home);
-  return system(command);
+  return !scratch_remove(home);
 }
 
 static void write_file(const char *text, size_t length) {
