@@ -1,11 +1,9 @@
 /* bars.h: lengths, fills and labels of terminal bar charts. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
-#include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/chart/bars.h"
-#include "viz/text/glyphs.h"
 
 static const TextStyle ascii = {.width = 40};
 static const TextStyle unicode = {.utf8 = true, .width = 40};
@@ -15,8 +13,7 @@ static void expect(const Bars *bars, const TextStyle *style, const char *expecte
   Capture capture;
   capture_open(&capture);
   must(bars_print(bars, capture.out, style, fresh_error()));
-  assert_string_equal(capture_text(&capture), expected);
-  capture_close(&capture);
+  capture_is(&capture, expected);
 }
 
 static Bars stacked(void) {
@@ -78,13 +75,7 @@ TEST(test_random_bars_fit) {
     Capture capture;
     capture_open(&capture);
     must(bars_print(&bars, capture.out, &style, NULL));
-    const char *line = capture_text(&capture);
-    while (*line) {
-      size_t length = strcspn(line, "\n");
-      assert_true(text_columns_n(&unicode, line, length) <= style.width);
-      line += length + 1;
-    }
-    capture_close(&capture);
+    capture_fits(&capture, &style);
     bars_free(&bars);
   }
 }
@@ -97,9 +88,4 @@ static Status build_and_print(void *context, Error *error) {
   return status;
 }
 
-TEST(test_out_of_memory) {
-  FILE *out = fopen("/dev/null", "w");
-  assert_non_null(out);
-  assert_true(alloc_fail_each(build_and_print, out) >= 3);
-  fclose(out);
-}
+TEST(test_out_of_memory) { printing_may_fail(build_and_print, 3); }

@@ -129,8 +129,7 @@ TEST(test_paragraph) {
   TextStyle narrow = {.width = 24};
   text_paragraph(capture.out, &narrow, ROLE_PLAIN, 4, "tiles are loaded one by one");
   text_paragraph(capture.out, &narrow, ROLE_PLAIN, 0, "");
-  assert_string_equal(capture_text(&capture), "    tiles are loaded one\n    by one\n\n");
-  capture_close(&capture);
+  capture_is(&capture, "    tiles are loaded one\n    by one\n\n");
 }
 
 /* Beside a column of 20, 25 columns are left: a sentence of 25 fills its line, one of 29 is broken at a space. */
@@ -141,9 +140,8 @@ TEST(test_hanging) {
   capture_open(&capture);
   text_hanging(capture.out, &narrow, 20, TEXT, 25);
   text_hanging(capture.out, &narrow, 20, TEXT, 29);
-  assert_string_equal(capture_text(&capture), "loads one tile after next\n"
-                                              "loads one tile after\n                    next. It\n");
-  capture_close(&capture);
+  capture_is(&capture, "loads one tile after next\n"
+                       "loads one tile after\n                    next. It\n");
 }
 
 /* Colour surrounds the text; ASCII replaces what it must, newlines stay. */
@@ -153,8 +151,7 @@ TEST(test_print) {
   TextStyle coloured = {.colour = true, .utf8 = true, .width = 80};
   text_print(capture.out, &coloured, ROLE_HEADING, "N = %d", 8);
   text_print(capture.out, &ascii, ROLE_HEADING, "\n%s\n", "N \xe2\x89\xa5 8");
-  assert_string_equal(capture_text(&capture), "\033[1mN = 8\033[0m\nN >= 8\n");
-  capture_close(&capture);
+  capture_is(&capture, "\033[1mN = 8\033[0m\nN >= 8\n");
 }
 
 /* Verdicts have a mark besides their colour. */

@@ -1,10 +1,8 @@
 /* table.h: alignment, fitting a width, CSV. Expected tables are drawn by hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
-#include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
-#include "viz/text/glyphs.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
@@ -16,16 +14,14 @@ static void expect(const Table *table, const TextStyle *style, const char *expec
   Capture capture;
   capture_open(&capture);
   must(table_print(table, capture.out, style, fresh_error()));
-  assert_string_equal(capture_text(&capture), expected);
-  capture_close(&capture);
+  capture_is(&capture, expected);
 }
 
 static void expect_csv(const Table *table, const char *expected) {
   Capture capture;
   capture_open(&capture);
   must(table_csv(table, capture.out, fresh_error()));
-  assert_string_equal(capture_text(&capture), expected);
-  capture_close(&capture);
+  capture_is(&capture, expected);
 }
 
 static Table sample(TableShrink shrink) {
@@ -218,13 +214,7 @@ TEST(test_random_tables_fit) {
     Capture capture;
     capture_open(&capture);
     must(table_print(&table, capture.out, &style, NULL));
-    const char *line = capture_text(&capture);
-    while (*line) {
-      size_t length = strcspn(line, "\n");
-      assert_true(text_columns_n(&unicode, line, length) <= style.width);
-      line += length + 1;
-    }
-    capture_close(&capture);
+    capture_fits(&capture, &style);
     table_free(&table);
   }
 }
@@ -262,9 +252,4 @@ static Status build_and_print(void *context, Error *error) {
   return status;
 }
 
-TEST(test_out_of_memory) {
-  FILE *out = fopen("/dev/null", "w");
-  assert_non_null(out);
-  assert_true(alloc_fail_each(build_and_print, out) >= 4);
-  fclose(out);
-}
+TEST(test_out_of_memory) { printing_may_fail(build_and_print, 4); }
