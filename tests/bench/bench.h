@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+#include "tests/support/each.h"
 
 static inline double seconds_of(clockid_t clock) {
   struct timespec t;

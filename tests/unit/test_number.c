@@ -148,7 +148,7 @@ TEST(test_si) {
   assert_string_equal(number_flops(34359738368).text, "34.36 GFLOP");
 }
 
-TEST(test_seconds) {
+TEST(test_times) {
   assert_string_equal(number_seconds(0).text, "0 s");
   assert_string_equal(number_seconds(12.5e-6).text, "12.5 us");
   assert_string_equal(number_seconds(1.25e-3).text, "1.25 ms");
