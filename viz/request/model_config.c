@@ -12,15 +12,17 @@
 
 /* --- families --- */
 
-typedef enum { ATTENDS, ENCODES, RECURS } Family;
+typedef enum { ATTENDS, ENCODES, RECURS, UNKNOWN } Family;
 
 /* Families by their model_type, which may go on with _ or - ("qwen3_moe"), and what the class of a family has where its
  * file is silent (transformers, models/NAME/configuration_NAME.py): a model inside another writes only what differs.
  * The first row that has the type counts. */
-static const struct {
+typedef struct {
   Family family;
   const char *types, *defaults;
-} FAMILIES[] = {
+} FamilyRow;
+
+static const FamilyRow FAMILIES[] = {
     {ATTENDS, "llama", "num_hidden_layers=32 num_attention_heads=32 hidden_size=4096"},
     {ATTENDS, "mistral", "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 hidden_size=4096"},
     {ATTENDS, "mixtral", "num_key_value_heads=8"},
@@ -71,6 +73,7 @@ static const struct {
      "mamba mamba2 falcon_mamba rwkv rwkv5 rwkv6 rwkv7 xlstm retnet gla hgrn hgrn2 delta_net codestral_mamba "
      "gated_deltanet linear_attn s4 hyena gsa",
      ""},
+    {UNKNOWN, "", ""},
 };
 
 /* "_moe", but not "_v4": another version may keep another cache. */
@@ -78,47 +81,39 @@ static bool goes_on(const char *rest) {
   return (*rest == '_' || *rest == '-') && !(rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9');
 }
 
-/* The row of a type: as it is written in one before as what one begins with. -1: in none. */
-static int row_of(const char *type) {
+/* The row of a type: as it is written in one before as what one begins with; the last where it is in none. */
+static const FamilyRow *row_of(const char *type) {
   char name[CONFIG_NAME_BYTES];
+  const FamilyRow *row = FAMILIES;
   for (int whole = 1; whole >= 0; whole--)
-    for (int i = 0; i < (int)(sizeof FAMILIES / sizeof *FAMILIES); i++)
-      for (const char *types = FAMILIES[i].types; config_next(&types, name);) {
+    for (row = FAMILIES; row->family != UNKNOWN; row++)
+      for (const char *types = row->types; config_next(&types, name);) {
         const size_t n = strlen(name);
-        if (!strncmp(type, name, n) && (whole ? !type[n] : goes_on(type + n))) return i;
+        if (!strncmp(type, name, n) && (whole ? !type[n] : goes_on(type + n))) return row;
       }
-  return -1;
-}
-
-static int row_of_model(Config *c) { return row_of(config_text(c, "model_type")); }
-
-static const char *root_type(const Config *c) {
-  const char *type = json_string_value(json_object_get(c->root, "model_type"));
-  return type ? type : "";
+  return row;
 }
 
 static void check_family(Config *c) {
-  const char *type = config_text(c, "model_type");
-  if (*type && row_of(type) < 0 && row_of(root_type(c)) < 0)
+  if (*c->type && row_of(c->type)->family == UNKNOWN && row_of(c->root_type)->family == UNKNOWN)
     config_refuse(
         c,
         "'%s' is a family of models that is not known, and its cache is not guessed; write its layers and heads "
         "into a description, as in assets/models, or give --layers, --kv-heads and --head-dim",
-        quote_text(type).text);
+        quote_text(c->type).text);
 }
 
-int64_t config_class_default(Config *c, const char *key) {
-  const char *type = config_text(c, "model_type");
-  const int row = row_of(type);
+int64_t config_class_default(const Config *c, const char *key) {
+  const FamilyRow *row = row_of(c->type);
   const size_t n = strlen(key);
   char one[CONFIG_NAME_BYTES];
-  if (row < 0 || !config_is_in(type, FAMILIES[row].types)) return 0; /* another model of the family: not known */
-  for (const char *pairs = FAMILIES[row].defaults; config_next(&pairs, one);)
+  if (!config_is_in(c->type, row->types)) return 0; /* another model of the family: not known */
+  for (const char *pairs = row->defaults; config_next(&pairs, one);)
     if (!strncmp(one, key, n) && one[n] == '=') return strtoll(one + n + 1, NULL, 10);
   return 0;
 }
 
-bool config_is_type(Config *c, const char *parts) { return config_has_part(config_text(c, "model_type"), parts); }
+bool config_is_type(const Config *c, const char *parts) { return config_has_part(c->type, parts); }
 
 static bool ends_in(const char *text, const char *ends) {
   char end[CONFIG_NAME_BYTES];
@@ -130,10 +125,9 @@ static bool ends_in(const char *text, const char *ends) {
 }
 
 static bool is_encoder(Config *c) {
-  const int row = row_of_model(c), root = row_of(root_type(c));
   const char *architecture = json_string_value(json_array_get(json_object_get(c->root, "architectures"), 0));
   if (config_true(c, "is_decoder")) return false;
-  return (row >= 0 && FAMILIES[row].family == ENCODES) || (root >= 0 && FAMILIES[root].family == ENCODES) ||
+  return row_of(c->type)->family == ENCODES || row_of(c->root_type)->family == ENCODES ||
          json_object_get(c->root, "_class_name") || /* diffusers */
          config_true(c, "use_bidirectional_attention") || config_false(c, "is_causal") ||
          (architecture && ends_in(architecture, "ForMaskedLM EncoderModel VisionModel ForImageClassification")) ||
@@ -143,30 +137,32 @@ static bool is_encoder(Config *c) {
 
 /* States alone: the type says so, or a state is described and no head of attention. */
 static bool is_recurrent(Config *c) {
-  const int row = row_of_model(c);
   if (c->inner && json_object_size(c->inner) && config_find(c, "layers num_heads")) return false;
   if (json_array_size(config_find(c, "attn_layer_idx attn_layer_indices layers_block_type layer_types"))) return false;
-  return (row >= 0 && FAMILIES[row].family == RECURS) ||
-         (config_find(c, "state_size ssm_cfg ssm_state_size mamba_d_state") &&
-          !config_find(c, "num_attention_heads n_head n_heads num_query_heads"));
+  return row_of(c->type)->family == RECURS || (config_find(c, "state_size ssm_cfg ssm_state_size mamba_d_state") &&
+                                               !config_find(c, "num_attention_heads n_head n_heads num_query_heads"));
 }
 
 /* --- sizes --- */
 
-/* A size that the file gives, or its class; 0: neither. */
-static int64_t size_or_default(Config *c, const char *key, const char *names, int64_t most) {
-  int64_t size = config_count(c, names, most);
-  if (size || c->status) return size;
-  size = config_class_default(c, key);
+/* What a model has whose file is silent; 0: its class says nothing. */
+static int64_t class_size(Config *c, const char *key) {
+  const int64_t size = config_class_default(c, key);
   if (size && (c->text == c->root || !strcmp(key, "num_hidden_layers")))
     config_remark(c, "'%s' is not given: %" PRId64 ", as in the class of the model", key, size);
   return size;
 }
 
+/* A size that the file gives, or its class; 0: neither. */
+static int64_t size_or_default(Config *c, const char *key, const char *names, int64_t most) {
+  const int64_t size = config_count(c, names, most);
+  return size || c->status ? size : class_size(c, key);
+}
+
 static void read_sizes(Config *c) {
   c->layers = config_count(c, "decoder_layers num_decoder_layers", MODEL_CONFIG_LAYERS_MAX);
   if (c->layers) /* the others are the encoder's: Whisper, BART */
-    config_use(c, "num_hidden_layers"), config_use(c, "num_layers"), config_use(c, "num_attention_heads");
+    config_use(c, "num_layers"), config_use(c, "num_attention_heads");
   else
     c->layers =
         size_or_default(c, "num_hidden_layers", "num_hidden_layers n_layer num_layers n_layers num_transformer_layers",
@@ -200,7 +196,8 @@ static int64_t read_head_size(Config *c, int64_t rope) {
   if (d || nope) return d ? d : nope + rope;
   int64_t width = config_count(c, "attention_hidden_size", KVCACHE_MAX_D * 64);
   if (!width && config_is_type(c, "zamba")) width = 2 * c->hidden;
-  if (config_class_default(c, "head_dim")) return config_class_default(c, "head_dim");
+  const int64_t usual = config_class_default(c, "head_dim");
+  if (usual) return usual;
   if (!width) width = c->hidden;
   if (!width || !c->heads || width % c->heads) {
     config_refuse(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide",
@@ -225,9 +222,7 @@ static int64_t read_kv_heads(Config *c) {
     return json_is_false(one) ? c->heads : 1;
   if (json_is_array(value)) value = json_array_get(value, 0); /* by layer: read_lists */
   if (value) return config_number(c, c->name, value, KVCACHE_MAX_HEADS);
-  const int64_t usual = config_class_default(c, "num_key_value_heads");
-  if (usual && c->text == c->root)
-    config_remark(c, "'num_key_value_heads' is not given: %" PRId64 ", as in the class of the model", usual);
+  const int64_t usual = class_size(c, "num_key_value_heads");
   return usual ? usual : c->heads;
 }
 
@@ -242,11 +237,8 @@ static void read_lists(Config *c) {
   while (config_next(&names, key)) {
     const json_t *list = config_list(c, key);
     const bool is_d = !strcmp(key, "head_dim");
-    if (list && (int64_t)json_array_size(list) != c->layers) {
-      config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, json_array_size(list), c->layers);
-      return;
-    }
-    for (int64_t i = 0; list && i < c->layers; i++) {
+    if (!list || !config_is_by_layer(c, key, list)) continue;
+    for (int64_t i = 0; i < c->layers; i++) {
       const json_t *entry = json_array_get(list, (size_t)i);
       if (json_is_null(entry) || (json_is_integer(entry) && !json_integer_value(entry)))
         c->layer[i].kind = LAYER_NONE;
@@ -272,15 +264,13 @@ static void read_by_kind(Config *c) {
                {"head_dim", LAYER_NONE, offsetof(Layer, d)}};
   const json_t *other = config_find(c, "attention_other_setting");
   const char *type = json_string_value(json_object_get(other, "attention_type"));
+  const LayerKind others = type && strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL;
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
-    LayerKind kind = SIZES[s].kind;
-    int64_t size = 0;
-    if (kind != LAYER_NONE) {
-      size = config_count(c, SIZES[s].key, KVCACHE_MAX_HEADS);
-    } else if (type && json_object_get(other, SIZES[s].key)) {
-      size = config_number(c, SIZES[s].key, json_object_get(other, SIZES[s].key), KVCACHE_MAX_HEADS);
-      kind = strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL;
-    }
+    const bool is_other = SIZES[s].kind == LAYER_NONE;
+    const LayerKind kind = is_other ? others : SIZES[s].kind;
+    const char *key = SIZES[s].key;
+    const json_t *value = is_other ? json_object_get(type ? other : NULL, key) : config_find(c, key);
+    const int64_t size = value ? config_number(c, key, value, KVCACHE_MAX_HEADS) : 0;
     for (int64_t i = 0; i < c->layers && size; i++)
       if (c->layer[i].kind == kind) *member_of(&c->layer[i], SIZES[s].member) = size;
   }
@@ -289,10 +279,8 @@ static void read_by_kind(Config *c) {
 /* Models whose layers were searched for one by one (DeciLM, Nemotron). */
 static void read_block_configs(Config *c) {
   const json_t *blocks = config_find(c, "block_configs");
-  if (!json_is_array(blocks)) return;
-  if ((int64_t)json_array_size(blocks) != c->layers)
-    config_refuse(c, "'block_configs' has %zu entries for %" PRId64 " layers", json_array_size(blocks), c->layers);
-  for (int64_t i = 0; i < c->layers && !c->status; i++) {
+  if (!json_is_array(blocks) || !config_is_by_layer(c, "block_configs", blocks)) return;
+  for (int64_t i = 0; i < c->layers; i++) {
     Layer *l = &c->layer[i];
     const json_t *attention = json_object_get(json_array_get(blocks, (size_t)i), "attention");
     const json_t *group = json_object_get(attention, "n_heads_in_group"),
@@ -348,13 +336,13 @@ static void read_layers(Config *c) {
     each.d_v = config_count(c, "v_head_dim", KVCACHE_MAX_D);
   }
   for (int64_t i = 0; i < c->layers; i++) c->layer[i] = each;
-  if (!c->status) config_read_kinds(c);
+  config_read_kinds(c);
   if (config_is_type(c, "falcon_h1 hymba"))
     for (int64_t i = 0; i < c->layers; i++) c->layer[i].state_too = true;
-  if (!c->status) read_by_kind(c);
-  if (!c->status) read_lists(c);
-  if (!c->status) read_block_configs(c);
-  if (!c->status) share(c);
+  read_by_kind(c);
+  read_lists(c);
+  read_block_configs(c);
+  share(c);
 }
 
 /* --- into a model --- */
@@ -468,7 +456,7 @@ static void name_after(const char *file, char *name) {
 
 static void read_cache(Config *c, KvModel *m) {
   read_layers(c);
-  if (!c->status) group(c, m);
+  group(c, m);
   m->heads = c->heads;
   m->mla_latent = c->latent - m->mla_rope;
   if (c->latent && m->n_more) config_refuse(c, "layers with MLA and others together are not modelled");
@@ -478,13 +466,6 @@ static void read_cache(Config *c, KvModel *m) {
     config_refuse(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
 }
 
-/* Understood wherever they stand, though a rule may not have asked for them. */
-static const char UNDERSTOOD[] =
-    "use_sliding_window max_window_layers sliding_window sliding_window_pattern attn_layer_offset "
-    "attn_layer_period full_attention_interval multi_query_group_num head_dim num_key_value_heads linear_attn_config "
-    "layers_block_type global_attn_every_n_layers num_global_key_value_heads global_head_dim kv_lora_rank "
-    "order_of_interleaved_layers cla_share_factor";
-
 static void make(Config *c) {
   KvModel *m = &c->model;
   config_find_text(c);
@@ -493,12 +474,12 @@ static void make(Config *c) {
                                       : NULL;
   if (why) set_text(m->no_cache, sizeof m->no_cache, why);
   if (!why) check_family(c);
-  if (!c->status) read_sizes(c);
-  if (!c->status) read_dtype(c, m);
-  if (!c->status && !why) read_cache(c, m);
-  for (int64_t i = 0; why && i < c->layers && !c->status; i++)
-    c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
-  if (!c->status) config_read_fixed(c);
+  read_sizes(c);
+  if (c->status) return;
+  read_dtype(c, m);
+  if (!why) read_cache(c, m);
+  for (int64_t i = 0; why && i < c->layers; i++) c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
+  config_read_fixed(c);
   read_extras(c);
   m->max_tokens = config_count(c,
                                "max_target_positions max_position_embeddings n_positions max_seq_len seq_length n_ctx "
@@ -512,9 +493,7 @@ static void make(Config *c) {
   char name[CONFIG_NAME_BYTES];
   name_after(c->file, name);
   set_text(m->name, sizeof m->name, name);
-  const char *type = config_text(c, "model_type");
-  set_text(m->product, sizeof m->product, *type ? quote_text(type).text : name);
-  for (const char *names = UNDERSTOOD; config_next(&names, name);) config_use(c, name);
+  set_text(m->product, sizeof m->product, *c->type ? quote_text(c->type).text : name);
   if (!why) config_unused(c, m->unused, sizeof m->unused);
 }
 

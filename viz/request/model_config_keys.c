@@ -80,17 +80,16 @@ static bool has_layers(const json_t *object) {
   return false;
 }
 
-/* The first of some names under which an object lies. */
-static json_t *find_object(const Config *c, const json_t *in, const char *names) {
+/* The first object under one of some names; `otherwise`: there is none. */
+static json_t *find_object(const Config *c, json_t *in, const char *names, json_t *otherwise) {
   char name[CONFIG_NAME_BYTES];
   while (config_next(&names, name)) {
     json_t *value = json_object_get(in, name);
-    if (json_is_object(value)) {
-      config_use(c, name);
-      return value;
-    }
+    if (!json_is_object(value)) continue;
+    config_use(c, name);
+    return value;
   }
-  return NULL;
+  return otherwise;
 }
 
 /* The one object of the root that describes layers of text, where none has a name that is known. */
@@ -111,14 +110,16 @@ static void find_other(Config *c) {
 }
 
 void config_find_text(Config *c) {
-  json_t *found = find_object(c, c->root, "thinker_config");
-  c->text = found ? found : c->root;
-  found = find_object(c, c->text,
-                      "text_config llm_config language_config language_model_config decoder text_model_config "
-                      "lm_config");
-  if (found) c->text = found;
+  json_t *whole = find_object(c, c->root, "thinker_config", c->root);
+  c->text = find_object(c, whole,
+                        "text_config llm_config language_config language_model_config decoder text_model_config "
+                        "lm_config",
+                        whole);
   if (c->text == c->root && !has_layers(c->root)) find_other(c);
-  c->inner = find_object(c, c->text, "attn_config attn_cfg attn attention attention_config");
+  c->inner = find_object(c, c->text, "attn_config attn_cfg attn attention attention_config", NULL);
+  c->type = config_text(c, "model_type");
+  const char *type = json_string_value(json_object_get(c->root, "model_type"));
+  c->root_type = type ? type : "";
 }
 
 /* --- values --- */
@@ -176,6 +177,13 @@ int64_t config_count(Config *c, const char *names, int64_t most) {
   return value ? config_number(c, c->name, value, most) : 0;
 }
 
+bool config_is_by_layer(Config *c, const char *key, const json_t *list) {
+  const size_t n = json_array_size(list);
+  if ((int64_t)n == c->layers) return true;
+  config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
+  return false;
+}
+
 /* --- what was not read --- */
 
 /* Of a family that is known, a key that changes the cache is about K and V, or about which layers have them. */
@@ -188,10 +196,11 @@ static bool matters(const char *name) {
       "fused flash sdpa kernel gate gating mask act_fn loss backend image vision audio video encoder quant tp_ qk_ "
       "alibi name class residual adapter concat version patch posit pre_a relative nope cross_attention_hidden rescale "
       "dense";
-  static const char WHOLE[] =
-      "attention_method attention_type attn_type attention_heads_scale num_key_value_groups use_cross_attention "
-      "attn_scale parallel_attn use_flash_attn swa_num_attention_heads skip_concat_post_attention full_attn_mod "
-      "attn_output_gate use_head_wise_attn_gate use_sliding_window";
+  static const char WHOLE[] = /* without bearing, or understood though no rule may have asked for them */
+      "attention_method attention_type attn_type num_key_value_groups use_cross_attention parallel_attn "
+      "swa_num_attention_heads full_attn_mod use_sliding_window max_window_layers sliding_window "
+      "sliding_window_pattern attn_layer_offset attn_layer_period full_attention_interval num_key_value_heads "
+      "linear_attn_config global_attn_every_n_layers num_global_key_value_heads kv_lora_rank";
   static const char SIZES[] = "n_head n_heads num_heads num_layers n_layer n_layers num_transformer_layers d_model "
                               "head_size layer_group_size layer_types block_types block_configs use_cla";
   return config_is_in(name, SIZES) ||

@@ -18,12 +18,14 @@ typedef enum {
   SAID_BY_GROUP         /* the last of so many, and what is left over */
 } Form;
 
-static const struct {
+typedef struct {
   const char *keys;
   Form form;
   LayerKind listed, others;
   const char *in; /* an object that has it; NULL: the model's */
-} RULES[] = {
+} Rule;
+
+static const Rule RULES[] = {
     {"layer_types layers_block_type attention_layer_types", SAID_IN_WORDS, 0, 0, NULL},
     {"block_types _block_types", SAID_IN_CYCLE, 0, 0, NULL},                      /* RecurrentGemma */
     {"attention_layers", SAID_IN_WORDS, 0, 0, NULL},                              /* GPT-Neo, written out */
@@ -48,6 +50,8 @@ static const struct {
 typedef struct {
   int64_t tokens, chunk; /* of a window, of a chunk; 0: none */
   bool off;              /* use_sliding_window = false */
+  const json_t *list;    /* of windows by layer, under the key; NULL: one for all, or none */
+  char key[CONFIG_NAME_BYTES];
 } Windows;
 
 static LayerKind resolve(LayerKind kind, const Windows *w) {
@@ -69,25 +73,24 @@ static bool kind_of_word(const char *word, const Windows *w, Layer *layer) {
       {"linear mamba recurrent conv ssm delta rwkv lru kda gdn lightning retention hyena lstm gla", LAYER_STATE},
       {"mlp moe ffn no_op noop identity", LAYER_NONE},
       {"full global softmax gqa mha mqa mla", LAYER_FULL}};
-  const bool is_plain = config_is_in(word, "attention self_attention attn self_attn hybrid");
   layer->state_too = strstr(word, "hybrid") != NULL;
-  if (is_plain) layer->kind = resolve(LAYER_WINDOW_OR_FULL, w);
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS && !is_plain; i++)
-    if (config_has_part(word, WORDS[i].parts) && !strstr(word, "compress")) {
+  if (config_is_in(word, "attention self_attention attn self_attn hybrid")) {
+    layer->kind = resolve(LAYER_WINDOW_OR_FULL, w);
+    return true;
+  }
+  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS && !strstr(word, "compress"); i++)
+    if (config_has_part(word, WORDS[i].parts)) {
       layer->kind = WORDS[i].kind;
       return true;
     }
-  return is_plain;
+  return false;
 }
 
 /* Layers of prediction further on (MTP) may follow. */
 static void read_words(Config *c, const Windows *w, const char *key, const json_t *list, bool repeats) {
   const int64_t n = (int64_t)json_array_size(list);
   const int64_t further = config_count(c, "num_nextn_predict_layers", MODEL_CONFIG_LAYERS_MAX);
-  if (n == 0 || (!repeats && n != c->layers && n != c->layers + further)) {
-    config_refuse(c, "'%s' has %" PRId64 " entries for %" PRId64 " layers", key, n, c->layers);
-    return;
-  }
+  if ((n == 0 || (!repeats && n != c->layers + further)) && !config_is_by_layer(c, key, list)) return;
   for (int64_t i = 0; i < c->layers; i++) {
     const char *word = json_string_value(json_array_get(list, (size_t)(i % n)));
     if (!word || !kind_of_word(word, w, &c->layer[i]))
@@ -146,10 +149,9 @@ static void read_numbers(Config *c, const char *key, const json_t *list, int64_t
                          LayerKind others) {
   const size_t n = json_array_size(list);
   const bool flags = all_flags(list) && ((int64_t)n == c->layers || n > 2);
-  if (flags && (int64_t)n != c->layers)
-    config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
+  if (flags && !config_is_by_layer(c, key, list)) return;
   for (int64_t i = 0; listed != LAYER_CROSS && i < c->layers; i++) c->layer[i].kind = others;
-  for (size_t k = 0; k < n && !c->status; k++) {
+  for (size_t k = 0; k < n; k++) {
     const json_t *v = json_array_get(list, k);
     const int64_t i = flags ? (int64_t)k : json_integer_value(v) - base;
     if (!flags && !json_is_integer(v))
@@ -163,16 +165,13 @@ static void read_numbers(Config *c, const char *key, const json_t *list, int64_t
   }
 }
 
-static void every(Config *c, int64_t period, int64_t offset, LayerKind listed, LayerKind others) {
+/* The last of each period, or the one that attn_layer_offset says. A period of 1 is none, but where it stands for all. */
+static bool read_period(Config *c, const char *key, int64_t period, LayerKind listed, LayerKind others) {
+  const bool has_offset = strstr(key, "attn_layer") != NULL;
+  const int64_t said = has_offset ? json_integer_value(config_find(c, "attn_layer_offset")) : period - 1,
+                offset = said < 0 ? 0 : said;
+  if (period < 1 || (period < 2 && !has_offset && others != LAYER_CHUNK)) return false;
   for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = (i - offset % period + period) % period ? others : listed;
-}
-
-static bool read_period(Config *c, const Windows *w, const char *key, int64_t period, LayerKind listed,
-                        LayerKind others) {
-  const int64_t offset =
-      strstr(key, "attn_layer") ? json_integer_value(config_find(c, "attn_layer_offset")) : period - 1;
-  if (period < 1 || (period < 2 && !strstr(key, "attn_layer") && others != LAYER_CHUNK)) return false;
-  every(c, period, offset < 0 ? 0 : offset, resolve(listed, w), resolve(others, w));
   return true;
 }
 
@@ -198,18 +197,18 @@ static const char WINDOWS[] =
     "attn_window_size attention_window local_attention_window local_attention local_window swa_window_size window";
 
 /* One window for all, or a list of them. Words for each layer are stronger than use_sliding_window. */
-static Windows find_windows(Config *c, json_t **list, char *list_key) {
+static Windows find_windows(Config *c) {
   Windows w = {.chunk = config_count(c, "attention_chunk_size attn_chunk_size", KVCACHE_MAX_TOKENS)};
   const json_t *use = config_find(c, "use_sliding_window");
   w.off = json_is_false(use) || (!use && config_class_default(c, "no_sliding_window"));
   const bool has_words = json_is_array(config_find(c, "layer_types"));
   json_t *window = config_find(c, w.off && has_words ? "sliding_window" : WINDOWS);
   const bool counts = !w.off || (has_words && json_is_integer(window));
-  *list = !w.off && json_is_array(window) ? window : NULL;
-  memcpy(list_key, c->name, sizeof c->name);
+  w.list = !w.off && json_is_array(window) ? window : NULL;
+  memcpy(w.key, c->name, sizeof w.key);
   if (!window && !w.off)
     w.tokens = config_class_default(c, "sliding_window");
-  else if (window && counts && !*list && !json_is_false(window) &&
+  else if (window && counts && !w.list && !json_is_false(window) &&
            !(json_is_integer(window) && json_integer_value(window) <= 0))
     w.tokens = config_number(c, c->name, window, KVCACHE_MAX_TOKENS);
   if (has_words) w.off = false;
@@ -231,24 +230,25 @@ static void set_windows(Config *c, const Windows *w) {
 /* --- all of it --- */
 
 /* Whether the rule's key is there and says something of the layers. */
-static bool apply(Config *c, const Windows *w, size_t r) {
-  const Form form = RULES[r].form;
-  const bool of_chunks = RULES[r].listed == LAYER_CHUNK || RULES[r].others == LAYER_CHUNK;
-  if (of_chunks && !w->chunk) return false;
-  const char *in = RULES[r].in;
-  json_t *value = !in                   ? config_find(c, RULES[r].keys)
-                  : !strcmp(in, "attn") ? json_object_get(c->inner, RULES[r].keys)
-                                        : json_object_get(config_find(c, in), RULES[r].keys);
+static bool apply(Config *c, const Windows *w, const Rule *rule) {
+  const Form form = rule->form;
+  const LayerKind listed = resolve(rule->listed, w), others = resolve(rule->others, w);
+  if ((listed == LAYER_CHUNK || others == LAYER_CHUNK) && !w->chunk) return false;
+  const char *in = rule->in;
+  json_t *value = !in                   ? config_find(c, rule->keys)
+                  : !strcmp(in, "attn") ? json_object_get(c->inner, rule->keys)
+                                        : json_object_get(config_find(c, in), rule->keys);
   char key[CONFIG_NAME_BYTES];
-  snprintf(key, sizeof key, "%s", in ? RULES[r].keys : value ? c->name : "");
+  snprintf(key, sizeof key, "%s", in ? rule->keys : value ? c->name : "");
   if (in && value) config_use(c, key);
   const bool is_list = json_is_array(value);
   const char *letters = json_string_value(value);
-  if (form >= SAID_BY_PERIOD && letters && *letters && w->tokens) {
+  if (letters && *letters && (form == SAID_IN_LETTERS || (form >= SAID_BY_PERIOD && w->tokens))) {
     read_letters(c, w, key, letters);
     return true;
   }
   switch (form) {
+  case SAID_IN_LETTERS: return false;
   case SAID_IN_WORDS:
   case SAID_IN_CYCLE:
     if (!is_list || (!strcmp(key, "attention_layers") && !json_is_string(json_array_get(value, 0)))) return false;
@@ -257,40 +257,34 @@ static bool apply(Config *c, const Windows *w, size_t r) {
   case SAID_IN_RUNS:
     if (is_list) read_runs(c, key, value);
     return is_list;
-  case SAID_IN_LETTERS:
-    if (letters && *letters) read_letters(c, w, key, letters);
-    return letters && *letters;
   case SAID_IN_NUMBERS:
   case SAID_IN_NUMBERS_OF_1:
-    if (!is_list || (!json_array_size(value) && !strstr(RULES[r].keys, "idx"))) return false;
-    read_numbers(c, key, value, form == SAID_IN_NUMBERS_OF_1, resolve(RULES[r].listed, w), resolve(RULES[r].others, w));
+    if (!is_list || (!json_array_size(value) && !strstr(rule->keys, "idx"))) return false;
+    read_numbers(c, key, value, form == SAID_IN_NUMBERS_OF_1, listed, others);
     return true;
   default: break;
   }
   int64_t period = value && !letters ? config_number(c, key, value, MODEL_CONFIG_LAYERS_MAX) : 0;
-  if (RULES[r].others == LAYER_CHUNK && !period) period = config_class_default(c, "no_rope_layer_interval");
-  if (RULES[r].others == LAYER_WINDOW && !period) period = config_class_default(c, "sliding_window_pattern");
-  if (RULES[r].others == LAYER_WINDOW && !w->tokens) return false;
-  if (!read_period(c, w, key, period, RULES[r].listed, RULES[r].others)) return false;
+  if (others == LAYER_CHUNK && !period) period = config_class_default(c, "no_rope_layer_interval");
+  if (rule->others == LAYER_WINDOW && !period) period = config_class_default(c, "sliding_window_pattern");
+  if (rule->others == LAYER_WINDOW && !w->tokens) return false;
+  if (!read_period(c, key, period, listed, others)) return false;
   for (int64_t i = c->layers / period * period; form == SAID_BY_GROUP && i < c->layers; i++)
     c->layer[i].kind = LAYER_FULL;
   return true;
 }
 
 void config_read_kinds(Config *c) {
-  json_t *list;
-  char list_key[CONFIG_NAME_BYTES];
-  const Windows w = find_windows(c, &list, list_key);
-  bool found = list != NULL;
-  if (list) read_window_list(c, list_key, list);
-  for (size_t r = 0; r < sizeof RULES / sizeof *RULES && !found && !c->status; r++) found = apply(c, &w, r);
+  const Windows w = find_windows(c);
+  bool found = w.list != NULL;
+  if (found) read_window_list(c, w.key, w.list);
+  for (size_t r = 0; r < sizeof RULES / sizeof *RULES && !found; r++) found = apply(c, &w, &RULES[r]);
   /* Qwen: the layers before max_window_layers see all. It says so only together with use_sliding_window. */
   const int64_t first =
       config_true(c, "use_sliding_window") ? json_integer_value(config_find(c, "max_window_layers")) : 0;
-  for (int64_t i = 0; i < c->layers && !found && w.chunk; i++) c->layer[i].kind = LAYER_CHUNK;
-  for (int64_t i = first < 0 ? 0 : first; i < c->layers && !found && w.tokens && !w.chunk; i++)
-    c->layer[i].kind = LAYER_WINDOW;
-  if (!list) set_windows(c, &w);
-  list = config_find(c, "cross_attention_layers"); /* Llama 3.2 Vision, whatever the others are */
+  for (int64_t i = 0; i < c->layers && !found; i++)
+    c->layer[i].kind = w.chunk ? LAYER_CHUNK : w.tokens && i >= first ? LAYER_WINDOW : LAYER_FULL;
+  if (!w.list) set_windows(c, &w);
+  const json_t *list = config_find(c, "cross_attention_layers"); /* Llama 3.2 Vision, whatever the others are */
   if (json_array_size(list)) read_numbers(c, c->name, list, 0, LAYER_CROSS, LAYER_FULL);
 }

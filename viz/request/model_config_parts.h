@@ -36,6 +36,7 @@ typedef struct {
   json_t *text;                 /* the part about the text model: the root or an object in it */
   json_t *inner;                /* the object about attention in the text model (attn_config), or NULL */
   json_t *used;                 /* an object whose keys are the names that were understood */
+  const char *type, *root_type; /* model_type of the text model and of the whole; "": none */
   char name[CONFIG_NAME_BYTES]; /* what config_find found last */
   Error *error;
   Status status; /* of the first error; after it all numbers are 0 */
@@ -70,6 +71,9 @@ bool config_false(Config *c, const char *name);
 int64_t config_number(Config *c, const char *name, const json_t *value, int64_t most);
 int64_t config_count(Config *c, const char *names, int64_t most);
 
+/* Whether a list has an entry for each layer; refused where not. */
+bool config_is_by_layer(Config *c, const char *key, const json_t *list);
+
 /* Keys that were not read and may bear on the cache, by what their names are about. Joined by ", " into `to`. */
 void config_unused(const Config *c, char *to, size_t size);
 
@@ -83,8 +87,9 @@ bool config_has_part(const char *name, const char *parts); /* whether one of the
 /* One more thing that a reader should know. */
 void config_remark(Config *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-bool config_is_type(Config *c, const char *parts);        /* whether the model's type has one of the parts in it */
-int64_t config_class_default(Config *c, const char *key); /* what its class has where the file is silent; 0: unknown */
+bool config_is_type(const Config *c, const char *parts); /* whether the model's type has one of the parts in it */
+int64_t config_class_default(const Config *c,
+                             const char *key); /* what its class has where the file is silent; 0: unknown */
 
 void config_read_kinds(Config *c);   /* sets kind and window of each layer */
 void config_read_fixed(Config *c);   /* adds the states of layers without attention, and what cross attention holds */

@@ -15,10 +15,9 @@ static int64_t size_of(Config *c, const char *names) {
 }
 
 /* Two matrices where an activation stands alone, three where a gate is beside it. */
-static int matrices_of_mlp(Config *c) {
-  const char *type = config_text(c, "model_type");
-  return !strncmp(type, "gpt2", 4) || !strncmp(type, "gpt_neo", 7) ||
-                 config_is_in(type, "gptj opt bloom falcon phi mpt starcoder2 bert")
+static int matrices_of_mlp(const Config *c) {
+  return !strncmp(c->type, "gpt2", 4) || !strncmp(c->type, "gpt_neo", 7) ||
+                 config_is_in(c->type, "gptj opt bloom falcon phi mpt starcoder2 bert")
              ? 2
              : 3;
 }
@@ -84,18 +83,16 @@ void config_read_weights(Config *c) {
     else
       others++;
   }
+  const char *lacks = !c->hidden ? "'hidden_size'" : !vocab ? "'vocab_size'" : !c->heads ? "'num_attention_heads'" : "";
   if (others)
     snprintf(m->no_weights, sizeof m->no_weights,
              "%" PRId64 " of %" PRId64 " layers keep no K and V of their own (a state, or another's)", others,
              c->layers);
-  else if (!c->hidden || !vocab || !c->heads)
-    snprintf(m->no_weights, sizeof m->no_weights, "%s is not given",
-             !c->hidden ? "'hidden_size'"
-             : !vocab   ? "'vocab_size'"
-                        : "'num_attention_heads'");
+  else if (*lacks)
+    snprintf(m->no_weights, sizeof m->no_weights, "%s is not given", lacks);
   if (*m->no_weights) return;
-  const bool is_gemma = config_is_type(c, "gemma") || config_is_type(c, "gpt2"); /* tied by their class */
-  const bool tied = config_true(c, "tie_word_embeddings") || (is_gemma && !config_false(c, "tie_word_embeddings"));
+  const bool by_class = config_is_type(c, "gemma gpt2");
+  const bool tied = config_true(c, "tie_word_embeddings") || (by_class && !config_false(c, "tie_word_embeddings"));
   const Mlps mlps = mlps_of(c, m);
   const double tables = (double)c->hidden * (double)vocab * (tied ? 1 : 2);
   if (tables + attention + mlps.all > 1e15) return;
