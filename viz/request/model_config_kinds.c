@@ -165,7 +165,7 @@ static void read_numbers(Config *c, const char *key, const json_t *list, int64_t
   }
 }
 
-/* The last of each period, or the one that attn_layer_offset says. A period of 1 is none, but where it stands for all. */
+/* The last of each period, or the one at attn_layer_offset. */
 static bool read_period(Config *c, const char *key, int64_t period, LayerKind listed, LayerKind others) {
   const bool has_offset = strstr(key, "attn_layer") != NULL;
   const int64_t said = has_offset ? json_integer_value(config_find(c, "attn_layer_offset")) : period - 1,

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* A whole number of at least 1 under one of the names; 0: none. */
-static int64_t size_of(Config *c, const char *names) {
+static double size_of(Config *c, const char *names) {
   const json_t *value = config_find(c, names);
-  const int64_t size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
-  return size > 0 && size < (int64_t)1 << 32 ? size : 0;
+  const double size = json_is_integer(value) ? json_number_value(value) : 0;
+  return size > 0 && size < 0x1p32 ? size : 0;
 }
 
 /* Two matrices where an activation stands alone, three where a gate is beside it. */
@@ -28,9 +28,8 @@ static double attention_of(Config *c, const Layer *l) {
     const double d = (double)l->d, d_v = (double)(l->d_v ? l->d_v : l->d), kv = (double)l->kv_heads;
     return h * (heads * d + kv * (d + d_v)) + heads * d_v * h;
   }
-  const double q = (double)size_of(c, "q_lora_rank"), kv = (double)size_of(c, "kv_lora_rank"),
-               rope = (double)size_of(c, "qk_rope_head_dim"), nope = (double)size_of(c, "qk_nope_head_dim"),
-               v = (double)size_of(c, "v_head_dim"), of_q = heads * (nope + rope);
+  const double q = size_of(c, "q_lora_rank"), kv = size_of(c, "kv_lora_rank"), rope = size_of(c, "qk_rope_head_dim"),
+               nope = size_of(c, "qk_nope_head_dim"), v = size_of(c, "v_head_dim"), of_q = heads * (nope + rope);
   return (q > 0 ? h * q + q * of_q : h * of_q) + h * (kv + rope) + kv * heads * (nope + v) + heads * v * h;
 }
 
@@ -40,21 +39,20 @@ typedef struct {
 } Mlps;
 
 static Mlps mlps_of(Config *c, KvModel *m) {
-  const double h = (double)c->hidden, n = matrices_of_mlp(c);
-  const int64_t width = size_of(c, "intermediate_size n_inner ffn_hidden_size ffn_dim");
-  const int64_t experts = size_of(c, "n_routed_experts num_local_experts num_experts moe_num_experts"),
-                chosen = size_of(c, "num_experts_per_tok experts_per_token num_selected_experts moe_top_k");
-  const int64_t narrow = size_of(c, "moe_intermediate_size expert_ffn_hidden_size");
-  const double dense = n * h * (double)(width ? width : 4 * c->hidden);
-  if (!experts || !chosen || chosen > experts) return (Mlps){(double)c->layers * dense, (double)c->layers * dense};
-  const int64_t first = size_of(c, "first_k_dense_replace"), plain = first < c->layers ? first : c->layers;
-  const double one = n * h * (double)(narrow ? narrow : width),
-               shared = one * (double)size_of(c, "n_shared_experts") +
-                        n * h * (double)size_of(c, "shared_expert_intermediate_size") + h * (double)experts,
-               mixed = (double)(c->layers - plain);
-  m->experts = experts, m->experts_per_token = chosen;
-  return (Mlps){(double)plain * dense + mixed * (shared + (double)experts * one),
-                (double)plain * dense + mixed * (shared + (double)chosen * one)};
+  const double h = (double)c->hidden, layers = (double)c->layers, n = matrices_of_mlp(c),
+               width = size_of(c, "intermediate_size n_inner ffn_hidden_size ffn_dim"),
+               experts = size_of(c, "n_routed_experts num_local_experts num_experts moe_num_experts"),
+               chosen = size_of(c, "num_experts_per_tok experts_per_token num_selected_experts moe_top_k"),
+               narrow = size_of(c, "moe_intermediate_size expert_ffn_hidden_size"),
+               dense = n * h * (width > 0 ? width : 4 * h);
+  if (experts < 1 || chosen < 1 || chosen > experts) return (Mlps){layers * dense, layers * dense};
+  const double first = size_of(c, "first_k_dense_replace"), plain = first < layers ? first : layers,
+               one = n * h * (narrow > 0 ? narrow : width),
+               shared = one * size_of(c, "n_shared_experts") + n * h * size_of(c, "shared_expert_intermediate_size") +
+                        h * experts,
+               mixed = layers - plain;
+  m->experts = (int64_t)experts, m->experts_per_token = (int64_t)chosen;
+  return (Mlps){plain * dense + mixed * (shared + experts * one), plain * dense + mixed * (shared + chosen * one)};
 }
 
 /* Of which the file says that they are quantized: floats of 8 bits, or whole numbers (GPTQ, AWQ). */
@@ -73,7 +71,7 @@ static const char *dtype_of(Config *c) {
 
 void config_read_weights(Config *c) {
   KvModel *m = &c->model;
-  const int64_t vocab = size_of(c, "vocab_size padded_vocab_size n_vocab");
+  const int64_t vocab = (int64_t)size_of(c, "vocab_size padded_vocab_size n_vocab");
   double attention = 0;
   int64_t others = 0;
   for (int64_t i = 0; i < c->layers; i++) {
