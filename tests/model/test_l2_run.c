@@ -11,17 +11,18 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/l2_run_case.h"
 
+/* As many SMs as an H200 has, and its L2. */
+static const Gpu H200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
+static const L2RunConfig L2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+
 /* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together
  * again, tile for tile; where it asks ahead, what they gain is hidden behind the tile before. */
 TEST(waiting_keeps_ctas_together) {
-  static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
-  const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   double reach[2];
   for (int waits = 0; waits < 2; waits++) {
-    const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 8192, .N_k = 8192, .d = 64},
-                        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1},
-                        (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &h200);
-    const L2Run t = run(&c, config);
+    const Case c = make((Shape){.N_q = 8192, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
+                        (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &H200);
+    const L2Run t = run(&c, L2);
     reach[waits] = t.l2_read_bytes / t.read_bytes;
   }
   assert_true(reach[1] < 0.32 && reach[0] > 1.15 * reach[1]);
@@ -30,13 +31,10 @@ TEST(waiting_keeps_ctas_together) {
 /* Each walk begins with another GPC, and the mean lies among what they give; but under a profiler a launch of one wave
  * that writes little begins with the first. Four or eight heads, longest rows first: one or two waves of 132 CTAs. */
 TEST(a_launch_begins_anywhere) {
-  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
   for (int waves = 1; waves <= 2; waves++) {
-    const Case c = make(
-        (Shape){
-            .batch = 1, .heads = 4 * waves, .kv_heads = 4 * waves, .N_q = 2112, .N_k = 2112, .d = 64, .causal = true},
-        (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, config, &gpu);
+    const Case c = make((Shape){.heads = 4 * waves, .N_q = 2112, .d = 64, .causal = true},
+                        (Tiling){.B_r = 64, .B_c = 64}, config, &H200);
     assert_int_equal(c.launch.n_waves, waves);
     L2RunConfig l2 = {.l2_bytes = 64 << 20,
                       .l2_partitions = 2,
@@ -114,10 +112,8 @@ TEST(reloaded_q_takes_room) {
  * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
  * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
 TEST(merged_tiles_take_their_own_time) {
-  static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
-  const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true},
-                      (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
-                      (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &h200);
+  const Case c = make((Shape){.heads = 4, .N_q = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32},
+                      (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &H200);
   L2RunConfig config = {.l2_bytes = 15 << 20,
                         .l2_partitions = 2,
                         .flops_per_cycle = 1024,
@@ -139,11 +135,10 @@ TEST(merged_tiles_take_their_own_time) {
 /* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the
  * fastest GPC 2 % ahead of the slowest, the others in proportion. What was said of the card counts. */
 TEST(clocks_are_as_told) {
-  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
-  const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 8448, .N_k = 8448, .d = 64};
-  const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
-  const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
-  const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &gpu);
+  const Shape shape = {.heads = 4, .N_q = 8448, .d = 64};
+  const Tiling tiling = {.B_r = 64, .B_c = 64};
+  const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &H200);
+  const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &H200);
   L2RunConfig l2 = {.l2_bytes = 8 << 20,
                     .l2_partitions = 2,
                     .flops_per_cycle = 4096,
@@ -168,15 +163,13 @@ TEST(clocks_are_as_told) {
  * with any GPC, the 32 CTAs of a head are neighbours: by how many heads that is, follows from the sides of GPCs
  * (placement.h): two where it begins with any but the second and the third, then one and none. */
 TEST(who_pulls_comes_as_it_starts) {
-  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
-  const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 4096, .N_k = 4096, .d = 64};
-  const L2RunConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  const Shape shape = {.heads = 4, .N_q = 4096, .d = 64};
   const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
   L2Run t[2];
   for (int pulls = 0; pulls < 2; pulls++) {
-    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
-                        (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &gpu);
-    t[pulls] = run(&c, l2);
+    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128},
+                        (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &H200);
+    t[pulls] = run(&c, L2);
   }
   assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
   assert_true(fabs(t[0].fabric_bytes / (all - (6 * 2 + 1 + 0) / 8.0 * of_head) - 1) < 0.005);
@@ -197,16 +190,12 @@ static Refinements refinements_of_speed(void) {
 /* One CTA on an SM takes what it is said to take alone; two share the rate that the kernel reaches. */
 TEST(a_cta_alone_takes_its_own_time) {
   const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
-  const L2RunConfig l2 = {.l2_bytes = 60 << 20,
-                          .l2_partitions = 2,
-                          .flops_per_cycle = 4096,
-                          .exps_per_cycle = 16,
-                          .without = refinements_of_speed()};
+  L2RunConfig l2 = L2;
+  l2.without = refinements_of_speed();
   const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
   for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
     for (int permille = 0; permille <= 250; permille += 250) {
-      const Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64},
-                          (Tiling){.B_r = 128, .B_c = 128, .n_splits = 1},
+      const Case c = make((Shape){.N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, (Tiling){.B_r = 128, .B_c = 128},
                           (LaunchConfig){.ctas_per_sm = 2, .percent_of_peak = 40, .alone_permille = permille}, &gpu);
       const double expected = n_ctas == 1 && permille
                                   ? 1000 * products / permille
@@ -220,11 +209,10 @@ TEST(a_cta_alone_takes_its_own_time) {
 
 /* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
 TEST(launches_of_split_keys_are_means) {
-  const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
-  Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64},
-                (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4}, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
+  Case c = make((Shape){.N_q = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
+                (LaunchConfig){.ctas_per_sm = 1}, &H200);
   c.schedule = schedule_find("fa2-split");
-  L2RunConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
+  L2RunConfig l2 = L2;
   const double first = run(&c, l2).l2_read_bytes;
   for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
     const double other = run(&c, l2).l2_read_bytes;
@@ -235,9 +223,8 @@ TEST(launches_of_split_keys_are_means) {
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
 TEST(a_ragged_granule_parts_no_row_block) {
   for (int64_t n_tiles = 61; n_tiles <= 64; n_tiles++) {
-    const Case c =
-        make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 64 * n_tiles, .N_k = 64 * n_tiles, .d = 64},
-             (Tiling){.B_r = 64, .B_c = 64, .n_splits = 1}, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+    const Case c = make((Shape){.N_q = 64 * n_tiles, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
+                        (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
     Stream stream;
     assert_true(stream_make(&stream, c.schedule, &c.plan, &c.launch, 4, 1));
     assert_int_equal(stream.kinds[STREAM_Q].n_tiles, 1);
@@ -288,13 +275,11 @@ TEST(what_is_stored_goes_on) {
 /* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
 TEST(cores_change_nothing) {
 #ifdef _OPENMP
-  const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
-  const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
-  const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &h200);
+  const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &H200);
   L2Run results[3];
   for (int threads = 1; threads <= 3; threads++) {
     omp_set_num_threads(threads);
-    results[threads - 1] = run(&c, config);
+    results[threads - 1] = run(&c, L2);
     assert_memory_equal(&results[threads - 1], &results[0], sizeof(L2Run));
   }
   omp_set_num_threads(omp_get_num_procs());

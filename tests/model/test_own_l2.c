@@ -145,6 +145,24 @@ static void ask(Cta *cta, int step, Access access) {
 
 static int64_t kv(const Problem *p, int64_t head) { return head / (p->heads / p->kv_heads); }
 
+/* The block `at` of each of these tensors: of Q, O and A a row block, of the others a column block or a chunk. */
+static void ask_for(Cta *cta, int step, const Problem *p, int64_t head, int64_t at, const char *loads,
+                    const char *stores) {
+  for (int store = 0; store < 2; store++)
+    for (const char *tensor = store ? stores : loads; *tensor; tensor++) {
+      const bool is_row = strchr("QOA", *tensor), is_shared = strchr("KVG", *tensor);
+      ask(cta, step, (Access){*tensor, store, is_shared ? kv(p, head) : head, is_row ? at : 0, is_row ? 0 : at});
+    }
+}
+
+/* A CTA for each block of each head. */
+static int each_block(const Problem *p, Cta *ctas, const char *loads, const char *stores) {
+  int n = 0;
+  for (int64_t head = 0; head < p->heads; head++)
+    for (int64_t at = 0; at < tiles_of(p); at++) ask_for(&ctas[n++], 0, p, head, at, loads, stores);
+  return n;
+}
+
 /* Q with the first tile that is seen, K and V, O with the last. */
 static int fa2_like(const Problem *p, Cta *ctas) {
   int n = 0;
@@ -155,11 +173,10 @@ static int fa2_like(const Problem *p, Cta *ctas) {
       for (int64_t k = 0; k < columns_of(p); k++) {
         const int64_t j = p->backwards ? columns_of(p) - 1 - k : k;
         if (!is_computed(p, i, j)) continue;
-        if (step == 0) ask(cta, step, (Access){'Q', false, head, i, 0});
-        ask(cta, step, (Access){'K', false, kv(p, head), 0, j});
-        ask(cta, step++, (Access){'V', false, kv(p, head), 0, j});
+        if (step == 0) ask_for(cta, step, p, head, i, "Q", "");
+        ask_for(cta, step++, p, head, j, "KV", "");
       }
-      ask(cta, step > 0 ? step - 1 : 0, (Access){'O', true, head, i, 0});
+      ask_for(cta, step > 0 ? step - 1 : 0, p, head, i, "", "O");
     }
   return n;
 }
@@ -170,8 +187,8 @@ static int fused_scores(const Problem *p, Cta *ctas) {
     for (int64_t i = 0; i < tiles_of(p); i++)
       for (int64_t j = 0; j < tiles_of(p); j++) {
         Cta *cta = &ctas[n++];
-        ask(cta, 0, (Access){'Q', false, head, i, 0});
-        ask(cta, 0, (Access){'K', false, kv(p, head), 0, j});
+        ask_for(cta, 0, p, head, i, "Q", "");
+        ask_for(cta, 0, p, head, j, "K", "");
         ask(cta, 0, (Access){'S', true, head, i, j});
       }
   return n;
@@ -186,9 +203,9 @@ static int fused_values(const Problem *p, Cta *ctas) {
       for (int j = 0; j < T; j++) ask(cta, j, (Access){'S', false, head, i, j});
       for (int j = 0; j < T; j++) {
         ask(cta, T + j, (Access){'S', false, head, i, j});
-        ask(cta, T + j, (Access){'V', false, kv(p, head), 0, j});
+        ask_for(cta, T + j, p, head, j, "V", "");
       }
-      ask(cta, 2 * T - 1, (Access){'O', true, head, i, 0});
+      ask_for(cta, 2 * T - 1, p, head, i, "", "O");
     }
   return n;
 }
@@ -205,12 +222,11 @@ static int grouped(const Problem *p, Cta *ctas) {
         bool first = true;
         for (int64_t j = 0; j < tiles_of(p); j++) {
           if (!is_computed(p, i, j)) continue;
-          if (first) ask(cta, step, (Access){'Q', false, head, i, 0});
+          if (first) ask_for(cta, step, p, head, i, "Q", "");
           first = false;
-          ask(cta, step, (Access){'K', false, kv_head, 0, j});
-          ask(cta, step++, (Access){'V', false, kv_head, 0, j});
+          ask_for(cta, step++, p, head, j, "KV", "");
         }
-        ask(cta, step - 1, (Access){'O', true, head, i, 0});
+        ask_for(cta, step - 1, p, head, i, "", "O");
       }
     }
   return n;
@@ -223,11 +239,11 @@ static int columns(const Problem *p, Cta *ctas) {
     for (int64_t j = 0; j < tiles_of(p); j++) {
       Cta *cta = &ctas[n++];
       int step = 0;
-      ask(cta, 0, (Access){'K', false, kv_head, 0, j});
+      ask_for(cta, 0, p, kv_head * group, j, "K", "");
       for (int64_t head = kv_head * group; head < (kv_head + 1) * group; head++)
         for (int64_t i = 0; i < tiles_of(p); i++)
-          if (is_computed(p, i, j)) ask(cta, step++, (Access){'Q', false, head, i, 0});
-      ask(cta, step - 1, (Access){'G', true, kv_head, 0, j});
+          if (is_computed(p, i, j)) ask_for(cta, step++, p, head, i, "Q", "");
+      ask_for(cta, step - 1, p, kv_head * group, j, "", "G");
     }
   return n;
 }
@@ -235,58 +251,28 @@ static int columns(const Problem *p, Cta *ctas) {
 /* Along the diagonal, a CTA a head. */
 static int linear(const Problem *p, Cta *ctas) {
   for (int head = 0; head < (int)p->heads; head++)
-    for (int i = 0; i < (int)tiles_of(p); i++) {
-      ask(&ctas[head], i, (Access){'Q', false, head, i, 0});
-      ask(&ctas[head], i, (Access){'K', false, kv(p, head), 0, i});
-      ask(&ctas[head], i, (Access){'V', false, kv(p, head), 0, i});
-      ask(&ctas[head], i, (Access){'O', true, head, i, 0});
-    }
+    for (int i = 0; i < (int)tiles_of(p); i++) ask_for(&ctas[head], i, p, head, i, "QKV", "O");
   return (int)p->heads;
 }
 
 /* The state that each chunk adds. */
-static int chunk_states(const Problem *p, Cta *ctas) {
-  int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
-    for (int64_t j = 0; j < tiles_of(p); j++, n++) {
-      ask(&ctas[n], 0, (Access){'K', false, kv(p, head), 0, j});
-      ask(&ctas[n], 0, (Access){'V', false, kv(p, head), 0, j});
-      ask(&ctas[n], 0, (Access){'H', true, head, 0, j});
-    }
-  return n;
-}
+static int chunk_states(const Problem *p, Cta *ctas) { return each_block(p, ctas, "KV", "H"); }
 
 /* Their sums: without products, so that a step holds as many as it has room for. */
 static int chunk_sums(const Problem *p, Cta *ctas) {
   for (int head = 0; head < (int)p->heads; head++)
     for (int first = 0; first < (int)tiles_of(p); first += CLOCK_ACCESSES_MAX) {
       const int end = first + CLOCK_ACCESSES_MAX < (int)tiles_of(p) ? first + CLOCK_ACCESSES_MAX : (int)tiles_of(p);
-      for (int j = first; j < end; j++) ask(&ctas[head], first / CLOCK_ACCESSES_MAX, (Access){'H', false, head, 0, j});
-      for (int j = first; j < end; j++) ask(&ctas[head], first / CLOCK_ACCESSES_MAX, (Access){'S', true, head, 0, j});
+      for (int j = first; j < end; j++) ask_for(&ctas[head], first / CLOCK_ACCESSES_MAX, p, head, j, "H", "");
+      for (int j = first; j < end; j++) ask_for(&ctas[head], first / CLOCK_ACCESSES_MAX, p, head, j, "", "S");
     }
   return (int)p->heads;
 }
 
 /* All row blocks at once, each with the sum before it. */
-static int chunk_outputs(const Problem *p, Cta *ctas) {
-  int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
-    for (int64_t i = 0; i < tiles_of(p); i++, n++) {
-      ask(&ctas[n], 0, (Access){'Q', false, head, i, 0});
-      ask(&ctas[n], 0, (Access){'K', false, kv(p, head), 0, i});
-      ask(&ctas[n], 0, (Access){'V', false, kv(p, head), 0, i});
-      ask(&ctas[n], 0, (Access){'S', false, head, 0, i});
-      ask(&ctas[n], 0, (Access){'O', true, head, i, 0});
-    }
-  return n;
-}
+static int chunk_outputs(const Problem *p, Cta *ctas) { return each_block(p, ctas, "QKVS", "O"); }
 
-static int zeros(const Problem *p, Cta *ctas) {
-  int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
-    for (int64_t i = 0; i < tiles_of(p); i++) ask(&ctas[n++], 0, (Access){'A', true, head, i, 0});
-  return n;
-}
+static int zeros(const Problem *p, Cta *ctas) { return each_block(p, ctas, "", "A"); }
 
 static int sums(const Problem *p, Cta *ctas) {
   int n = 0;
@@ -294,25 +280,14 @@ static int sums(const Problem *p, Cta *ctas) {
     for (int64_t j = 0; j < tiles_of(p); j++) {
       Cta *cta = &ctas[n++];
       int step = 0;
-      ask(cta, 0, (Access){'K', false, kv(p, head), 0, j});
-      for (int64_t i = 0; i < tiles_of(p); i++) {
-        if (!is_computed(p, i, j)) continue;
-        ask(cta, step, (Access){'Q', false, head, i, 0});
-        ask(cta, step++, (Access){'A', true, head, i, 0});
-      }
+      ask_for(cta, 0, p, head, j, "K", "");
+      for (int64_t i = 0; i < tiles_of(p); i++)
+        if (is_computed(p, i, j)) ask_for(cta, step++, p, head, i, "Q", "A");
     }
   return n;
 }
 
-static int converted(const Problem *p, Cta *ctas) {
-  int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
-    for (int64_t i = 0; i < tiles_of(p); i++, n++) {
-      ask(&ctas[n], 0, (Access){'A', false, head, i, 0});
-      ask(&ctas[n], 0, (Access){'O', true, head, i, 0});
-    }
-  return n;
-}
+static int converted(const Problem *p, Cta *ctas) { return each_block(p, ctas, "A", "O"); }
 
 /* A block's mean size, where the last is ragged; a state is d x d in fp32. */
 static double bytes_of(const Problem *p, char tensor) {
