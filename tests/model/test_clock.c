@@ -9,8 +9,7 @@ static ClockResult run_scan(const ClockConfig *config, const Scan *scan) {
 
 TEST(one_cta_waits_and_works) {
   Walk w = {.n = 10, .work_cycles = 1000};
-  ClockConfig config = steady(10, 1);
-  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  ClockConfig config = timed(10, 1);
   const ClockResult r = run(&config, walk, &w);
   assert_int_equal(r.steps, 10);
   /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
@@ -50,8 +49,7 @@ TEST(kernels_follow_each_other) {
 /* Overlapped, a step takes the longer of waiting and work; asked for half a step ahead, half of its work and the longer
  * of the rest and waiting; in step, a turn; from a slow HBM, as long as its bytes take. */
 TEST(what_a_step_takes) {
-  ClockConfig config = steady(10, 1);
-  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  ClockConfig config = timed(10, 1);
   config.prefetches = true;
   Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000},
        turns = {.n = 10, .work_cycles = 2000}, slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
@@ -84,8 +82,7 @@ static bool late(void *context, const Clock *clock, uint32_t cta, ClockStep *nex
 TEST(a_step_of_no_time_is_followed_at_once) {
   static const Place together[2] = {{.sm = 0}, {.sm = 1}};
   Late l = {.begins = {0, 200}, .n = 2};
-  ClockConfig config = steady(1, 2);
-  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  ClockConfig config = timed(1, 2);
   config.places = together;
   const ClockResult r = run(&config, late, &l);
   assert_true(r.l2_read_bytes == 16384 && fabs(r.cycles - 1400) < 1e-6); /* 1 joins, and is done with 0 */
@@ -149,8 +146,7 @@ TEST(who_is_soon_enough_joins) {
           {.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
       const double first = warm ? 5000 : 10;
       Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
-      ClockConfig config = steady(2, 3);
-      config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+      ClockConfig config = timed(2, 3);
       config.tick_cycles = 1;
       config.places = places;
       const ClockResult r = run(&config, late, &l);
@@ -184,8 +180,7 @@ static bool beginners(void *context, const Clock *clock, uint32_t cta, ClockStep
 }
 
 TEST(all_begin_when_all_can) {
-  ClockConfig config = steady(1, 3);
-  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  ClockConfig config = timed(1, 3);
   for (int together = 0; together < 2; together++) {
     int steps[3] = {0};
     config.starts_together = together;

@@ -54,6 +54,14 @@ TEST(steps_vary_the_more_the_more_are_there) {
   }
 }
 
+/* Two CTAs of one SM that share its work. */
+static ClockConfig two_sharing(void) {
+  static const Place one_sm[2];
+  ClockConfig config = steady(1, 2);
+  config.places = one_sm, config.shared_work = true;
+  return config;
+}
+
 static ClockConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
   ClockConfig config = steady(1, 2);
@@ -181,10 +189,9 @@ static bool one_works_one_waits(void *context, const Clock *clock, uint32_t cta,
 /* With half a share for the one that waits, a step of 1000 takes 1500 beside it, and 1000 when it is gone, after six of
  * them; with none, 1000. */
 TEST(one_that_waits_takes_its_part_of_the_sm) {
-  static const Place one_sm[2];
   for (int half = 0; half < 2; half++) {
-    ClockConfig config = steady(1, 2);
-    config.places = one_sm, config.shared_work = true, config.tick_cycles = 1, config.waiting_weight = half ? 0.5 : 0;
+    ClockConfig config = two_sharing();
+    config.tick_cycles = 1, config.waiting_weight = half ? 0.5 : 0;
     Steps steps = {.n = 0};
     assert_true(fabs(run(&config, one_works_one_waits, &steps).cycles - (half ? 6 * 1500 + 4 * 1000 : 10 * 1000)) < 12);
   }
@@ -199,9 +206,8 @@ static bool with_latency(void *context, const Clock *clock, uint32_t cta, ClockS
 }
 
 TEST(nobody_shares_latency) {
-  static const Place one_sm[2];
-  ClockConfig config = steady(1, 2);
-  config.places = one_sm, config.shared_work = true, config.tick_cycles = 1;
+  ClockConfig config = two_sharing();
+  config.tick_cycles = 1;
   Steps steps = {.n = 0};
   assert_true(fabs(run(&config, with_latency, &steps).cycles - 10 * 2300) < 25);
 }
@@ -211,14 +217,12 @@ TEST(nobody_shares_latency) {
  * (Bienayme), as they come in step now and then. */
 TEST(those_not_in_step_vary) {
   enum { SEEDS = 400 };
-  static const Place one_sm[2];
   for (int apart = 0; apart < 2; apart++) {
     double sum = 0, squares = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       Steps steps = {.n = 6, .work_cycles = 10000};
-      ClockConfig config = steady(1, 2);
-      config.places = one_sm, config.shared_work = true, config.out_of_step_spread = 0.1,
-      config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
+      ClockConfig config = two_sharing();
+      config.out_of_step_spread = 0.1, config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
       const double cycles = run(&config, work_alone, &steps).cycles - 12 * 10000;
       sum += cycles, squares += cycles * cycles;
     }

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 #include "kernels/probes/spread.h"
 #include "sim/l2/clock.h"
+#include "tests/support/clock_walk.h"
 #include "tests/support/gpcs.h"
 
 enum {
@@ -102,18 +103,9 @@ static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, ui
       places[n] = (Place){.side = PLACEMENT_H200.gpcs[gpc].side, .gpc = gpc, .sm = sm, .layer = slot};
       step.begins[n] = 8000 + spread_offset(sm, slot, window);
     }
-  const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                              .n_ctas = n,
-                              .ctas_per_sm = ctas_per_sm,
-                              .places = places,
-                              .tick_cycles = 1,
-                              .cta_wait_spread = -1,
-                              .cta_work_spread = -1,
-                              .request_spread = -1,
-                              .jitter_cycles = -1,
-                              .code_fetch_cycles = -1};
-  ClockResult r;
-  must(clock_run(&config, ask_late, &step, &r, fresh_error()));
+  ClockConfig config = steady(1, n);
+  config.ctas_per_sm = ctas_per_sm, config.places = places, config.tick_cycles = 1;
+  const ClockResult r = run(&config, ask_late, &step);
   const double once = 16384, before = warm ? 2 * once : 0;
   return (r.l2_read_bytes - before) / (r.bytes.read_bytes - before);
 }
@@ -123,17 +115,9 @@ static double modelled_missed_at_home(double cycles) {
   const Place places[] = {{.side = 0, .gpc = 0, .sm = 0}, {.side = 1, .gpc = 1, .sm = 1}};
   Step step = {.begins = {0}};
   step.begins[0] = 1000, step.begins[1] = 1000 + cycles;
-  const ClockConfig config = {.hierarchy = {.kinds = {{1, 16384}}},
-                              .n_ctas = 2,
-                              .places = places,
-                              .tick_cycles = 1,
-                              .cta_wait_spread = -1,
-                              .cta_work_spread = -1,
-                              .request_spread = -1,
-                              .jitter_cycles = -1,
-                              .code_fetch_cycles = -1};
-  ClockResult r;
-  must(clock_run(&config, ask_late, &step, &r, fresh_error()));
+  ClockConfig config = steady(1, 2);
+  config.places = places, config.tick_cycles = 1;
+  const ClockResult r = run(&config, ask_late, &step);
   return (r.l2_miss_bytes / 16384 - 1.5) / 0.5;
 }
 

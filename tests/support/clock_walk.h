@@ -38,6 +38,13 @@ static inline ClockConfig steady(uint64_t n_granules, uint32_t n_ctas) {
                        .side_start_cycles = -1};
 }
 
+/* Every time of memory's, to be told from each other in a sum: 1400 cycles for what comes from HBM's far half. */
+static inline ClockConfig timed(uint64_t n_granules, uint32_t n_ctas) {
+  ClockConfig config = steady(n_granules, n_ctas);
+  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  return config;
+}
+
 /* Work alone. */
 typedef struct {
   uint32_t n, at[2];
