@@ -5,6 +5,7 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/drawing.h"
 #include "tests/support/rand.h"
+#include "tests/support/canvas.h"
 #include "viz/chart/bars_draw.h"
 #include "viz/chart/chart_draw.h"
 #include "viz/chart/chart_place.h"
@@ -121,15 +122,13 @@ TEST(test_cues) {
 static const double sizes[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {800, 600}, {1280, 500}};
 
 static void draw_texts(DrawnTexts *drawn, const Chart *chart, const Bars *bars, const double *size) {
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
   drawn->n = 0;
-  assert_true(letter_set_tap(surface, drawn_text_tap, drawn));
+  assert_true(letter_set_tap(cairo_get_target(cr), drawn_text_tap, drawn));
   if (chart) chart_draw(chart, cr, size[0], size[1], &theme_light);
   if (bars) bars_draw(bars, cr, size[0], size[1], &theme_dark);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
 }
 
 /* Inside the page, at least 1/50 of the height (of the smaller measure), and no two on top of each
@@ -192,29 +191,28 @@ TEST(test_says_everything) {
 /* A point lies where the scale says: a marker's place is found again from the plane. */
 TEST(test_plane) {
   Chart chart = traffic_chart(true);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 1280, 720);
+  cairo_surface_t *page = cairo_get_target(cr);
   ChartPlane plane = chart_plane(&chart, cr, 1280, 720);
   assert_true(plane.x > 40 && plane.y > 40 && plane.x + plane.width < 1280 && plane.y + plane.height < 720);
   assert_true(plane.width > 700 && plane.height > 350); /* most of the page is chart */
   chart_draw(&chart, cr, 1280, 720, &theme_light);
   double x = plane.x + plane.width * scale_position(&plane.x_scale, 4096);
   double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, fa2_bytes(4096, 128, 128)));
-  cairo_surface_flush(surface);
-  const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(surface);
-  int stride = cairo_image_surface_get_stride(surface) / 4;
+  cairo_surface_flush(page);
+  const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(page);
+  int stride = cairo_image_surface_get_stride(page) / 4;
   Colour mark = theme_light.series[INK_BLUE];
   uint32_t expected = (uint32_t)mark.red << 16 | (uint32_t)mark.green << 8 | mark.blue;
   assert_int_equal(pixels[(int)y * stride + (int)x] & 0xffffff, expected);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   chart_free(&chart);
 }
 
 /* Words of a stretch lie on no line: neither on the bound at its foot nor on the series above. */
 TEST(test_words_of_a_stretch_lie_on_no_line) {
   static DrawnTexts drawn;
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+  EACH (s, sizes)
     for (double slope = -1; slope <= 0; slope += 0.25) {
       Chart chart = chart_new(
           &(ChartConfig){.title = "Traffic", .x = {.title = "B", .log = true}, .y = {.title = "bytes", .log = true}});
@@ -226,8 +224,7 @@ TEST(test_words_of_a_stretch_lie_on_no_line) {
       draw_texts(&drawn, &chart, NULL, sizes[s]);
       const DrawnText *words = drawn_text_find(&drawn, "does not fit in SRAM");
       assert_non_null(words);
-      cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-      cairo_t *cr = cairo_create(surface);
+      cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
       const ChartPlane plane = chart_plane(&chart, cr, sizes[s][0], sizes[s][1]);
       for (double b = 16; b <= 256; b *= 1.01) {
         const double x = plane.x + plane.width * scale_position(&plane.x_scale, b);
@@ -238,7 +235,6 @@ TEST(test_words_of_a_stretch_lie_on_no_line) {
         }
       }
       cairo_destroy(cr);
-      cairo_surface_destroy(surface);
       chart_free(&chart);
     }
 }

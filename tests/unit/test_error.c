@@ -26,7 +26,7 @@ TEST(control_characters_do_not_get_through) {
   /* C1 controls, marks of direction (U+202E, U+2066, U+200F, U+061C), separators of lines, and broken UTF-8 */
   static const char *const UNSAFE[] = {"\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\x8f",
                                        "\xd8\x9c", "\xe2\x80\xa8", "\xff",         "\x80"};
-  for (size_t k = 0; k < sizeof UNSAFE / sizeof *UNSAFE; k++) {
+  EACH (k, UNSAFE) {
     Error one = {0};
     error_set(&one, STATUS_BAD_REQUEST, "a%sb", UNSAFE[k]);
     assert_string_equal(one.message, "a?b");

@@ -4,6 +4,7 @@
 #include "tests/support/colour_vision.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "tests/support/canvas.h"
 #include "viz/scene/kernel_scene_draw.h"
 #include "viz/request/pipeline_file.h"
 #include "viz/request/request.h"
@@ -145,7 +146,7 @@ TEST(test_every_page) {
   } PAGES[] = {{1280, 720, false}, {1280, 720, true}, {1920, 1080, false}, {600, 960, false},
                {1280, 720, true},  {640, 360, false}, {1280, 720, false},  {1080, 1920, false},
                {1920, 1080, true}, {826, 627, false}, {400, 300, false}};
-  enum { N_PAGES = sizeof PAGES / sizeof *PAGES };
+  enum { N_PAGES = COUNT_OF(PAGES) };
   int turn = 0;
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
@@ -182,7 +183,7 @@ TEST(test_words_of_piles) {
                                        "algorithm=standard,fa1,fa2 N=100 d=64 block=16",
                                        "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128",
                                        "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
-  for (size_t c = 0; c < sizeof STATES / sizeof *STATES; c++) {
+  EACH (c, STATES) {
     Request request = {0};
     Stage stage;
     Error error = {0};
@@ -191,7 +192,7 @@ TEST(test_words_of_piles) {
     for (uint64_t k = 0; k <= 4; k += 2) {
       Snapshot now;
       stage_snapshot(&stage, k * stage.n_steps / 4, &now);
-      for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+      EACH (z, SIZES) {
         const int width = SIZES[z][0], height = SIZES[z][1];
         Page *page = write_page(SCENE_PILES, &now, &(SceneView){0}, &theme_light, width, height);
         const double least = fmin(width, height) * (width < height ? 0.04 : 0.039); /* less the scrub bar */
@@ -235,11 +236,11 @@ TEST(test_piles_of_four_say_all) {
                    STATUS_OK);
   assert_int_equal(request_stage(&request, false, 0, &stage, NULL), STATUS_OK);
   for (int end = 0; end < 2; end++)
-    for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+    EACH (z, SIZES) {
       stage_snapshot(&stage, end ? stage.n_steps : 300, &now);
       Page *page =
           write_page(SCENE_PILES, &now, &(SceneView){0}, end ? &theme_dark : &theme_light, SIZES[z][0], SIZES[z][1]);
-      for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++)
+      EACH (w, WORDS)
         if (!has_word(page, WORDS[w])) fail_msg("%d x %d does not say '%s'", SIZES[z][0], SIZES[z][1], WORDS[w]);
       if (end) assert_true(has_word(page, "2.4× less") && has_word(page, "3.8× less"));
       free_page(page);
@@ -255,7 +256,7 @@ TEST(test_no_cell_is_cut) {
   Stage stage = open_case(&sixteen);
   Snapshot now;
   stage_snapshot(&stage, stage.n_steps / 3, &now);
-  for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+  EACH (z, SIZES) {
     SceneHit never = {0};
     regions.n = 0;
     free_page(write_page(SCENE_WALK, &now, &(SceneView){.regions = &regions}, &theme_light, SIZES[z][0], SIZES[z][1]));
@@ -291,7 +292,7 @@ TEST(test_lines_of_a_kernel_are_whole) {
                              {.number = 4, .text = "// äöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöü"}};
   const KernelScene scene = {
       .title = "f", .lines = lines, .n_lines = 4, .chosen = 1, .most_sectors = 8192, .most_conflicts = 63488};
-  for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+  EACH (z, SIZES) {
     Page *page = calloc(1, sizeof *page);
     char drawn[4][KERNEL_SCENE_TEXT] = {""};
     int line = 0;
@@ -389,14 +390,12 @@ TEST(test_odd_sizes) {
     stage_snapshot(&stage, stage.n_steps / 2, &now);
     for (int k = 0; k < 5; k++)
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
-        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
-        cairo_t *cr = cairo_create(surface);
+        cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
         const SceneView view = {0};
         scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
         assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
         hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
         cairo_destroy(cr);
-        cairo_surface_destroy(surface);
       }
     stage_free(&stage);
   }

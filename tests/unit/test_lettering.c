@@ -2,14 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "tests/support/drawing.h"
+#include "tests/support/canvas.h"
 
 static DrawnTexts drawn;
 
 static cairo_t *begin(int width, int height) {
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, width, height);
-  assert_true(letter_set_tap(surface, drawn_text_tap, &drawn));
-  cairo_t *cr = cairo_create(surface);
-  cairo_surface_destroy(surface); /* the context keeps it */
+  cairo_t *cr = canvas(CAIRO_FORMAT_A8, width, height);
+  assert_true(letter_set_tap(cairo_get_target(cr), drawn_text_tap, &drawn));
   drawn.n = 0;
   return cr;
 }
@@ -131,19 +130,18 @@ TEST(test_broken_text) {
 /* Without a tap the letters are painted, with one they are not. */
 TEST(test_tap_replaces_painting) {
   for (int tapped = 0; tapped < 2; tapped++) {
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 100, 40);
-    if (tapped) assert_true(letter_set_tap(surface, drawn_text_tap, &drawn));
-    cairo_t *cr = cairo_create(surface);
+    cairo_t *cr = canvas(CAIRO_FORMAT_A8, 100, 40);
+    cairo_surface_t *page = cairo_get_target(cr);
+    if (tapped) assert_true(letter_set_tap(page, drawn_text_tap, &drawn));
     Lettering lettering = {.size = 24};
     drawn.n = 0;
     letter_draw(cr, &lettering, 5, 30, "HBM");
-    cairo_surface_flush(surface);
-    const unsigned char *pixels = cairo_image_surface_get_data(surface);
+    cairo_surface_flush(page);
+    const unsigned char *pixels = cairo_image_surface_get_data(page);
     long sum = 0;
-    for (int i = 0; i < 40 * cairo_image_surface_get_stride(surface); i++) sum += pixels[i];
+    for (int i = 0; i < 40 * cairo_image_surface_get_stride(page); i++) sum += pixels[i];
     assert_int_equal(sum > 0, !tapped);
     assert_int_equal(drawn.n, tapped);
     cairo_destroy(cr);
-    cairo_surface_destroy(surface);
   }
 }

@@ -49,7 +49,7 @@ TEST(test_no_counter_falls) {
                                       "ring-attention N=64 causal=1 ranks=4",  "fa2 N=64 causal=1 scheme=zigzag",
                                       "fa2 N=64 scheme=striped ranks=8",       "fa2 N=64 causal=1 walk=reversed"};
   char line[160];
-  for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++) {
+  EACH (k, ASKED) {
     snprintf(line, sizeof line, "d=16 block=8 algorithm=%s", ASKED[k]);
     check_every_step(line);
   }

@@ -6,6 +6,7 @@
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "tests/support/canvas.h"
 #include "viz/request/request.h"
 #include "viz/scene/bank.h"
 
@@ -44,8 +45,7 @@ static void check_chip(const Stage *stage, uint64_t step, SceneBodies *bodies, c
 
 TEST(test_area_on_chip_is_bytes) {
   SceneBodies *bodies = calloc(1, sizeof *bodies);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
   memo = memo_new();
   for (int p = 0; p < N_PROGRAMS; p += ONE_OF)
     for (int causal = 0; causal < 2; causal++) {
@@ -62,7 +62,6 @@ TEST(test_area_on_chip_is_bytes) {
   memo_free(memo);
   memo = NULL;
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   free(bodies);
 }
 
@@ -71,8 +70,7 @@ TEST(test_area_on_chip_is_bytes) {
 TEST(test_bars_are_exponentials) {
   enum { W = 2560, H = 1440 };
   SceneBodies *bodies = calloc(1, sizeof *bodies);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
   int n_checked = 0, n_above = 0, n_shrunk = 0, n_said = 0;
   for (int c = 0; c < 3; c += ONE_OF) {
     Stage stage = open_case(&CASES[c]);
@@ -125,7 +123,6 @@ TEST(test_bars_are_exponentials) {
   }
   assert_true(n_checked > 1000 / ONE_OF && n_above > 0 && n_shrunk > 0 && n_said > 0);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   free(bodies);
 }
 
@@ -275,15 +272,14 @@ TEST(test_tooltip_words) {
 /* ---- Motion ------------------------------------------------------------------------------------------------------ */
 
 static unsigned char *pixels_of(SceneKind scene, const Snapshot *now, const SceneView *view) {
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 640, 360);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 640, 360);
+  cairo_surface_t *page = cairo_get_target(cr);
   scene_draw(scene, now, view, cr, 640, 360, &theme_light);
-  cairo_surface_flush(surface);
+  cairo_surface_flush(page);
   unsigned char *bytes = malloc(640 * 360 * 4);
   assert_non_null(bytes);
-  memcpy(bytes, cairo_image_surface_get_data(surface), 640 * 360 * 4);
+  memcpy(bytes, cairo_image_surface_get_data(page), 640 * 360 * 4);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include "tests/support/made_program.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/scene_hits.h"
+#include "tests/support/canvas.h"
 #include "viz/scene/many.h"
 #include "viz/scene/score_table.h"
 #include "viz/scene/time_lanes.h"
@@ -171,8 +172,7 @@ static void walk_program(const Schedule *schedule, Rand *r, int number) {
 TEST(laws_hold_at_every_step) {
   const int n = test_depth() > 1 ? 400 : 8;
   Rand r = {66};
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  walked_cr = cairo_create(surface);
+  walked_cr = canvas(CAIRO_FORMAT_A8, 1, 1);
   for (int k = 0; k < N_PROGRAMS; k++) walk_program(SCHEDULES[k], &r, k);
   for (int k = 0; k < n; k++) {
     static Program p;
@@ -185,5 +185,4 @@ TEST(laws_hold_at_every_step) {
   }
   assert_true(n_bars > 1000);
   cairo_destroy(walked_cr);
-  cairo_surface_destroy(surface);
 }

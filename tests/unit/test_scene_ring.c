@@ -4,6 +4,7 @@
 #include "viz/scene/scene.h"
 
 #include "tests/support/test.h"
+#include "tests/support/canvas.h"
 
 enum { W = 1280, H = 720, N = 24, D = 16, ELEMENT = 2 };
 
@@ -34,11 +35,9 @@ static void draw_at(const Stage *stage, uint64_t step, double phase) {
   const SceneView view = {.phase = phase, .bodies = &bodies};
   bodies.n = 0;
   stage_snapshot(stage, step, &now);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
   scene_draw(SCENE_MANY, &now, &view, cr, W, H, &theme_light);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
 }
 
 static double away(const SceneBody *a, const SceneBody *b) { return fabs(a->y + a->height / 2 - b->y - b->height / 2); }

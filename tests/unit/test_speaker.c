@@ -3,6 +3,7 @@
 
 #include "tests/support/test.h"
 #include "tests/support/fonts.h"
+#include "tests/support/canvas.h"
 #include "viz/text/lettering.h"
 
 enum { W = 1280, H = 720 };
@@ -28,13 +29,11 @@ static Words *words_at(const Stage *stage, SceneKind scene, uint64_t step, doubl
   words->least_size = H;
   stage_snapshot(stage, step, &now);
   const SpeakerPage page = {.stage = stage, .scene = scene, .now = &now, .elapsed_s = elapsed_s, .state = "N=64"};
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  letter_set_tap(surface, take, words);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
+  letter_set_tap(cairo_get_target(cr), take, words);
   speaker_draw(&page, cr, W, H, &theme_light);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   return words;
 }
 

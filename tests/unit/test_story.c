@@ -1,5 +1,6 @@
 /* Stories: their text, captions that must hold, moments by event, and pages that are what is lit. */
 #include "tests/support/test.h"
+#include "tests/support/canvas.h"
 
 #include "viz/story/moment.h"
 #include "viz/story/story_file.h"
@@ -202,14 +203,12 @@ TEST(answers_are_chosen) {
   assert_true(story_player_tick(p, 0.001) && !story_player_is_moving(p));
   story_player_close(p);
   p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 1280, 720);
   story_player_draw(p, cr, 1280, 720, &theme_light);
   story_player_press(p, 1, 1000, 318); /* the second line of the card */
   story_player_input(p, STORY_GO_ON);
   assert_non_null(strstr(story_player_words(p, words, sizeof words), "Right: 8 blocks"));
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   story_player_close(p);
 }
 
@@ -233,8 +232,7 @@ TEST(a_guess_of_times_is_a_flag) {
       "```ask one\nkind: predict\nprompt: How far?\nunit: x\nanswer: sim{N=N, d=16, block=B, algorithm=\"standard\"}"
       ".traffic.total_bytes / sim{N=N, d=16, block=B, algorithm=\"fa2\"}.traffic.total_bytes\n```\n"
       "```show\nscene=piles from=load,Q,1\nBoth.\n```\n";
-  cairo_surface_t *page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
-  cairo_t *cr = cairo_create(page);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 1280, 720);
   int end = 600;
   for (int k = 0; k < 3; k++) {
     char words[1024];
@@ -247,14 +245,13 @@ TEST(a_guess_of_times_is_a_flag) {
     story_player_input(p, STORY_RETURN);
     story_player_input(p, STORY_GO_ON);
     story_player_draw(p, cr, 1280, 720, &theme_dark);
-    cairo_surface_flush(page);
+    cairo_surface_flush(cairo_get_target(cr));
     story_player_words(p, words, sizeof words);
     if (k == 1 && !strstr(words, "ight: 1.111x")) fail_msg("%s", words);
     if (k == 2 && !strstr(words, "No: 1.111x")) fail_msg("%s", words);
-    end = k == 0 ? pile_end(page, &theme_dark) : end;
+    end = k == 0 ? pile_end(cairo_get_target(cr), &theme_dark) : end;
     assert_true(end > 100);
     story_player_close(p);
   }
   cairo_destroy(cr);
-  cairo_surface_destroy(page);
 }

@@ -1,6 +1,7 @@
 /* Markdown and things to press as pieces of a column: which pieces there are, how they are marked, and where they lie.
  */
 #include "tests/support/test.h"
+#include "tests/support/canvas.h"
 
 #ifdef TILEWALK_WINDOW
 #include "viz/paper/lesson_flow.h"
@@ -14,9 +15,7 @@ static cairo_t *cr;
 
 static int open_canvas(void **state) {
   (void)state;
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 400, 400);
-  cr = cairo_create(surface);
-  cairo_surface_destroy(surface);
+  cr = canvas(CAIRO_FORMAT_RGB24, 400, 400);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface
  * that was drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
 #include "tests/support/test.h"
+#include "tests/support/canvas.h"
 #include "sim/base/random.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
@@ -90,13 +91,11 @@ TEST(test_fonts_are_given_back) {
   for (int k = 0; k < SIZES; k++) {
     const int width = 480 + 37 * k, height = 300 + 11 * k;
     viewer_resize(&v, width, height);
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    cairo_t *cr = cairo_create(surface);
+    cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, width, height);
     viewer_motion(&v, 200, 100);
     viewer_draw(&v, cr);
     viewer_find_hover(&v);
     cairo_destroy(cr);
-    cairo_surface_destroy(surface);
     /* Pango looks fonts up in threads, which hold them for a moment longer. */
     while (n_gone < k) g_usleep(1000);
     assert_int_equal(n_gone, k);
@@ -216,9 +215,8 @@ TEST(test_every_size) {
     for (int k = 0; k < n_sizes; k++) {
       if (!all && k != beside) continue;
       viewer_resize(&v, SIZES[k][0], SIZES[k][1]);
-      cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, v.width, v.height);
-      assert_true(letter_set_tap(surface, take_text, texts));
-      cairo_t *cr = cairo_create(surface);
+      cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, v.width, v.height);
+      assert_true(letter_set_tap(cairo_get_target(cr), take_text, texts));
       for (int scene = 0; scene < SCENE_COUNT; scene++)
         for (int r = 0; r < n_requests; r++) {
           snprintf(line, sizeof line, "%s scene=%s", REQUESTS[r], scene_name((SceneKind)scene));
@@ -231,7 +229,6 @@ TEST(test_every_size) {
           n_states++;
         }
       cairo_destroy(cr);
-      cairo_surface_destroy(surface);
     }
     viewer_close(&v);
   }

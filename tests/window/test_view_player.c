@@ -3,6 +3,7 @@
 
 #ifdef TILEWALK_WINDOW
 #include "tests/support/player_open.h"
+#include "tests/support/canvas.h"
 #include "viz/window/controls.h"
 
 /* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
@@ -144,8 +145,7 @@ TEST(controls) {
   Player *p = open_player();
   static const int SIZES[][3] = {{320, 180, 0},   {640, 480, 0},   {1280, 720, 0}, {1280, 720, 400},
                                  {1920, 1080, 0}, {3840, 2160, 0}, {390, 844, 0},  {700, 900, 200}};
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 16, 16);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 16, 16);
   Controls *c = malloc(sizeof *c);
   const SceneView plain = {0};
   EACH (s, SIZES) {
@@ -177,7 +177,6 @@ TEST(controls) {
   assert_true(c->n == 10 && c->scene.height == 720);
   free(c);
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
   close_player(p);
 }
 
