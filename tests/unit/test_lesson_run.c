@@ -16,19 +16,27 @@ static Lesson lesson_of(const char *text) {
   return l;
 }
 
-static LessonRun run_of(const Lesson *l, uint64_t seed) {
-  LessonRun run;
-  must(lesson_run_start(&run, l, NULL, seed, fresh_error()));
-  return run;
+/* The lesson that is gone through. */
+static Lesson lesson;
+static LessonRun run;
+
+static void begin(const char *text, uint64_t seed) {
+  lesson = lesson_of(text);
+  must(lesson_run_start(&run, &lesson, NULL, seed, fresh_error()));
+}
+
+static void end(void) {
+  lesson_run_end(&run);
+  lesson_free(&lesson);
 }
 
 static LessonQuestion question;
 static LessonGrade grade;
 
-static void ask(LessonRun *run, int index) { must(lesson_run_question(run, index, &question, fresh_error())); }
+static void ask(int index) { must(lesson_run_question(&run, index, &question, fresh_error())); }
 
-static LessonVerdict type(LessonRun *run, const char *typed) {
-  must(lesson_run_grade(run, &question, typed, &grade, fresh_error()));
+static LessonVerdict type(const char *typed) {
+  must(lesson_run_grade(&run, &question, typed, &grade, fresh_error()));
   return grade.verdict;
 }
 
@@ -49,47 +57,44 @@ TEST(texts_are_filled_but_code_is_not) {
     char file[512], filled[256];
     snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
              ROWS[k].text);
-    Lesson l = lesson_of(file);
-    LessonRun run = run_of(&l, 3);
-    if (lesson_run_fill(&run, l.blocks[0].text, filled, sizeof filled, fresh_error()))
+    begin(file, 3);
+    if (lesson_run_fill(&run, lesson.blocks[0].text, filled, sizeof filled, fresh_error()))
       fail_msg("%s: %s", ROWS[k].text, test_error.message);
     assert_string_equal(filled, ROWS[k].says);
-    lesson_run_end(&run);
-    lesson_free(&l);
+    end();
   }
 }
 
 TEST(states_have_no_thousands_separators) {
-  Lesson l = lesson_of(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  "
-                              "d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n");
-  LessonRun run = run_of(&l, 1);
+  begin(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  "
+               "d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n",
+        1);
   char line[256];
   LessonShow show;
-  must(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL));
+  must(lesson_run_state(&run, &lesson.blocks[0], line, sizeof line, NULL));
   assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
-  must(lesson_run_show(&run, &l.blocks[1], &show, NULL));
+  must(lesson_run_show(&run, &lesson.blocks[1], &show, NULL));
   assert_true(show.scene == SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
-  lesson_run_end(&run);
-  lesson_free(&l);
+  end();
 }
 
 /* ---- Draws */
 
 TEST(draws_depend_on_the_seed_alone) {
-  Lesson l = lesson_of(HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: "
-                              "N\ndraw: w from left, right\n```\n");
+  static const char TEXT[] = HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: "
+                                    "N\ndraw: w from left, right\n```\n";
   int seen[5] = {0}, left = 0;
   for (uint64_t seed = 0; seed < 200; seed++) {
-    LessonRun run = run_of(&l, seed);
-    ask(&run, 0);
+    begin(TEXT, seed);
+    ask(0);
     const int N = (int)question.key.value;
     static char first[LESSON_MESSAGE_BYTES];
     snprintf(first, sizeof first, "%s", question.prompt);
-    lesson_run_end(&run);
-    run = run_of(&l, seed);
-    ask(&run, 0);
+    end();
+    begin(TEXT, seed);
+    ask(0);
     assert_string_equal(question.prompt, first);
-    lesson_run_end(&run);
+    end();
     assert_true(N >= 1 && N <= 4);
     seen[N]++;
     left += strstr(first, "left") != NULL;
@@ -97,15 +102,15 @@ TEST(draws_depend_on_the_seed_alone) {
   for (int k = 1; k <= 4; k++)
     assert_true(seen[k] > 25 && seen[k] < 80); /* 50 of 200 each, give or take five standard deviations */
   assert_true(left > 65 && left < 135);
-  assert_int_equal(l.n_variants, 4);
+  lesson = lesson_of(TEXT);
+  assert_int_equal(lesson.n_variants, 4);
   for (int k = 0; k < 4; k++) {
-    LessonRun run;
-    must(lesson_run_start_variant(&run, &l, NULL, k, NULL));
-    ask(&run, 0);
+    must(lesson_run_start_variant(&run, &lesson, NULL, k, NULL));
+    ask(0);
     assert_true(question.key.value == k + 1);
     lesson_run_end(&run);
   }
-  lesson_free(&l);
+  lesson_free(&lesson);
 }
 
 /* ---- Grades */
@@ -113,18 +118,18 @@ TEST(draws_depend_on_the_seed_alone) {
 /* d = 128 in fp16: K of 4,096 rows has 4,096 x 128 x 2 = 1,048,576 bytes; blocks of 128 rows read
  * it 32 times. */
 TEST(numbers_are_graded_and_diagnosed) {
-  Lesson l = lesson_of(HEADER "```ask bytes\n"
-                              "prompt: How much of K is read?\n"
-                              "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
-                              "unit: MiB\n"
-                              "hint: x\n"
-                              "wrong: 1 -> Once only: {answer}.\n"
-                              "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
-                              "wrong: 128 MiB -> A literal.\n"
-                              "explain: {binary(answer)} in all.\n"
-                              "```\n");
-  LessonRun run = run_of(&l, 1);
-  ask(&run, 0);
+  begin(HEADER "```ask bytes\n"
+               "prompt: How much of K is read?\n"
+               "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
+               "unit: MiB\n"
+               "hint: x\n"
+               "wrong: 1 -> Once only: {answer}.\n"
+               "wrong: sim{N=4096, d=128, block=128}.traffic.read.K / 2 -> One byte each.\n"
+               "wrong: 128 MiB -> A literal.\n"
+               "explain: {binary(answer)} in all.\n"
+               "```\n",
+        1);
+  ask(0);
   assert_string_equal(question.answer, "32 MiB");
   static const struct {
     const char *typed;
@@ -152,33 +157,31 @@ TEST(numbers_are_graded_and_diagnosed) {
       {"", LESSON_UNREADABLE, -1, "write a number"},
   };
   EACH (k, ROWS) {
-    if (type(&run, ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
+    if (type(ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
         !strstr(grade.message, ROWS[k].message))
       fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong, grade.message);
   }
-  lesson_run_end(&run);
-  lesson_free(&l);
+  end();
 }
 
 TEST(choices_are_graded) {
-  Lesson l = lesson_of(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: "
-                              "Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
-                              "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It "
-                              "is not.\nanswer: 1 > 2\n```\n");
-  LessonRun run = run_of(&l, 1);
-  ask(&run, 0);
+  begin(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: "
+               "Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
+               "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It "
+               "is not.\nanswer: 1 > 2\n```\n",
+        1);
+  ask(0);
   assert_string_equal(question.answer, "K");
-  assert_int_equal(type(&run, "b"), LESSON_RIGHT);
-  assert_int_equal(type(&run, "K"), LESSON_RIGHT);
-  assert_int_equal(type(&run, "a"), LESSON_DIAGNOSED);
+  assert_int_equal(type("b"), LESSON_RIGHT);
+  assert_int_equal(type("K"), LESSON_RIGHT);
+  assert_int_equal(type("a"), LESSON_DIAGNOSED);
   assert_string_equal(grade.message, "Q stays.");
-  assert_int_equal(type(&run, "neither"), LESSON_NOT_RIGHT);
-  assert_int_equal(type(&run, "z"), LESSON_UNREADABLE);
-  ask(&run, 1);
+  assert_int_equal(type("neither"), LESSON_NOT_RIGHT);
+  assert_int_equal(type("z"), LESSON_UNREADABLE);
+  ask(1);
   assert_int_equal(question.right, 1);
-  assert_int_equal(type(&run, "No"), LESSON_RIGHT);
-  lesson_run_end(&run);
-  lesson_free(&l);
+  assert_int_equal(type("No"), LESSON_RIGHT);
+  end();
 }
 
 /* Items by their letters as shown, in the order given by indices as written. */
@@ -191,30 +194,29 @@ static const char *letters(const int *written_order, int n) {
 }
 
 TEST(orders_are_shuffled_and_graded) {
-  Lesson l =
-      lesson_of(HEADER "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
-                       "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
-                       "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
-                       "1}\n```\n");
+  static const char TEXT[] =
+      HEADER "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
+             "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
+             "```ask sizes\nprompt: p\nitem: large\nitem: small\nitem: also-small\nanswer: {3, 1, "
+             "1}\n```\n";
   int shuffled = 0;
   for (uint64_t seed = 0; seed < 20; seed++) {
-    LessonRun run = run_of(&l, seed);
-    ask(&run, 0);
+    begin(TEXT, seed);
+    ask(0);
     for (int p = 0; p < 4; p++) shuffled += question.written[p] != p;
-    assert_int_equal(type(&run, letters((int[]){0, 1, 2, 3}, 4)), LESSON_RIGHT);
-    assert_int_equal(type(&run, "load multiply store skip"), LESSON_RIGHT);
-    assert_int_equal(type(&run, question.answer), LESSON_RIGHT);
-    assert_int_equal(type(&run, letters((int[]){1, 0, 2, 3}, 4)), LESSON_NOT_RIGHT);
-    assert_int_equal(type(&run, letters((int[]){2, 0, 1, 3}, 4)), LESSON_DIAGNOSED);
-    assert_int_equal(type(&run, "a b"), LESSON_UNREADABLE);
-    ask(&run, 1);
-    assert_int_equal(type(&run, letters((int[]){1, 2, 0}, 3)), LESSON_RIGHT);
-    assert_int_equal(type(&run, letters((int[]){2, 1, 0}, 3)), LESSON_RIGHT); /* equal: either way */
-    assert_int_equal(type(&run, letters((int[]){0, 1, 2}, 3)), LESSON_NOT_RIGHT);
-    lesson_run_end(&run);
+    assert_int_equal(type(letters((int[]){0, 1, 2, 3}, 4)), LESSON_RIGHT);
+    assert_int_equal(type("load multiply store skip"), LESSON_RIGHT);
+    assert_int_equal(type(question.answer), LESSON_RIGHT);
+    assert_int_equal(type(letters((int[]){1, 0, 2, 3}, 4)), LESSON_NOT_RIGHT);
+    assert_int_equal(type(letters((int[]){2, 0, 1, 3}, 4)), LESSON_DIAGNOSED);
+    assert_int_equal(type("a b"), LESSON_UNREADABLE);
+    ask(1);
+    assert_int_equal(type(letters((int[]){1, 2, 0}, 3)), LESSON_RIGHT);
+    assert_int_equal(type(letters((int[]){2, 1, 0}, 3)), LESSON_RIGHT); /* equal: either way */
+    assert_int_equal(type(letters((int[]){0, 1, 2}, 3)), LESSON_NOT_RIGHT);
+    end();
   }
   assert_true(shuffled > 40); /* 60 of 80 places on average */
-  lesson_free(&l);
 }
 
 TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
@@ -233,12 +235,10 @@ TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
   EACH (k, ROWS) {
     char file[512];
     snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", ROWS[k].body);
-    Lesson l = lesson_of(file);
-    LessonRun run = run_of(&l, 1);
+    begin(file, 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, fresh_error()), STATUS_BAD_FILE);
     assert_begins(ROWS[k].reason);
-    lesson_run_end(&run);
-    lesson_free(&l);
+    end();
   }
 }
 
@@ -267,11 +267,12 @@ static int lint(const char *text) {
 #define GOOD_ASK(id) "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n"
 #define SAME_ASK(id, more)                                                                                             \
   "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n" more "```\n"
-#define GOOD_TEACHER "```teacher\nNote.\n```\n"
-#define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
-#define SHOWN(line)  GOOD "```show\n" line "\n```\n"
-#define ASKED(keys)  GOOD "```ask three\n" keys "\nexplain: e\n```\n"
-#define FIVE(keys)   GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n" keys "\n```\n"
+#define GOOD_TEACHER   "```teacher\nNote.\n```\n"
+#define GOOD           GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+#define SHOWN(line)    GOOD "```show\n" line "\n```\n"
+#define ASKED(keys)    GOOD "```ask three\n" keys "\nexplain: e\n```\n"
+#define ANSWERED(keys) ASKED("prompt: p\nhint: h h h\n" keys)
+#define FIVE(keys)     GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n" keys "\n```\n"
 
 static const struct {
   const char *text, *finding; /* NULL: nothing is found */
@@ -289,14 +290,13 @@ static const struct {
      "nothing is shown after the prediction 'three'"},
     {ASKED("prompt: p\nanswer: abs(1)"), "'three' has no hint"},
     {GOOD "```ask three\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n", "'three' has no explain"},
-    {ASKED("prompt: p\nanswer: nil\nhint: h h h"), "no value"},
+    {ANSWERED("answer: nil"), "no value"},
     {ASKED("prompt: p\nanswer: abs(1)\nhint: h h {x.y}"), "x"},
     {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: {zz}\n```\n", "zz"},
-    {ASKED("prompt: p\nanswer: abs(12)\nhint: h h h\nwrong: 12 -> d"), "'12' of 'three' is right"},
-    {ASKED("prompt: p\nanswer: abs(12)\nhint: h h h\nwrong: 1 -> d\nwrong: 3 - 2 -> d"), "are the same"},
-    {ASKED("prompt: p\nanswer: abs(12.5)\ntolerance: 5%\nhint: h h h\nwrong: 12.6 -> d"), "within the tolerance"},
-    {ASKED("prompt: p\nanswer: abs(12.5)\ntolerance: 0.6%\nhint: h h h"),
-     "the tolerance of 'three' begins with neither 1 nor 3"},
+    {ANSWERED("answer: abs(12)\nwrong: 12 -> d"), "'12' of 'three' is right"},
+    {ANSWERED("answer: abs(12)\nwrong: 1 -> d\nwrong: 3 - 2 -> d"), "are the same"},
+    {ANSWERED("answer: abs(12.5)\ntolerance: 5%\nwrong: 12.6 -> d"), "within the tolerance"},
+    {ANSWERED("answer: abs(12.5)\ntolerance: 0.6%"), "the tolerance of 'three' begins with neither 1 nor 3"},
     {ASKED("prompt: p\nanswer: abs(12)\nhint: It is 12."), "the hint of 'three' gives the answer away: 12"},
     {ASKED("prompt: Is it 12?\nanswer: abs(12)\nhint: h h h"), "the prompt of 'three' gives"},
     {GOOD "\nThere are 12 multiplications.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: multiplications\n"
@@ -333,7 +333,7 @@ static const struct {
     /* the faults that lessons have had: each is found */
     {ASKED("fixed: f\nprompt: And with d = 96?\nanswer: abs(5)\nhint: h h h"), "cannot stand alone"},
     {ASKED("fixed: f\nprompt: How many does it read?\nanswer: abs(5)\nhint: h h h"), "'it' points"},
-    {ASKED("fixed: f\nprompt: p\nanswer: 2 * 6\nhint: h h h"), "is typed in: 2 * 6"},
+    {ANSWERED("fixed: f\nanswer: 2 * 6"), "is typed in: 2 * 6"},
     {ASKED("fixed: f\nprompt: p\nanswer: abs(5)\nhint: Divide."), "'Divide.' of 'three' says nothing"},
     {FIVE("explain: the [bottleneck](glossary.md#bottleneck)."), "has a link"},
     {FIVE("allow: 1.21\nexplain: So 1 / 0.82 = 1.21 us."), NULL},
@@ -354,7 +354,7 @@ static const struct {
     {GOOD SAME_ASK("three", "") SAME_ASK("four", "allow: 37\n"), NULL},
     {SHOWN("scene=walk\nAll 37 tiles.") SAME_ASK("three", ""), "the answer to 'three' is printed"},
     {SHOWN("scene=walk\nAll 37 rows.") SAME_ASK("three", ""), NULL},
-    {ASKED("prompt: p\nanswer: abs(5)\nhint: h h h"), "12 learners have 1 answer to 'three'"},
+    {ANSWERED("answer: abs(5)"), "12 learners have 1 answer to 'three'"},
     {"# T\n- idea: x\n- minutes: 50\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
          GOOD_TEACHER,
      "50 minutes"},
@@ -385,19 +385,17 @@ TEST(lint_sees_every_drawn_value) {
 }
 
 static Status whole_run(void *context, Error *error) {
-  LessonRun run;
-  Lesson l;
   (void)context;
   static const char TEXT[] = GOOD;
-  Status status = lesson_from_buffer(&l, TEXT, strlen(TEXT), "t.md", error);
+  Status status = lesson_from_buffer(&lesson, TEXT, strlen(TEXT), "t.md", error);
   if (status) return status;
-  status = lesson_run_start(&run, &l, NULL, 1, error);
+  status = lesson_run_start(&run, &lesson, NULL, 1, error);
   if (!status) {
     status = lesson_run_question(&run, 1, &question, error);
     if (!status) status = lesson_run_grade(&run, &question, "12", &grade, error);
     lesson_run_end(&run);
   }
-  lesson_free(&l);
+  lesson_free(&lesson);
   return status;
 }
 
