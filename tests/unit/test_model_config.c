@@ -233,6 +233,8 @@ static const TextSays CASES[] = {
     {"{'n_layers':4,'n_heads':8,'d_model':512,'attn_config':{'attn_type':'multiquery_attention'},'torch_"
      "dtype':'bfloat16'}",
      "4 x 1 x 64; 10240000"},
+    /* the key that is wrong, not one that was read after it */
+    {"{" BASE ",'attn_type':'x','num_key_value_heads':'two'}", "! 'num_key_value_heads' is not a whole number"},
     /* KV heads that do not divide */ {"{" BASE ",'num_key_value_heads':3}", "! 3 K and V heads do not divide 8"},
     /* a letter that is not known */
     {"{" BASE ",'hybrid_override_pattern':'M*?-'}", "! 'hybrid_override_pattern' has the letter '?'"},

@@ -212,14 +212,14 @@ static int64_t read_kv_heads(Config *c) {
     const int64_t groups = config_count(c, "multi_query_group_num", KVCACHE_MAX_HEADS);
     return groups ? groups : 1;
   }
+  const bool is_multiquery = !strcmp(config_text(c, "attn_type"), "multiquery_attention"); /* MPT */
   /* Falcon: heads of K and V are written, but mean something only for the new decoder. */
   const json_t *decoder = config_find(c, "new_decoder_architecture"), *one = config_find(c, "multi_query");
   const bool said_by_flags = !json_is_true(decoder) && (json_is_true(one) || (decoder && json_is_false(one)));
   const json_t *value =
       config_find(c, "num_key_value_heads num_kv_heads n_kv_heads n_head_kv kv_n_heads num_heads_kv n_kv_head "
                      "num_attention_groups num_query_groups n_query_groups num_key_value_heads_per_layer");
-  if (said_by_flags || !strcmp(config_text(c, "attn_type"), "multiquery_attention"))
-    return json_is_false(one) ? c->heads : 1;
+  if (said_by_flags || is_multiquery) return json_is_false(one) ? c->heads : 1;
   if (json_is_array(value)) value = json_array_get(value, 0); /* by layer: read_lists */
   if (value) return config_number(c, c->name, value, KVCACHE_MAX_HEADS);
   const int64_t usual = class_size(c, "num_key_value_heads");
