@@ -14,9 +14,9 @@
 
 typedef enum { ATTENDS, ENCODES, RECURS, UNKNOWN } Family;
 
-/* Families by their model_type, which may go on with _ or - ("qwen3_moe"), and what the class of a family has where its
- * file is silent (transformers, models/NAME/configuration_NAME.py): a model inside another writes only what differs.
- * The first row that has the type counts. */
+/* Families by their model_type, which may go on with _ or - ("kimi_vl": not listed beside "kimi"), and what the class
+ * of a family has where its file is silent (transformers, models/NAME/configuration_NAME.py): a model inside another
+ * writes only what differs. The first row that has the type counts. */
 typedef struct {
   Family family;
   const char *types, *defaults;
@@ -29,7 +29,6 @@ static const FamilyRow FAMILIES[] = {
     {ATTENDS, "qwen2_moe qwen2_vl qwen2_5_vl", "no_sliding_window=1"},
     {ATTENDS, "qwen2",
      "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 hidden_size=4096 no_sliding_window=1"},
-    {ATTENDS, "qwen3_next qwen3_vl qwen3_5 qwen3_omni", ""},
     {ATTENDS, "qwen3 qwen3_moe", "no_sliding_window=1 head_dim=128"},
     {ATTENDS, "phi3", "num_hidden_layers=32 num_attention_heads=32 hidden_size=3072"},
     {ATTENDS, "gemma",
@@ -44,30 +43,24 @@ static const FamilyRow FAMILIES[] = {
     {ATTENDS, "llama4_text", "no_rope_layer_interval=4"},
     {ATTENDS, "gpt2", "num_hidden_layers=12 num_attention_heads=12 hidden_size=768"},
     {ATTENDS,
-     "codellama llama4 mllama llava llava_next video_llava vipllava pixtral mistral3 ministral voxtral qwen "
-     "qwen2_audio "
-     "phi phi4mm phimoe phi4flash phi4 gemma3 gemma3n gemma4 paligemma recurrent_gemma vaultgemma t5gemma cohere aya "
-     "gpt_neo gpt_neox gptj gpt_bigcode gpt_oss opt bloom falcon falcon_h1 mpt starcoder2 stablelm stablelm_epoch "
-     "codegen persimmon fuyu olmo olmo2 olmo3 olmoe flex_olmo olmo_hybrid granite granitemoe granitemoehybrid "
-     "granitemoeshared bamba jamba zamba zamba2 nemotron nemotron_h nemotron-nas nemotron_nas deci deepseek "
-     "deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl deepseek_vl_v2 kimi kimi_k2 kimi_k25 kimi_linear "
-     "kimi_vl minimax "
-     "minimax_m1 minimax_m2 minimax_text_01 MiniMaxText01 glm glm4 chatglm internlm internlm2 internlm3 internvl "
-     "internvl_chat interns1 baichuan yi Yi aquila dbrx grok-1 arctic xverse exaone exaone4 hunyuan hunyuan_v1 "
-     "ernie4_5 smollm3 smolvlm idefics arcee apertus seed_oss bitnet openelm jetmoe dots1 longcat_flash step3 step3p5 "
-     "step1 step2 mimo mimo_v2 bailing bailing_moe ring ling hymba plamo plamo2 plamo3 lfm2 helium csm diffllama "
-     "minicpm minicpm3 minicpmv minicpmo orion telechat solar afmoe doge btlm jais sarvam_moe youtu trinity "
-     "modernbert-decoder "
-     "whisper bart mbart t5 mt5 umt5 switch_transformers marian pegasus pegasus_x m2m_100 nllb nllb-moe blenderbot "
-     "blenderbot-small led prophetnet speech_to_text moonshine florence2 trocr biogpt xglm ctrl openai-gpt "
-     "musicgen dia",
+     "codellama llama4 mllama llava video_llava vipllava pixtral mistral3 ministral voxtral qwen phi phi4mm phimoe "
+     "phi4flash phi4 gemma3 gemma3n gemma4 paligemma recurrent_gemma vaultgemma t5gemma cohere aya gpt_neo gpt_neox "
+     "gptj gpt_bigcode gpt_oss opt bloom falcon mpt starcoder2 stablelm codegen persimmon fuyu olmo olmo2 olmo3 olmoe "
+     "flex_olmo granite granitemoe granitemoehybrid granitemoeshared bamba jamba zamba zamba2 nemotron deci deepseek "
+     "deepseek_v2 deepseek_v3 deepseek_v32 kimi minimax MiniMaxText01 glm glm4 chatglm internlm internlm2 internlm3 "
+     "internvl interns1 baichuan yi Yi aquila dbrx grok-1 arctic xverse exaone exaone4 hunyuan hunyuan_v1 ernie4_5 "
+     "smollm3 smolvlm idefics arcee apertus seed_oss bitnet openelm jetmoe dots1 longcat_flash step3 step3p5 step1 "
+     "step2 mimo mimo_v2 bailing ring ling hymba plamo plamo2 plamo3 lfm2 helium csm diffllama minicpm minicpm3 "
+     "minicpmv minicpmo orion telechat solar afmoe doge btlm jais sarvam_moe youtu trinity modernbert-decoder whisper "
+     "bart mbart t5 mt5 umt5 switch_transformers marian pegasus m2m_100 nllb blenderbot led prophetnet speech_to_text "
+     "moonshine florence2 trocr biogpt xglm ctrl openai-gpt musicgen dia",
      ""},
     {ENCODES,
-     "bert roberta xlm-roberta distilbert albert electra deberta camembert modernbert nomic_bert mpnet ernie ernie_m "
-     "layoutlm layoutlmv2 layoutlmv3 longformer big_bird funnel esm ibert mobilebert squeezebert roformer rembert "
-     "megatron-bert vit deit beit swin swinv2 dinov2 dinov3_vit siglip siglip2 clip vivit videomae wav2vec2 hubert "
-     "wavlm data2vec sew unispeech audio-spectrogram-transformer new xlm flaubert nystromformer yoso eurobert fnet "
-     "canine chinese_clip clap luke segformer yolos detr hiera jina_bert neobert markuplm convbert mra",
+     "bert roberta xlm-roberta distilbert albert electra deberta camembert modernbert nomic_bert mpnet ernie layoutlm "
+     "layoutlmv2 layoutlmv3 longformer big_bird funnel esm ibert mobilebert squeezebert roformer rembert megatron-bert "
+     "vit deit beit swin swinv2 dinov2 dinov3_vit siglip siglip2 clip vivit videomae wav2vec2 hubert wavlm data2vec "
+     "sew unispeech audio-spectrogram-transformer new xlm flaubert nystromformer yoso eurobert fnet canine "
+     "chinese_clip clap luke segformer yolos detr hiera jina_bert neobert markuplm convbert mra",
      ""},
     {RECURS,
      "mamba mamba2 falcon_mamba rwkv rwkv5 rwkv6 rwkv7 xlstm retnet gla hgrn hgrn2 delta_net codestral_mamba "
@@ -156,7 +149,7 @@ static int64_t class_size(Config *c, const char *key) {
 /* A size that the file gives, or its class; 0: neither. */
 static int64_t size_or_default(Config *c, const char *key, const char *names, int64_t most) {
   const int64_t size = config_count(c, names, most);
-  return size || c->status ? size : class_size(c, key);
+  return size ? size : class_size(c, key);
 }
 
 static void read_sizes(Config *c) {
@@ -512,13 +505,8 @@ Status model_config_parse(const char *text, size_t length, const char *display_n
   c->file = display_name;
   c->error = error;
   c->used = json_object();
-  c->root = config_load(text + mark, length - mark, display_name, error);
-  if (!c->root)
-    c->status = error && error->status ? error->status : STATUS_BAD_FILE;
-  else if (!json_is_object(c->root))
-    config_refuse(c, "line 1: a list, where config.json is an object: {...}");
-  else
-    make(c);
+  config_load(c, text + mark, length - mark);
+  if (!c->status) make(c);
   const Status status = c->status;
   if (!status) *model = c->model;
   json_decref(c->root);

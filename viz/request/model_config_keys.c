@@ -50,10 +50,13 @@ static size_t bare_word(const char *p) {
 }
 
 /* A bare word becomes a text of as many bytes. */
-json_t *config_load(const char *text, size_t length, const char *file, Error *error) {
+void config_load(Config *c, const char *text, size_t length) {
   char *copy = malloc(length + 1);
   bool in_text = false;
-  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory to read the model"), NULL;
+  if (!copy) {
+    c->status = error_set(c->error, STATUS_NO_MEMORY, "no memory to read the model");
+    return;
+  }
   memcpy(copy, text, length);
   copy[length] = '\0';
   for (char *p = copy; p < copy + length; p++) {
@@ -63,11 +66,12 @@ json_t *config_load(const char *text, size_t length, const char *file, Error *er
     if (word) *p = p[word - 1] = '"', p += word - 1;
   }
   json_error_t why;
-  json_t *root = json_loadb(copy, length, 0, &why);
+  c->root = json_loadb(copy, length, 0, &why);
   free(copy);
-  if (!root)
-    error_set(error, STATUS_BAD_FILE, "%.80s: line %d: no JSON: %.120s", file, why.line, quote_text(why.text).text);
-  return root;
+  if (!c->root)
+    config_refuse(c, "line %d: no JSON: %.120s", why.line, quote_text(why.text).text);
+  else if (!json_is_object(c->root))
+    config_refuse(c, "line 1: a list, where config.json is an object: {...}");
 }
 
 /* --- where the text model is --- */

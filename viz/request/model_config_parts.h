@@ -50,9 +50,8 @@ typedef struct {
 /* An error about the file, the first of which stays: STATUS_BAD_FILE. */
 void config_refuse(Config *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* JSON as Python writes it: NaN and Infinity become texts, which no number can be read from. NULL: what is wrong is in
- * the error. */
-json_t *config_load(const char *text, size_t length, const char *file, Error *error);
+/* The root from JSON as Python writes it: NaN and Infinity become texts, which no number can be read from. */
+void config_load(Config *c, const char *text, size_t length);
 
 /* Finds the text model and its object about attention. */
 void config_find_text(Config *c);
