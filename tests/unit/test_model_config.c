@@ -282,6 +282,8 @@ static const TextSays CASES[] = {
     /* a kind that is not known */
     {"{" BASE ",'layer_types':['full_attention','psychic','full_attention','full_attention']}",
      "! 'layer_types'[1] is 'psychic'"},
+    /* nor in a run */
+    {"{" BASE ",'attention_types':[[['global','psychic'],2]]}", "! 'attention_types'[1] is 'psychic'"},
     /* a window of no size */
     {"{" BASE ",'layer_types':['full_attention','sliding_attention','full_attention',"
      "'full_attention']}",

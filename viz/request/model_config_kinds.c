@@ -86,33 +86,33 @@ static bool kind_of_word(const char *word, const Windows *w, Layer *layer) {
   return false;
 }
 
+/* A layer by entry i of a list of words. */
+static void read_word(Config *c, const Windows *w, const char *key, const json_t *list, int64_t i, Layer *layer) {
+  const char *word = json_string_value(json_array_get(list, (size_t)i));
+  if (!word || !kind_of_word(word, w, layer))
+    config_refuse(c,
+                  "'%s'[%" PRId64
+                  "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
+                  "linear attention, mamba, conv and recurrent",
+                  key, i, word ? quote_text(word).text : "no word");
+}
+
 /* Layers of prediction further on (MTP) may follow. */
 static void read_words(Config *c, const Windows *w, const char *key, const json_t *list, bool repeats) {
   const int64_t n = (int64_t)json_array_size(list);
   const int64_t further = config_count(c, "num_nextn_predict_layers", MODEL_CONFIG_LAYERS_MAX);
   if ((n == 0 || (!repeats && n != c->layers + further)) && !config_is_by_layer(c, key, list)) return;
-  for (int64_t i = 0; i < c->layers; i++) {
-    const char *word = json_string_value(json_array_get(list, (size_t)(i % n)));
-    if (!word || !kind_of_word(word, w, &c->layer[i]))
-      config_refuse(c,
-                    "'%s'[%" PRId64
-                    "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
-                    "linear attention, mamba, conv and recurrent",
-                    key, i % n, word ? quote_text(word).text : "no word");
-  }
+  for (int64_t i = 0; i < c->layers; i++) read_word(c, w, key, list, i % n, &c->layer[i]);
 }
 
-static void read_runs(Config *c, const char *key, const json_t *list) {
+static void read_runs(Config *c, const Windows *w, const char *key, const json_t *list) {
   int64_t i = 0;
   for (size_t g = 0; g < json_array_size(list); g++) {
     const json_t *words = json_array_get(json_array_get(list, g), 0),
                  *times = json_array_get(json_array_get(list, g), 1);
     const int64_t n = (int64_t)json_array_size(words), most = json_integer_value(times),
                   until = i + n * (most < c->layers ? most : c->layers);
-    for (int64_t k = 0; i < until && i < c->layers; i++, k++) {
-      const char *word = json_string_value(json_array_get(words, (size_t)(k % n)));
-      c->layer[i].kind = word && !strcmp(word, "local") ? LAYER_WINDOW : LAYER_FULL;
-    }
+    for (int64_t k = 0; i < until && i < c->layers; i++, k++) read_word(c, w, key, words, k % n, &c->layer[i]);
   }
   if (i != c->layers) config_refuse(c, "'%s' says something of %" PRId64 " of %" PRId64 " layers", key, i, c->layers);
 }
@@ -255,7 +255,7 @@ static bool apply(Config *c, const Windows *w, const Rule *rule) {
     read_words(c, w, key, value, form == SAID_IN_CYCLE);
     return true;
   case SAID_IN_RUNS:
-    if (is_list) read_runs(c, key, value);
+    if (is_list) read_runs(c, w, key, value);
     return is_list;
   case SAID_IN_NUMBERS:
   case SAID_IN_NUMBERS_OF_1:
