@@ -17,7 +17,7 @@ static void answer(Bench *b, int ask, double value, int choice, const int *order
   if (s->lesson.asks[ask].kind == LESSON_WORK) { /* as the window gives it what is in the file */
     lesson_session_write(&b->panel.session, q->work.reference);
     lesson_session_press(&b->panel.session, ACT_CHECK, 0);
-    send(b, (SideEvent){.kind = SIDE_LOOK});
+    look(b);
   } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
     snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
     b->panel.focus = WIDGET_FIELD;
@@ -66,7 +66,7 @@ static void solve_task(Bench *b, int task) {
   player_input(&b->player, INPUT_ENTRY);
   player_type(&b->player, change);
   player_accept(&b->player);
-  send(b, (SideEvent){.kind = SIDE_LOOK});
+  look(b);
   if (!s->deeds[task].is_done || s->deeds[task].is_skipped)
     fail_msg("%s: '%s' does not do the task; %s", s->lesson.file, change, b->player.message);
   READS(b, "✓ Done.");
@@ -166,7 +166,7 @@ TEST(many_slow_states_and_tasks_take_no_time) {
     player_input(&b->player, INPUT_PLAY);
     for (int n = 0; n < 10; n++) {
       player_tick(&b->player, 0.1);
-      send(b, (SideEvent){.kind = SIDE_LOOK});
+      look(b);
     }
     if (test_seconds() - began > LIMIT_S) fail_msg("%s: %.2f s", tasks ? "tasks" : "states", test_seconds() - began);
     close_bench(b);

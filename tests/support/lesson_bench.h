@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/canvas.h"
 #include "tests/support/scratch.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/window/lesson_panel.h"
@@ -43,7 +44,6 @@ static inline LessonStanding kept(const char *lesson) {
 typedef struct {
   LessonPanel panel;
   Player player;
-  cairo_surface_t *surface;
   cairo_t *cr;
   double width, height;
   Box box;
@@ -72,6 +72,10 @@ static inline bool text(Bench *b, const char *typed) {
     taken = send(b, (SideEvent){.kind = SIDE_TEXT, .text = (const char[]){*p, '\0'}}) && taken;
   return taken;
 }
+
+/* The panel sees what was done in the viewer; it is shown, or put away. */
+static inline void look(Bench *b) { send(b, (SideEvent){.kind = SIDE_LOOK}); }
+static inline bool toggle(Bench *b) { return send(b, (SideEvent){.kind = SIDE_TOGGLE}); }
 
 static inline bool key(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name}); }
 static inline bool control(Bench *b, SideKey name) {
@@ -121,8 +125,7 @@ static inline Status open_bench(Bench **out, const char *name, const LessonSessi
   *out = b;
   b->width = width;
   b->height = height;
-  b->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
-  b->cr = cairo_create(b->surface);
+  b->cr = canvas(CAIRO_FORMAT_RGB24, (int)width, (int)height);
   const Request request = {0};
   assert_int_equal(player_open(&b->player, &request, false, error), STATUS_OK);
   const Status status = lesson_panel_open(&b->panel, name, options, stderr, error);
@@ -143,7 +146,6 @@ static inline void close_bench(Bench *b) {
   lesson_panel_close(&b->panel);
   player_free(&b->player);
   cairo_destroy(b->cr);
-  cairo_surface_destroy(b->surface);
   free(b->words);
   free(b);
 }
@@ -162,7 +164,7 @@ static inline const char *write_lesson(const char *name, const char *lesson) {
 static inline void play_to_the_end(Bench *b) {
   for (int n = 0; n < 1000 && b->panel.session.plays != LESSON_NO_BLOCK; n++) {
     player_tick(&b->player, 0.1);
-    send(b, (SideEvent){.kind = SIDE_LOOK});
+    look(b);
   }
 }
 

@@ -30,6 +30,8 @@ static const char LESSON[] =
     "```task\nJust look.\n```\n"
     "```teacher\nNothing.\n```\n";
 
+static Bench *begin_all(void) { return bench(write_lesson("all.md", LESSON), &FRESH); }
+
 static void type_order(Bench *b, const char *keys) {
   const LessonSession *s = &b->panel.session;
   const int ask = lesson_session_ask(s);
@@ -43,7 +45,7 @@ static void type_order(Bench *b, const char *keys) {
 
 /* Wrong and right answers of every kind, by keys and by mouse; a show; a task; and what is kept of it. */
 TEST(a_lesson_is_walked_by_keys_and_mouse) {
-  Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
+  Bench *b = begin_all();
   const LessonSession *s = &b->panel.session;
   Player *player = &b->player;
   const int N = (int)player->now.grid.N_q;
@@ -139,11 +141,11 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   READS(b, "The first row skips.");
   for (int n = 0; n < 8; n++) {
     player_input(player, INPUT_EVENT_NEXT);
-    send(b, (SideEvent){.kind = SIDE_LOOK});
+    look(b);
     assert_false(says(b, "✓ Done."));
   }
   player_input(player, INPUT_EVENT_NEXT);
-  send(b, (SideEvent){.kind = SIDE_LOOK});
+  look(b);
   READS(b, "✓ Done.  It is masked.");
   click(b, WIDGET_NEXT);
   READS(b, "Just look.");
@@ -180,7 +182,7 @@ TEST(a_program_is_written_in_a_file) {
   READS(b, "./row-maximum.walk was written.");
   READS(b, "[press] Check");
   assert_int_equal(b->panel.session.answers[0].tries, 0);
-  for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
+  for (int n = 0; n < 3; n++) look(b);
   key(b, SIDE_KEY_RETURN); /* the start as it is */
   READS(b, "m is wrong");
   FILE *file = fopen("wanted.walk", "w");
@@ -199,7 +201,7 @@ TEST(a_program_is_written_in_a_file) {
   assert_true(text(b, "e"));
   assert_string_equal(b->player.message, "cp wanted.walk ./row-maximum.walk");
   while (!says(b, "✓ Right.  Both.")) {
-    send(b, (SideEvent){.kind = SIDE_LOOK});
+    look(b);
     usleep(10000);
   }
   READS(b, "✓ Right.  Both.");
@@ -239,7 +241,7 @@ TEST(a_lesson_is_picked_from_the_list) {
   const LessonPanel *p = &b->panel;
   assert_true(b->box.width == 0); /* nothing is shown, and keys are the viewer's */
   assert_false(text(b, "3"));
-  assert_true(send(b, (SideEvent){.kind = SIDE_TOGGLE}));
+  assert_true(toggle(b));
   assert_true(b->box.width > 0);
   READS(b, "Lessons\n");
   READS(b, "[1] Bytes");
@@ -267,15 +269,15 @@ TEST(a_lesson_is_picked_from_the_list) {
   click(b, WIDGET_LIST);
   click(b, WIDGET_LESSON); /* another, by mouse */
   assert_string_equal(p->session.lesson.name, "01-bytes");
-  send(b, (SideEvent){.kind = SIDE_TOGGLE});
+  toggle(b);
   assert_true(p->is_hidden);
-  send(b, (SideEvent){.kind = SIDE_TOGGLE}); /* the lesson again, not the list */
+  toggle(b); /* the lesson again, not the list */
   assert_false(p->is_picking || p->is_hidden);
   close_bench(b);
 }
 
 TEST(what_is_skipped_is_shown) {
-  Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
+  Bench *b = begin_all();
   const LessonSession *s = &b->panel.session;
   click(b, WIDGET_NEXT);
   READS(b, "The answer is ");
@@ -295,7 +297,7 @@ TEST(what_is_skipped_is_shown) {
 
 /* Next, pressed before anybody looked at what was done in the viewer. */
 TEST(a_task_that_is_done_is_not_skipped) {
-  Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
+  Bench *b = begin_all();
   const LessonSession *s = &b->panel.session;
   while (lesson_session_task(s) < 0) click(b, WIDGET_NEXT);
   for (int n = 0; n < 9; n++) player_input(&b->player, INPUT_EVENT_NEXT);
@@ -352,7 +354,7 @@ TEST(a_lesson_goes_on_where_it_was_left) {
 
 /* The keys of the viewer are the viewer's, but for what is typed into. */
 TEST(keys_are_left_to_the_viewer) {
-  Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
+  Bench *b = begin_all();
   assert_true(text(b, "n 8")); /* typed into the field */
   READS(b, "[answer] n 8");
   assert_false(key(b, SIDE_KEY_RIGHT)); /* the arrows step even so */
@@ -387,9 +389,9 @@ TEST(keys_are_left_to_the_viewer) {
   assert_int_equal(lesson_session_page_number(&b->panel.session), 2);
   assert_true(text(b, ","));
   assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
-  assert_true(send(b, (SideEvent){.kind = SIDE_TOGGLE}));
+  assert_true(toggle(b));
   assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280, 720) == 0);
-  send(b, (SideEvent){.kind = SIDE_TOGGLE});
+  toggle(b);
   assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280, 720) > 400);
   close_bench(b);
 }
@@ -415,7 +417,7 @@ TEST(given_scores_are_worked_in_the_scene) {
       saw_first = true;
       assert_true(row->m == 4 && fabs(row->l - first) < 1e-6 && row->scores[2] == 4);
     }
-    send(b, (SideEvent){.kind = SIDE_LOOK});
+    look(b);
   }
   assert_true(saw_first);
   assert_true(row->phase == ROW_FINISHED && row->m == 5 && fabs(row->l - both) < 1e-6 &&
@@ -464,7 +466,7 @@ TEST(a_show_on_a_projector_is_ended_by_return) {
   assert_true(side.width(side.data, &b->player, b->width, b->height) > 0);
   READS(b, "As you predicted: It is larger.");
   /* put away, it takes no key */
-  send(b, (SideEvent){.kind = SIDE_TOGGLE});
+  toggle(b);
   assert_false(key(b, SIDE_KEY_RETURN));
   assert_false(text(b, "."));
   close_bench(b);
