@@ -3,6 +3,7 @@
 #include "viz/text/lettering.h"
 
 #include "tests/support/test.h"
+#include "tests/support/snapshot_stage.h"
 #include "tests/support/fonts.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
@@ -26,13 +27,7 @@ enum { N_CASES = COUNT_OF(CASES) };
 static const SceneKind SCENES[] = {SCENE_WALK};
 enum { N_SCENES = COUNT_OF(SCENES) };
 
-static Stage open_case(const Case *c) {
-  Stage stage;
-  const StageConfig config = {.problem = {.shape = c->shape, .tiling = c->tiling, .machine = machine_paper()},
-                              .schedule = schedule_find(c->algorithm)};
-  must(stage_make(&stage, &config, fresh_error()));
-  return stage;
-}
+static Stage open_case(const Case *c) { return open_stage(c->algorithm, &c->shape, &c->tiling); }
 
 static const uint64_t NO_STEP = UINT64_MAX;
 

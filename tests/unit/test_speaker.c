@@ -2,6 +2,7 @@
 #include "viz/scene/speaker.h"
 
 #include "tests/support/test.h"
+#include "tests/support/snapshot_stage.h"
 #include "tests/support/fonts.h"
 #include "tests/support/canvas.h"
 #include "viz/text/lettering.h"
@@ -42,13 +43,7 @@ static void expect(const Words *words, const char *text) {
 }
 
 static Stage open_small(void) {
-  Stage stage;
-  const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
-                                          .tiling = {.B_r = 8, .B_c = 8},
-                                          .machine = machine_paper()},
-                              .schedule = schedule_find("fa2")};
-  must(stage_make(&stage, &config, fresh_error()));
-  return stage;
+  return open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
 }
 
 /* fa2, N = 64 in tiles of 8, causal. Row block i has a load of Q, six events for each of its i full tiles, seven for

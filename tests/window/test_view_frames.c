@@ -1,6 +1,7 @@
 /* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface
  * that was drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
 #include "tests/support/test.h"
+#include "tests/support/snapshot_stage.h"
 #include "tests/support/canvas.h"
 #include "sim/base/random.h"
 #include "viz/scene/scene_cache.h"
@@ -33,13 +34,9 @@ static void assert_same(cairo_surface_t *a, cairo_surface_t *b, SceneKind scene,
 static uint64_t below(uint64_t seed, uint64_t *drawn, uint64_t n) { return random_bits(seed, 0, (*drawn)++) % n; }
 
 static void walk(const char *algorithm, Shape shape, int64_t block, int width, int height, uint64_t seed, int n) {
-  Stage stage;
+  Stage stage = open_stage(algorithm, &shape, &(Tiling){.B_r = block, .B_c = block});
   Snapshot now;
   uint64_t drawn = 0;
-  const StageConfig config = {
-      .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
-      .schedule = schedule_find(algorithm)};
-  must(stage_make(&stage, &config, NULL));
   cairo_surface_t *kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   SceneMemo *memo = memo_new();
   uint64_t step = 0;
