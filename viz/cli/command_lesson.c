@@ -92,7 +92,7 @@ static Status list(const OutputRequest *output, Io *io, Error *error) {
   Document d = reply_new(output);
   put_values(&d, "tilewalk-lessons:n", 1);
   Table *t = put_table(&d, DOCUMENT_ALL, "lessons",
-                       "lesson=name|title~=title|=idea|min>;minutes=minutes|=questions|=begun|=finished|=answered|"
+                       "lesson=name|title~=title|=idea|min>&minutes|=questions|=begun|=finished|=answered|"
                        "=right|progress");
   Status status = lesson_files(&files, error);
   if (!status) status = lesson_progress_open(&progress, io->err, error);

@@ -166,8 +166,8 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
 /* The questions, each with its answer when that is asked for; as CSV a sheet to fill in. */
 static Status add_paper(Practice *p, Document *d, Error *error) {
   put_values(d, "tilewalk-practice:n seed:u", 1, p->seed);
-  Table *t = put_table(d, DOCUMENT_ALL, "questions",
-                       ";lesson| >;number=number|question;id=skill| ~;prompt=prompt|unit=unit|answer~=answer");
+  Table *t =
+      put_table(d, DOCUMENT_ALL, "questions", ";lesson| >&number|question;id=skill| ~&prompt|unit=unit|answer~=answer");
   Status status = STATUS_OK;
   for (int k = 0; k < p->count && !status; k++) status = add_question(p, t, k, error);
   return status;
@@ -176,7 +176,7 @@ static Status add_paper(Practice *p, Document *d, Error *error) {
 static void add_list(Practice *p, Document *d) {
   put_values(d, "tilewalk-practice:n", 1);
   Table *t = put_table(d, DOCUMENT_ALL, "skills",
-                       "skill=skill|title=title|>;lesson=lesson|strength>=box|asked>=asked|right>=right|"
+                       "skill=skill|title=title|>&lesson|strength>=box|asked>=asked|right>=right|"
                        "in days>=due_in_days");
   for (int k = 0; k < p->n; k++) {
     const PracticeSkill *s = &p->known[k];

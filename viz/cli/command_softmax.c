@@ -328,8 +328,7 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
   for (int64_t seed = 1; seed <= seeds; seed++)
     if (quantised_errors(&shape, (uint64_t)seed, errors, error)) return error->status;
   put_values(d, "seq_len:i head_dim:i queries:i seeds:i", shape.N, shape.d, shape.queries, seeds);
-  Table *t = put_table(d, DOCUMENT_ALL, "errors",
-                       "Q, K, V in;name=name|RMSE of O>;rmse=rmse|printed>;printed_rmse=printed_rmse|off>=off");
+  Table *t = put_table(d, DOCUMENT_ALL, "errors", "Q, K, V in&name|RMSE of O>&rmse|printed>&printed_rmse|off>=off");
   table_title(t, "Error of attention, computed beside FlashAttention-3's table 3");
   for (int k = 0; k < QUANTISED_ROWS; k++) {
     const double rmse = accuracy_rmse(&errors[k]), printed = QUANTISED_TABLE[k].printed_rmse;

@@ -260,7 +260,7 @@ Table *document_table(Document *d, unsigned forms, const char *key, const TableC
 
 int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColumn are[TABLE_COLUMNS_MAX],
                      ColumnSource from[TABLE_COLUMNS_MAX]) {
-  static const char MARKS[] = ">~!=;[@?";
+  static const char MARKS[] = ">~!=;&[@?";
   char *column = text;
   int n = 0;
   snprintf(text, DOCUMENT_PATTERN, "%s", pattern);
@@ -277,6 +277,8 @@ int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColu
         is->key = p;
       else if (mark == ';')
         is->csv = p;
+      else if (mark == '&')
+        is->key = is->csv = p;
       else if (mark == '@')
         from[n - 1].path = p;
       else if (mark == '?')

@@ -59,8 +59,8 @@ void document_free(Document *document);
 Table *document_table(Document *document, unsigned forms, const char *key, const TableColumn *columns, int n_columns);
 
 /* The same with columns that are apart by '|': a heading, and behind it [UNIT], > where it is right-aligned,
- * ~ where it may be wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV. Without a heading people do not see it;
- * ' ' is an empty one. */
+ * ~ where it may be wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV, &NAME in both. Without a heading
+ * people do not see it; ' ' is an empty one. */
 Table *put_table(Document *document, unsigned forms, const char *key, const char *columns);
 Table table_of(const char *columns); /* of no document */
 

@@ -98,8 +98,7 @@ FigureValue figure_as_value(const FigureRow *row, const Figure *f) {
 
 /* scale: NULL where the cell has a unit of its own. */
 static void add_value(Table *table, const FigureScale *scale, TextRole role, const FigureRow *row, const Figure *f) {
-  FigureValue value = figure_as_value(row, f);
-  value.role = role;
+  const FigureValue value = figure_in(role, figure_as_value(row, f));
   if (scale && (value.unit == UNIT_BYTES || value.unit == UNIT_SECONDS))
     table_text(table, role, four_digits(value.real / (value.unit == UNIT_BYTES ? scale->bytes : scale->seconds)).text);
   else

@@ -5,17 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-Figures figures_new(Document *d, bool tells_kinds, const char *heading, const char *first) {
-  const TableColumn shown[] = {{.heading = heading},
-                               {.heading = tells_kinds ? "value" : "size", .right = true},
-                               {.heading = tells_kinds ? "from" : "how", .shrink = TABLE_WRAP}},
-                    kinds[] = {shown[0], shown[1], {.heading = "kind"}, shown[2]};
-  Figures f = {.document = d, .tells_kinds = tells_kinds, .first = first};
-  if (d->form == DOCUMENT_CSV && tells_kinds)
-    f.table = put_table(d, DOCUMENT_CSV, NULL, ";section|;figure|;value|;unit|;kind|;from");
-  else
-    f.table = document_table(d, DOCUMENT_TEXT, NULL, tells_kinds ? kinds : shown, tells_kinds ? 4 : 3);
-  return f;
+Figures figures_new(Document *d, bool tells_kinds, const char *columns, const char *first) {
+  if (d->form == DOCUMENT_CSV && tells_kinds) columns = ";section|;figure|;value|;unit|;kind|;from";
+  return (Figures){.document = d,
+                   .table = put_table(d, tells_kinds ? DOCUMENT_TABLES : DOCUMENT_TEXT, NULL, columns),
+                   .tells_kinds = tells_kinds,
+                   .first = first};
 }
 
 void figures_section(Figures *f, const char *section, const char *title) {

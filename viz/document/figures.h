@@ -1,6 +1,6 @@
 /* Figures of an answer, each said once; the document writes what its form shows of them.
  *
- *     Figures f = figures_new(&d, true);
+ *     Figures f = figures_new(&d, true, " |value>|kind|from~", "memory.kv_bytes");
  *     figures_section(&f, "memory", "Memory of each GPU");
  *     figure(&f, "kv_bytes", IN_BYTES(n), "counted", "KV cache", "%s tokens", tokens);
  *
@@ -39,12 +39,18 @@ typedef struct {
   bool tells_kinds, is_muted;
 } Figures;
 
+/* The same value in a role. */
+static inline FigureValue figure_in(TextRole role, FigureValue value) {
+  value.role = role;
+  return value;
+}
+
 /* As people read it; and the next cell of a table. */
 Number figure_shown(const FigureValue *value);
 void figure_cell(Table *table, const FigureValue *value);
 
-/* One table for people: of four columns with kinds, of three without; of CSV with kinds alone. */
-Figures figures_new(Document *document, bool tells_kinds, const char *heading, const char *first);
+/* One table for people, of these columns: label, value, kind where it is told, reason. Of CSV with kinds alone. */
+Figures figures_new(Document *document, bool tells_kinds, const char *columns, const char *first);
 
 /* What follows is below `section`; a heading stands over its rows. */
 void figures_section(Figures *figures, const char *section, const char *title);

@@ -166,8 +166,8 @@ static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {
 /* What was predicted and counted: for people under a heading for each kernel and shape, for programs line by line. */
 static Table *add_items(Document *d, const Crosscheck *c) {
   Table *t = put_table(d, DOCUMENT_ALL, "comparisons",
-                       ";kernel=kernel|;shape|quantity~=quantity|predicted>~;model_low=model_low|"
-                       ";model_high=model_high|counted>;measured=measured|difference>;error=error|"
+                       "&kernel|;shape|quantity~=quantity|predicted>~&model_low|"
+                       "&model_high|counted>&measured|difference>&error|"
                        "verdict~=verdict");
   char before[256] = "";
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {

@@ -339,7 +339,7 @@ Status kernel_put_beside(Document *d, const KernelReport *r, const char *path, b
     if (!is_of(r, row) || !same_grid(r, row)) continue;
     n_launches++;
     put_values(d, "{");
-    Table *t = put_table(d, DOCUMENT_ALL, "counters", "counter~=counter| ;kind=kind|here>=here|ncu>=ncu|error>=error");
+    Table *t = put_table(d, DOCUMENT_ALL, "counters", "counter~=counter| &kind|here>=here|ncu>=ncu|error>=error");
     table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
     for (int h = 0; h < n; h++)
       if (row->known[here[h].counter]) add_row(d, t, row, &here[h], differs), n_shared++;

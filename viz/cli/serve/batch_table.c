@@ -26,8 +26,8 @@ static Status check(const Request *r, Error *error) {
 
 /* ---- The figures of a run: an object of JSON, a line of CSV, a column for people -------------------------------- */
 
-static const char RUNS[] = "=algorithm;algorithm|=layout;layout|=tokens;tokens|=ctas;ctas|=idle_ctas;idle_ctas|"
-                           "=tiles;tiles|=read_bytes;read_bytes|=write_bytes;write_bytes|=flops;flops|=waves;waves";
+static const char RUNS[] = "&algorithm|&layout|&tokens|&ctas|&idle_ctas|"
+                           "&tiles|&read_bytes|&write_bytes|&flops|&waves";
 /* For people: the first two are the heading, and those from BESIDES on have a row where they are more than 0. */
 static const char *const LABELS[] = {"",
                                      "",

@@ -129,14 +129,13 @@ static void gpu_figures(const Service *s, const Kept *kept, double step_s, const
              fixed = service_fixed_bytes(s, s->n_gpus) * wide(s->n), used = kept->used_bytes + fixed,
              all = used + weights_of(s);
   const bool fits = all - kept->used_bytes + kept->page_bytes + kept->table_bytes <= usable;
-  FigureValue part = IN_SHARE(share(all, memory));
-  if (!fits) part.role = ROLE_BAD;
   figure(f, "gpu.name", IN_WORD(s->gpu.name), "", NULL, NULL);
   figure_hidden(f, "gpu.hbm_bytes", memory);
   figure_hidden(f, "gpu.usable_bytes", usable);
   figure(f, "gpu.share_of_hbm", IN_SHARE(share(kept->used_bytes, memory)), "", NULL, NULL);
-  figure(f, NULL, part, "", "part of its memory", "of %s, %s usable%s%s", number_bytes(memory).text,
-         number_bytes(usable).text, s->weights_bytes ? ", with weights" : "; weights come on top",
+  figure(f, NULL, figure_in(fits ? ROLE_PLAIN : ROLE_BAD, IN_SHARE(share(all, memory))), "", "part of its memory",
+         "of %s, %s usable%s%s", number_bytes(memory).text, number_bytes(usable).text,
+         s->weights_bytes ? ", with weights" : "; weights come on top",
          used > usable ? ": does not fit, even without weights"
          : fits        ? ""
                        : ": does not fit, in pages and tables");
@@ -147,12 +146,10 @@ static void gpu_figures(const Service *s, const Kept *kept, double step_s, const
            "at least: all layers, as sim says of one; Q and O too");
 }
 
-static void fixed_figures(const Service *s, const Figures *f) {
+static void model_figures(const Service *s, const Figures *f) {
   Document *d = f->document;
   const KvModel *m = &s->model;
-  char context[192];
   if (!s->has_model) return;
-  service_say_context(s, context);
   put_values(d, "fixed[");
   for (int i = 0; i < m->n_fixed; i++) {
     const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
@@ -162,10 +159,15 @@ static void fixed_figures(const Service *s, const Figures *f) {
            "%" PRId64 " layer%s, each sequence, whatever its length", layers, plural(layers));
   }
   put_values(d, "] fixed_bytes:w notes[", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
+  char context[192];
+  service_say_context(s, context);
   const char *const said[] = {m->no_cache, m->limits, context};
-  for (int i = 0; i < 3; i++)
-    if (*said[i]) put_values(d, ":s", said[i]);
-  for (int i = 0; i < m->n_remarks; i++) put_values(d, ":s", m->remarks[i]);
+  for (int i = 0; i < 3 + m->n_remarks; i++) {
+    const char *text = i < 3 ? said[i] : m->remarks[i - 3];
+    if (!*text) continue;
+    put_values(d, ":s", text);
+    table_note(f->table, text == context ? "%s" : "Note: %s.", text);
+  }
   put_end(d);
 }
 
@@ -223,7 +225,7 @@ static void add_alternatives(Document *d, const Service *s) {
   const KvCache *asked = &s->serving.cache;
   KvCache c = *asked;
   Table *t = put_table(d, DOCUMENT_ALL, "alternatives",
-                       "instead;cache=name|one token>;token_bytes|all>;bytes=bytes|against it>;ratio=ratio");
+                       "instead;cache=name|one token>;token_bytes|all>&bytes|against it>&ratio");
   if (!kvcache_layers(asked)) return;
   if (d->form != DOCUMENT_JSON) offer(s, t, "", c);
   if (s->has_model) {
@@ -267,7 +269,7 @@ static void add_sequences(Document *d, const Service *s) {
 static void add_steps(Document *d, const Service *s) {
   Table *t = put_table(d, DOCUMENT_ALL, "steps",
                        "token>=token|page>=page|slot>=slot|=new_page|=window_token_dropped|=window_page_freed|"
-                       "in use>;bytes=bytes|in pages>;page_bytes=page_bytes|what happened~;event");
+                       "in use>&bytes|in pages>&page_bytes|what happened~;event");
   KvState state = kvcache_seek(&s->serving.cache, s->tokens);
   for (int64_t n = 0; n < s->n_steps; n++) {
     const KvAppend did = kvcache_append(&s->serving.cache, &state);
@@ -281,31 +283,19 @@ static void add_steps(Document *d, const Service *s) {
 
 /* ---- The answer -------------------------------------------------------------------------------------------- */
 
-static void add_notes(const Service *s, Table *t) {
-  const KvModel *m = &s->model;
-  char context[192];
-  service_say_context(s, context);
-  if (*context) table_note(t, "%s", context);
-  if (s->has_model && *m->no_cache) table_note(t, "Note: %s.", m->no_cache);
-  if (s->has_model && *m->limits) table_note(t, "Note: %s.", m->limits);
-  for (int i = 0; s->has_model && i < m->n_remarks; i++) table_note(t, "Note: %s.", m->remarks[i]);
-  if (s->n_gpus > 1)
-    table_note(t, "On each of %" PRId64 " GPUs: heads are shared out%s.", s->n_gpus,
-               s->whole.latent ? ", but a latent is kept by each" : "");
-}
-
 Status kvcache_figures(const Service *s, Document *d, Error *error) {
   const Kept kept = service_kept(s, &s->serving.cache);
   const bool any = kvcache_layers(&s->serving.cache) > 0;
   double step_s = 0;
   const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : step_of(s, &step_s, error);
   if (status) return status;
-  const Figures f = figures_new(d, false, "KV cache",
+  const Figures f = figures_new(d, false, "KV cache|size>|how~",
                                 "bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
                                 "gpu.attention_step_s budget.tokens budget.sequences");
   table_title(f.table, "%s: %s%s sequence%s, %s token%s", s->has_model ? s->model.product : "A cache of one's own",
               any ? "" : "no KV cache; ", number_count(wide(s->n)).text, plural(s->n), number_count(kept.tokens).text,
               plural((int64_t)kept.tokens));
+  if (!d->details) table_note(f.table, "--details has every figure.");
   put_values(d, "model:s", s->has_model ? s->model.name : NULL);
   put_cache(d, &s->serving.cache);
   put_values(d, "sequences:i tokens:w", s->n, kept.tokens);
@@ -313,14 +303,15 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   size_figures(s, &kept, &f);
   page_figures(s, &kept, &f);
   gpu_figures(s, &kept, step_s, &f);
-  fixed_figures(s, &f);
+  model_figures(s, &f);
   put_values(d, "gpus:i in_flight_tokens:i", s->n_gpus, s->in_flight);
   figure(&f, "weights_bytes", s->weights_bytes ? IN_BYTES(weights_of(s)) : (FigureValue){0}, "",
          s->weights_bytes ? "weights" : NULL, "beside it%s; --weights says otherwise",
          s->n_gpus > 1 ? ", on each GPU" : "");
   budget_figures(s, &f);
-  if (!d->details) table_note(f.table, "--details has every figure.");
-  add_notes(s, f.table);
+  if (s->n_gpus > 1)
+    table_note(f.table, "On each of %" PRId64 " GPUs: heads are shared out%s.", s->n_gpus,
+               s->whole.latent ? ", but a latent is kept by each" : "");
   const bool others = !s->n_steps && !*s->lengths;
   if (s->has_gpu || s->budget_bytes) document_details(d);
   if (any || !others) document_gap(d);
@@ -331,16 +322,6 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
 }
 
 /* ---- The models -------------------------------------------------------------------------------------------- */
-
-static Table *models_table(Document *d) {
-  Table *t = put_table(d, DOCUMENT_ALL, "models",
-                       "model=name|=product|layers>|heads>=heads|KV heads>|d>|window>|"
-                       "tokens>;context=max_tokens|one token>;token_bytes=bytes_per_token|all>;bytes");
-  table_title(t, "Known models; --model takes the name");
-  table_note(t,
-             "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
-  return t;
-}
 
 static void add_model(Document *d, Table *t, const KvModel *m) {
   const KvCache cache = kvmodel_cache(m);
@@ -363,7 +344,12 @@ static void add_model(Document *d, Table *t, const KvModel *m) {
 Status kvcache_list(Document *d, Error *error) {
   DescriptionNames *known = malloc(sizeof *known);
   KvModel *m = calloc(1, sizeof *m);
-  Table *t = models_table(d);
+  Table *t = put_table(d, DOCUMENT_ALL, "models",
+                       "model=name|=product|layers>|heads>=heads|KV heads>|d>|window>|"
+                       "tokens>;context=max_tokens|one token>;token_bytes=bytes_per_token|all>;bytes");
+  table_title(t, "Known models; --model takes the name");
+  table_note(t,
+             "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
   Status status = known && m ? description_names("models", known, error)
                              : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
   for (int n = 0; !status && n < known->n; n++) {

@@ -144,12 +144,6 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
          number_si(s->gpu.link_bytes_per_s, "B/s").text, *link ? ", " : "", link);
 }
 
-static void time_figure(const Figures *f, double seconds, const char *label, const char *why) {
-  FigureValue time = IN_SECONDS(seconds);
-  time.role = ROLE_ACCENT;
-  figure(f, "time_s", time, ASSUMED, label, "%s", why);
-}
-
 /* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
  * 2308.16369) or those of earlier chunks alone (Sarathi-Serve, arXiv 2403.02310); and all chunks' time over that of the
  * whole prompt. */
@@ -173,15 +167,13 @@ static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_
 static Status prompt_figures(const Service *s, Figures *f, Error *error) {
   ServingStep step;
   int64_t n_chunks;
-  char why[160];
   figures_section(f, "prompt", "A prompt: time to first token");
   Status status = serving_prompt(&s->serving, s->prompt, s->prefix, s->chunk, &step, &n_chunks, error);
   if (status) return status;
   step_figures(s, &step, f);
   if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
-  snprintf(why, sizeof why, "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text,
-           s->prefix ? ", prefix cached" : "");
-  time_figure(f, step.bound_s, "time to first token", why);
+  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(step.bound_s)), ASSUMED, "time to first token",
+         "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text, s->prefix ? ", prefix cached" : "");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   return status;
 }
@@ -190,7 +182,6 @@ static Status prompt_figures(const Service *s, Figures *f, Error *error) {
 static Status token_figures(const Service *s, Figures *f, Error *error) {
   ServingStep step;
   int64_t n = 0;
-  char why[160];
   ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts); /* a prefix, and a chunk */
   if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld sequences", (long long)s->n);
   for (; n < s->n_runs; n++)
@@ -214,8 +205,8 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
            "reads saved by the prefix", "it is read once for all queries (Hydragen, arXiv 2402.05099)");
   if (scores_s > 0)
     figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
-  snprintf(why, sizeof why, "%s sequence%s at once", number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
-  time_figure(f, time_s, "time a token", why);
+  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(time_s)), ASSUMED, "time a token", "%s sequence%s at once",
+         number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
   figure(f, "tokens_per_s", IN_RATE((double)s->n / time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
@@ -233,7 +224,7 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
 /* ---- The answer -------------------------------------------------------------------------------------------- */
 
 Status serve_figures(const Service *s, Document *d, Error *error) {
-  Figures f = figures_new(d, true, "",
+  Figures f = figures_new(d, true, " |value>|kind|from~",
                           "memory.weights_bytes memory.kv_bytes memory.prompt_bytes memory.left_bytes "
                           "memory.sequences_that_fit memory.least_gpus prompt.time_s prompt.binds token.time_s "
                           "token.tokens_per_s token.binds");

@@ -64,7 +64,7 @@ Status serve_printed(Document *d, Error *error) {
                        d->form == DOCUMENT_TEXT && !d->details
                            ? "|question~|figure|printed>|ours>||larger by>|"
                            : "printed as=printed_as|question~=question|figure~=figure|printed>=printed|ours>=ours|"
-                             "kind=kind|printed is larger by>;larger_by=larger_by|source~=source");
+                             "kind=kind|printed is larger by>&larger_by|source~=source");
   table_title(t, "Serving in print, and what serve computes");
   Status status = assets_read(PATH, FILE_BYTES_MAX, &text, &n_bytes, error);
   int line = 1;
