@@ -4,6 +4,11 @@
 #include "kernels/counters/explain.h"
 #include "kernels/lib/cpu_check.h"
 
+static void count(CounterRow *row, Counter counter, uint64_t value) {
+  row->known[counter] = true;
+  row->value[counter] = value;
+}
+
 /* What is said first of counts of the boundary. */
 static CauseKind first_cause(const CounterRow *row, const char *schedule, const Shape *shape, const Tiling *tiling,
                              const ExplainContext *context, char *text) {
@@ -36,15 +41,11 @@ TEST(the_first_cause_is_the_fault) {
   const ExplainContext context = {.threads = 128, .n_sm = 132};
   char text[2048];
   EACH (i, CASES) {
-    CounterRow row = {.known = {[COUNTER_BOUNDARY_READ] = true,
-                                [COUNTER_BOUNDARY_WRITE] = true,
-                                [COUNTER_LOCAL_WRITE] = CASES[i].local > 0,
-                                [COUNTER_L1_HIT_RATE] = CASES[i].hit_rate > 0}};
-    row.value[COUNTER_BOUNDARY_READ] = CASES[i].read;
-    row.value[COUNTER_BOUNDARY_WRITE] = CASES[i].write;
-    row.value[COUNTER_LOCAL_WRITE] = CASES[i].local;
-    row.value[COUNTER_L1_HIT_RATE] = CASES[i].hit_rate;
-    row.grid[0] = row.grid[1] = 8, row.grid[2] = 1;
+    CounterRow row = {.grid = {8, 8, 1}};
+    count(&row, COUNTER_BOUNDARY_READ, CASES[i].read);
+    count(&row, COUNTER_BOUNDARY_WRITE, CASES[i].write);
+    if (CASES[i].local) count(&row, COUNTER_LOCAL_WRITE, CASES[i].local);
+    if (CASES[i].hit_rate) count(&row, COUNTER_L1_HIT_RATE, CASES[i].hit_rate);
     if (first_cause(&row, CASES[i].schedule, &shape, &(Tiling){.B_r = 128, .B_c = 128}, &context, text) !=
         CASES[i].first)
       fail_msg("case %zu:\n%s", i, text);
@@ -55,11 +56,10 @@ TEST(the_first_cause_is_the_fault) {
 TEST(heads_that_are_not_packed) {
   const Shape shape = {.batch = 4, .heads = 8, .kv_heads = 8, .N_q = 4, .N_k = 4096, .d = 128};
   const ExplainContext context = {.threads = 128, .n_sm = 132, .packed_group = 4};
-  CounterRow row = {.known = {[COUNTER_BOUNDARY_READ] = true, [COUNTER_BOUNDARY_WRITE] = true}};
+  CounterRow row = {.grid = {1, 128, 1}};
   char text[2048];
-  row.value[COUNTER_BOUNDARY_READ] = 128 * (256 + 2 * 4096 * 256);
-  row.value[COUNTER_BOUNDARY_WRITE] = 128 * 256;
-  row.grid[0] = row.grid[2] = 1, row.grid[1] = 128;
+  count(&row, COUNTER_BOUNDARY_READ, 128 * (256 + 2 * 4096 * 256));
+  count(&row, COUNTER_BOUNDARY_WRITE, 128 * 256);
   if (first_cause(&row, "fa2", &shape, &(Tiling){.B_r = 64, .B_c = 128}, &context, text) != CAUSE_NOT_PACKED)
     fail_msg("%s", text);
 }
@@ -69,9 +69,9 @@ TEST(heads_that_are_not_packed) {
 TEST(exact_beats_near) {
   const Shape shape = {.batch = 8, .heads = 16, .kv_heads = 16, .N_q = 4096, .N_k = 4096, .d = 64};
   const Tiling tiling = {.B_r = 8, .B_c = 32};
-  CounterRow row = {.known = {[COUNTER_BOUNDARY_READ] = true, [COUNTER_BOUNDARY_WRITE] = true}};
-  row.value[COUNTER_BOUNDARY_READ] = 67108864ull * (1 + 2 * 512);
-  row.value[COUNTER_BOUNDARY_WRITE] = 2 * 67108864ull;
+  CounterRow row = {0};
+  count(&row, COUNTER_BOUNDARY_READ, 67108864ull * (1 + 2 * 512));
+  count(&row, COUNTER_BOUNDARY_WRITE, 2 * 67108864ull);
   char text[2048];
   assert_int_equal(first_cause(&row, "fa2", &shape, &tiling, NULL, text), CAUSE_OTHER_TYPE);
   assert_non_null(strstr(text, "O written in fp32: would write 134 MB, 0.0 % off"));
@@ -92,9 +92,9 @@ TEST(reads_that_go_with_time) {
       {201e6, 205e6, 88e6, NULL},   /* little */
       {201e6, 203e6, 0.5e6, NULL}}; /* short */
   EACH (i, runs) {
-    CounterRow row = {.known = {[COUNTER_HBM_READ] = true, [COUNTER_TIME] = true}};
-    row.value[COUNTER_HBM_READ] = (uint64_t)runs[i].read;
-    row.value[COUNTER_TIME] = (uint64_t)runs[i].ns;
+    CounterRow row = {0};
+    count(&row, COUNTER_HBM_READ, (uint64_t)runs[i].read);
+    count(&row, COUNTER_TIME, (uint64_t)runs[i].ns);
     Cause cause;
     const bool found = counter_explain_background(&row, runs[i].needed, &cause);
     assert_int_equal(found, runs[i].says != NULL);
@@ -147,16 +147,16 @@ TEST(at_hbm_alone) {
   const Shape shape = {
       .batch = 4, .heads = 32, .kv_heads = 32, .N_q = 4096, .N_k = 4096, .d = 128, .dtype = DTYPE_FP32};
   const Tiling tiling = {.B_r = 64, .B_c = 64};
-  CounterRow row = {.known = {[COUNTER_HBM_READ] = true, [COUNTER_HBM_WRITE] = true}};
-  row.value[COUNTER_HBM_READ] = 27800000000;
-  row.value[COUNTER_HBM_WRITE] = 25850000000;
+  CounterRow row = {0};
+  count(&row, COUNTER_HBM_READ, 27800000000);
+  count(&row, COUNTER_HBM_WRITE, 25850000000);
   char text[2048];
   if (first_cause(&row, "standard", &shape, &tiling, NULL, text) != CAUSE_PASS) fail_msg("%s", text);
-  row.value[COUNTER_HBM_READ] = 18000000000; /* S and P once each, judged as a fused kernel */
-  row.value[COUNTER_HBM_WRITE] = 17400000000;
+  count(&row, COUNTER_HBM_READ, 18000000000); /* S and P once each, judged as a fused kernel */
+  count(&row, COUNTER_HBM_WRITE, 17400000000);
   if (first_cause(&row, "fa2", &shape, &tiling, NULL, text) != CAUSE_SCORES_IN_HBM) fail_msg("%s", text);
-  row.value[COUNTER_HBM_READ] = 1000000; /* the inputs lay in L2 */
-  row.value[COUNTER_HBM_WRITE] = 0;
+  count(&row, COUNTER_HBM_READ, 1000000); /* the inputs lay in L2 */
+  count(&row, COUNTER_HBM_WRITE, 0);
   if (first_cause(&row, "fa2", &shape, &tiling, NULL, text) != CAUSE_WARM) fail_msg("%s", text);
 }
 
@@ -218,10 +218,10 @@ TEST(what_l2_does_not_keep) {
                          .causal = RUNS[i].causal,
                          .dtype = DTYPE_FP16};
     const ExplainContext context = {.n_sm = RUNS[i].n_sm, .l2_bytes = RUNS[i].l2_tiles * 32768};
-    CounterRow row = {.known = {[COUNTER_HBM_READ] = true}};
+    CounterRow row = {0};
     char text[2048];
-    row.value[COUNTER_HBM_READ] =
-        (uint64_t)q + read_through_l2(128, RUNS[i].running, RUNS[i].l2_tiles, 32768, RUNS[i].causal);
+    count(&row, COUNTER_HBM_READ,
+          (uint64_t)q + read_through_l2(128, RUNS[i].running, RUNS[i].l2_tiles, 32768, RUNS[i].causal));
     if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != RUNS[i].first)
       fail_msg("%zu: read %llu; first\n%s", i, (unsigned long long)row.value[COUNTER_HBM_READ], text);
   }
@@ -233,10 +233,10 @@ TEST(what_l2_keeps) {
   const Shape shape = {.batch = 1, .heads = 8, .kv_heads = 8, .N_q = 4096, .N_k = 4096, .d = 128, .dtype = DTYPE_FP16};
   const Tiling tiling = {.B_r = 128, .B_c = 64};
   const ExplainContext context = {.n_sm = 132, .l2_bytes = 50 << 20};
-  CounterRow row = {.known = {[COUNTER_HBM_READ] = true}};
+  CounterRow row = {0};
   char text[2048];
-  row.value[COUNTER_HBM_READ] = 5 * UINT64_C(8388608); /* Q, K, K, V, V */
+  count(&row, COUNTER_HBM_READ, 5 * UINT64_C(8388608)); /* Q, K, K, V, V */
   if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_READ_AGAIN) fail_msg("%s", text);
-  row.value[COUNTER_HBM_READ] = 3 * UINT64_C(8388608);
+  count(&row, COUNTER_HBM_READ, 3 * UINT64_C(8388608));
   if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_COUNT) fail_msg("%s", text);
 }
