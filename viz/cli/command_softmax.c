@@ -419,12 +419,10 @@ static const Option SOFTMAX_OPTIONS[] = {
                OPTION_NUMBER(SoftmaxOptions, spread, "the standard deviation", 1, 1000)),
     OPTION_SWITCH("example", "The worked example: one query, eight keys and values in two blocks.",
                   OPTION_FLAG(SoftmaxOptions, example)),
-    {.name = "errors",
-     .argument = "N",
-     OPTION_COUNT(SoftmaxOptions, errors_N),
-     .help =
-         "Of attention over N keys, inputs with outliers: how far O is from fp64 in FP16 and FP8, with one scale or "
-         "one a block, rotated (incoherent processing) or not, beside FlashAttention-3's table 3."},
+    OPTION_ROW("errors", "N",
+               "Of attention over N keys, inputs with outliers: how far O is from fp64 in FP16 and FP8, with one scale "
+               "or one a block, rotated (incoherent processing) or not, beside FlashAttention-3's table 3.",
+               OPTION_COUNT(SoftmaxOptions, errors_N)),
     OPTION_ROW("seeds", "COUNT", "For --errors: how many draws of Q, K and V. Default 1.",
                OPTION_NUMBER(SoftmaxOptions, seeds, "the count", 1, 64)),
     {0},
