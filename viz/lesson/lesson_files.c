@@ -1,14 +1,10 @@
-/* Finding lessons and the glossary. Part of viz/lesson/lesson_library.h. */
+/* Names of lessons, tasks and stories. Part of viz/lesson/lesson_library.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "sim/base/nearest.h"
-#include "sim/base/quote.h"
-#include "viz/request/description.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/lesson/lesson_workshop.h"
 
 /* ---- Files */
 
@@ -51,133 +47,4 @@ Status lesson_names(const char *folder, const char *suffix, bool numbered, Lesso
 
 Status lesson_files(LessonFiles **files, Error *error) {
   return lesson_names("lessons/course", ".md", true, files, error);
-}
-
-/* The full name of a lesson that comes with Tilewalk. */
-static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
-  Nearest nearest = {.word = name};
-  char number[16], all[160];
-  size_t used = 0;
-  snprintf(number, sizeof number, "%02d-", ascii_is_digit(name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
-  for (int k = 0; k < files->n; k++) {
-    const char *const full = files->names[k];
-    *found = full;
-    if (strcmp(name, full) == 0 || strcmp(name, full + 3) == 0 || strncmp(full, number, strlen(number)) == 0)
-      return STATUS_OK;
-    nearest_offer(&nearest, full);
-    nearest_offer(&nearest, full + 3);
-    if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", full);
-  }
-  return error_refuse(error, "there is no lesson '%s'%s; %s%s, and a file of your own ends in .md",
-                      quote_text(name).text, nearest_hint(&nearest).text,
-                      used < sizeof all ? "there are " : "'tilewalk lesson' lists them", used < sizeof all ? all : "");
-}
-
-/* The path of a lesson that comes with Tilewalk. */
-static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
-  LessonFiles *files = NULL;
-  const char *found = NULL;
-  char relative[LESSON_NAME_BYTES * 2 + 24];
-  Status status = lesson_files(&files, error);
-  if (!status) status = find_name(name, &found, files, error);
-  if (!status) {
-    snprintf(relative, sizeof relative, "lessons/course/%s.md", found);
-    status = assets_find(path, ASSETS_PATH_BYTES, relative, error);
-  }
-  free(files);
-  return status;
-}
-
-static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
-  const size_t length = strlen(name);
-  const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
-  if (!is_file) return find_named(name, path, error);
-  if (length >= ASSETS_PATH_BYTES) return error_refuse(error, "the path of the lesson is too long");
-  memcpy(path, name, length + 1);
-  return STATUS_OK;
-}
-
-static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
-  char *buffer = NULL;
-  size_t length = 0;
-  Error inner = {0};
-  Status status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
-  if (status == STATUS_TOO_LARGE) {
-    const char *slash = strrchr(path, '/');
-    return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
-                     quote_text(slash ? slash + 1 : path).text, LESSON_FILE_BYTES / 1024);
-  }
-  if (status) return error_set(error, status, "%s", inner.message);
-  status = lesson_from_buffer(lesson, buffer, length, path, error);
-  free(buffer);
-  return status;
-}
-
-Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error) {
-  *lesson = (Lesson){0};
-  const Status status = find_path(name, path, error);
-  return status ? status : read_lesson(path, lesson, error);
-}
-
-Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
-  char path[ASSETS_PATH_BYTES];
-  *lesson = (Lesson){0};
-  const Status status = find_named(name, path, error);
-  return status ? status : read_lesson(path, lesson, error);
-}
-
-static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
-  (void)context;
-  const Status status = description_shipped(THING_GPU, name, error);
-  return status ? status : description_gpu(name, gpu, error);
-}
-
-const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu, .workshop = &LESSON_WORKSHOP};
-
-/* ---- Anchors and the glossary */
-
-/* Writes the anchor that web pages give a heading: lower case, '-' for blanks, no punctuation. */
-static void slug(const char *heading, size_t length, char *out, size_t size) {
-  size_t used = 0;
-  for (size_t k = 0; k < length && used + 1 < size; k++) {
-    const unsigned char c = (unsigned char)heading[k];
-    if (c == ' ')
-      out[used++] = '-';
-    else if (ascii_is_alnum(c) || c == '-' || c == '_' || c >= 0x80)
-      out[used++] = (char)ascii_lower(c);
-  }
-  out[used] = '\0';
-}
-
-/* The heading with that anchor, at its marks; NULL. */
-const char *lesson_find_anchor(const char *text, const char *anchor) {
-  char own[256];
-  for (const char *p = text; *p;) {
-    const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
-    size_t end = line;
-    while (end > marks && ascii_is_space(p[end - 1])) end--;
-    if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
-      slug(p + marks + 1, end - marks - 1, own, sizeof own);
-      if (strcmp(own, anchor) == 0) return p;
-    }
-    p += line + (p[line] != '\0');
-  }
-  return NULL;
-}
-
-Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error) {
-  char *buffer;
-  size_t bytes;
-  Status status = assets_read("lessons/course/glossary.md", (size_t)1 << 20, &buffer, &bytes, error);
-  const char *at = status ? NULL : lesson_find_anchor(buffer, anchor);
-  if (!status && !at) status = error_refuse(error, "the glossary has no entry '%s'", quote_text(anchor).text);
-  if (!status) {
-    const char *name = at + strspn(at, "# "), *body = name + strcspn(name, "\n");
-    const char *end = strstr(body, "\n#");
-    const size_t length = end ? (size_t)(end - body) : strlen(body);
-    snprintf(heading, heading_size, "%.*s", (int)strcspn(name, "\n"), name);
-    snprintf(text, size, "%.*s", (int)(length < size ? length : size - 1), body);
-  }
-  free(buffer);
-  return status;
 }
