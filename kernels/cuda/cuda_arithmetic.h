@@ -157,12 +157,11 @@ TW_C float tanhf(float x) {
   if (a < 0.3f) return x * (1 + x2 * (-1 / 3.f + x2 * (2 / 15.f + x2 * (-17 / 315.f + x2 * (62 / 2835.f)))));
   return copysignf(1 - 2 / (expf(2 * a) + 1), x);
 }
-TW_C float fmodf(float x, float y) { return x - y * truncf(x / y); }
 TW_C float powf(float x, float y) {
   const float r = tw_exp2(y * tw_log2(__builtin_fabsf(x)));
   if (y == 0 || x == 1) return 1;
   if (x >= 0) return r;
-  return y != truncf(y) ? __int_as_float(0x7fffffff) : fmodf(y, 2) == 0 ? r : -r;
+  return y != truncf(y) ? __int_as_float(0x7fffffff) : y / 2 == truncf(y / 2) ? r : -r;
 }
 TW_C float cbrtf(float x) { return copysignf(tw_exp2(tw_log2(__builtin_fabsf(x)) / 3), x); }
 TW_C float hypotf(float a, float b) { return sqrtf(a * a + b * b); }
@@ -239,7 +238,7 @@ TW_C void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 /* --- a row a function: its name and what it is of x; single precision and the overload follow --- */
 TW_C double log1p(double x) {
   const double u = 1 + x;
-  return u == 1 ? x : log(u) * (x / (u - 1));
+  return u == 1 ? x : u < 0x1p60 ? log(u) * (x / (u - 1)) : log(u);
 }
 TW_C double copysign(double x, double s) { return __builtin_copysign(x, s); }
 /* Two halvings bring x below 0.2, where the series ends soon. */
@@ -267,7 +266,7 @@ TW_C double lgamma(double x) {
 }
 /* The mean of cos(n t - x sin t) over half a turn: as exact as the sum is long. */
 TW_C double jn(int n, double x) {
-  const int parts = 64 + 2 * (int)fabs(x);
+  const int parts = 64 + 2 * (int)(fabs(x) + fabs((double)n));
   double s = 0;
   for (int k = 0; k < parts; k++) {
     const double t = 3.141592653589793 * (k + 0.5) / parts;
@@ -276,6 +275,31 @@ TW_C double jn(int n, double x) {
   return s / parts;
 }
 TW_C float jnf(int n, float x) { return (float)jn(n, x); }
+/* Long division, by halves of the largest 2^k y: each difference is exact. */
+TW_C double fmod(double x, double y) {
+  const double b = fabs(y);
+  double a = fabs(x), part = b;
+  if (x - x != 0 || !(b > 0)) return x * y / (x * y);
+  if (a < b) return x;
+  while (part <= a / 2) part *= 2;
+  for (; part >= b; part /= 2)
+    if (a >= part) a -= part;
+  return copysign(a, x);
+}
+TW_C double remainder(double x, double y) {
+  const double b = fabs(y);
+  double a = fmod(fabs(x), 2 * b);
+  if (a > b / 2) {
+    a -= b;
+    if (a >= b / 2) a -= b;
+  }
+  return x < 0 ? -a : a;
+}
+TW_C double ldexp(double x, int n) {
+  for (n = n > 2200 ? 2200 : n < -2200 ? -2200 : n; n > 1023; n -= 1023) x *= 0x1p1023;
+  for (; n < -1022; n += 1022) x *= 0x1p-1022;
+  return x * __longlong_as_double((long long)(n + 1023) << 52);
+}
 #define TW_MATH(NAME, OF_X)                                                                                            \
   TW_C double NAME(double x) { return OF_X; }                                                                          \
   TW_C float NAME##f(float x) { return (float)NAME((double)x); }                                                       \
@@ -294,18 +318,18 @@ TW_MATH(sinpi, sin(3.141592653589793 * x))
 TW_MATH(cospi, cos(3.141592653589793 * x))
 TW_MATH(j0, jn(0, x))
 TW_MATH(j1, jn(1, x))
-TW_MATH(rint, x + copysign(0x1p52, x) - copysign(0x1p52, x))
-TW_MATH(logb, (double)((int)(__double_as_longlong(x) >> 52 & 2047) - 1023))
+TW_MATH(rint, fabs(x) < 0x1p52 ? copysign(fabs(x) + 0x1p52 - 0x1p52, x) : x)
+TW_MATH(logb, x == 0 || x - x != 0 ? log(fabs(x)) : (double)((int)(__double_as_longlong(x) >> 52 & 2047) - 1023))
 TW_MATH2(fdim, x > y ? x - y : 0)
-TW_MATH2(remainder, x - y * rint(x / y))
 TW_MATH2(rhypot, 1 / sqrt(x * x + y * y))
-TW_MATH2(ldexp, x *__longlong_as_double((long long)((int)y + 1023) << 52))
-TW_C double fmod(double x, double y) { return x - y * trunc(x / y); }
+TW_C float fmodf(float x, float y) { return (float)fmod((double)x, (double)y); }
+TW_C float remainderf(float x, float y) { return (float)remainder((double)x, (double)y); }
 TW_C float nearbyintf(float x) { return rintf(x); }
 TW_C float atanf(float x) { return (float)atan(x); }
 TW_C float atan2f(float y, float x) { return (float)atan2(y, x); }
 TW_C float lgammaf(float x) { return (float)lgamma(x); }
-TW_C float scalbnf(float x, int n) { return ldexpf(x, (float)n); }
+TW_C float ldexpf(float x, int n) { return (float)ldexp(x, n); }
+TW_C float scalbnf(float x, int n) { return ldexpf(x, n); }
 TW_C int ilogbf(float x) { return (int)logbf(x); }
 TW_C float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
 TW_C float rnorm3df(float a, float b, float c) { return rsqrtf(a * a + b * b + c * c); }
