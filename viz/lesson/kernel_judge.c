@@ -208,10 +208,15 @@ static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool s
   }
   if (n) qsort(all, (size_t)n, sizeof *all, by_line);
   for (int k = 0; k < n; k++) {
-    if (k && by_line(&all[k], &all[k - 1]) == 0) all[k].cost += all[k - 1].cost, all[k].requests += all[k - 1].requests;
-    if (all[k].requests && all[k].cost > most.cost) most = all[k], j->line = most.line;
+    if (k && by_line(&all[k], &all[k - 1]) == 0) {
+      all[k].cost += all[k - 1].cost;
+      all[k].requests += all[k - 1].requests;
+    }
+    const bool is_sum = k + 1 == n || by_line(&all[k], &all[k + 1]) != 0;
+    if (is_sum && all[k].cost > most.cost) most = all[k];
   }
   free(all);
+  j->line = most.line;
   const size_t used = strlen(j->why);
   snprintf(j->why + used, sizeof j->why - used, "; %s of them at line %d: %.3g a request", number_count(most.cost).text,
            j->line, (double)most.cost / (double)most.requests);
@@ -254,7 +259,9 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     const PtxFault *first = &watched.result.faults[0];
     if (watched.result.n_faults) {
       task_fails(j, TASK_FAULT, "%s", first->message);
-      j->line = line_of(kernel, first->pc), j->fault = first->kind, j->n_faults = first->count;
+      j->line = line_of(kernel, first->pc);
+      j->fault = first->kind;
+      j->n_faults = first->count;
     } else if (status || again) {
       task_fails(j, TASK_OTHER, "%s", status ? own.message : fault.message);
     }
