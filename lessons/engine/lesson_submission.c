@@ -85,7 +85,8 @@ static Status add_row(Reader *r, SubmissionRow row) {
   const char *why = r->problem.message;
   if (r->s->n_rows == SUBMISSION_ROWS_MAX)
     return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
-  if (r->problem.status && !(row.problem = pool_add(&r->s->pool, why, strlen(why)))) return no_memory(r);
+  row.problem = r->problem.status ? pool_add(&r->s->pool, why, strlen(why)) : NULL;
+  if (r->problem.status && !row.problem) return no_memory(r);
   if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
   row.file = r->file_name;
   r->s->rows[r->s->n_rows++] = row;
@@ -261,10 +262,12 @@ static Status add_answer(Reader *r, SubmissionRow row, const char *id, const jso
   if (json_is_real(value)) snprintf(number, sizeof number, "%.15g", json_real_value(value)), text = number;
   if (!text) error_set(&r->problem, STATUS_BAD_FILE, "the answer must be a text or a number");
   Status status = add_text(r, id, strlen(id), &row.id);
-  if (!status && !row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
+  if (!status && !*row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
   if (!status && text) status = add_text(r, text, strlen(text), &row.answer);
-  if (!status && *row.answer && strchr(text, '\n') && !(row.program = pool_add(&r->s->pool, text, strlen(text))))
-    status = no_memory(r);
+  if (!status && *row.answer && strchr(text, '\n')) {
+    row.program = pool_add(&r->s->pool, text, strlen(text));
+    if (!row.program) status = no_memory(r);
+  }
   return status ? status : add_row(r, row);
 }
 
@@ -389,7 +392,8 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   Reader *r = calloc(1, sizeof *r);
   char *text = calloc(1, length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
   Status status = STATUS_NO_MEMORY;
-  if (r && text && (r->file_name = pool_add(&submission->pool, name.text, strlen(name.text)))) {
+  if (r && text) r->file_name = pool_add(&submission->pool, name.text, strlen(name.text));
+  if (r && text && r->file_name) {
     r->student = "";
     r->s = submission;
     r->file = name.text;
