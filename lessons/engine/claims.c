@@ -136,7 +136,7 @@ static Status read_key(Reader *c, Piece line) {
   if (piece_is(key, "article") && text.length &&
       (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
     return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
-  const Status status = lesson_take_key(&c->r, KEYS, "an entry", e, key, text, c->r.line);
+  const Status status = lesson_take_key(&c->r, KEYS, "an entry" LESSON_GOES_ON, e, key, text, c->r.line);
   e->is_question = e->text[CLAIM_ASKS].text != NULL;
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++)
     if (piece_is(key, KEYS[k].name)) c->goes_on = &e->text[k];
@@ -177,7 +177,10 @@ static Status read_line(Reader *c, Piece line) {
   if (c->claims->n_entries == c->n_before) return STATUS_OK; /* the introduction */
   if (piece_starts(line, "```")) return read_code(c, line);
   if (piece_starts(line, "- ")) return read_key(c, piece_after(line, 2));
-  if (text.length == 0) return c->goes_on = NULL, STATUS_OK;
+  if (text.length == 0) {
+    c->goes_on = NULL;
+    return STATUS_OK;
+  }
   if (!c->goes_on || (line.text[0] != ' ' && line.text[0] != '\t'))
     return REFUSE(c, "'%s' is no line of an entry; write '- key: text', and indent what goes on",
                   quote(line.text, line.length).text);
@@ -281,10 +284,8 @@ static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *sco
     if (status) return status;
     lesson_one_line(filled);
     const char *kept = pool_add(&claims->pool, filled, strlen(filled));
-    if (kept)
-      entry->filled[k] = kept;
-    else
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", entry->id);
+    if (!kept) return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", entry->id);
+    entry->filled[k] = kept;
   }
   return STATUS_OK;
 }

@@ -307,7 +307,7 @@ static Status read_header(LessonReader *r) {
     Piece key, value;
     if (!piece_split(piece_after(line, 2), ':', &key, &value))
       return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(key.text, key.length).text);
-    status = lesson_take_key(r, HEADER, "a header", l, key, value, r->line);
+    status = lesson_take_key(r, HEADER, "a header; there are idea, minutes and draw", l, key, value, r->line);
   }
   if (status) return status;
   if (!l->idea.text) return LESSON_REFUSE(r, l->title.line, "the header has no '- idea: ...'");

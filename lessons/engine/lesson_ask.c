@@ -88,8 +88,8 @@ Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what,
   const LessonKey *row = keys;
   while (row->name && !piece_is(key, row->name)) row++;
   if (!row->name)
-    return LESSON_REFUSE(r, line, "there is no key '%s' in %s%s; indent a line that goes on with the one above",
-                         typed.text, what, nearest_hint(&(Nearest){.best = lesson_nearest(keys, key)}).text);
+    return LESSON_REFUSE(r, line, "there is no key '%s'%s in %s", typed.text,
+                         nearest_hint(&(Nearest){.best = lesson_nearest(keys, key)}).text, what);
   if (value.length == 0) return LESSON_REFUSE(r, line, "'%s' has no value", typed.text);
   if (row->read) return row->read(r, target, value, line);
   LessonText *text = (LessonText *)((char *)target + row->text);
@@ -275,7 +275,7 @@ Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBl
   if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id)) return STATUS_BAD_FILE;
   if (lesson_find_ask(l, ask->id) >= 0)
     return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own", ask->id);
-  status = lesson_read_keys(r, KEYS, "a question", ask, body, line);
+  status = lesson_read_keys(r, KEYS, "a question" LESSON_GOES_ON, ask, body, line);
   if (status) return status;
   block->ask = (int)l->n_asks++;
   return complete_ask(r, ask);

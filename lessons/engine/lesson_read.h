@@ -71,7 +71,8 @@ typedef struct {
   .text = offsetof(type, member), .count = offsetof(type, n), .most = sizeof(((type *)0)->member) / sizeof(LessonText)
 
 /* Takes one key of `target`; refuses one that is not among the rows, which end with zeros, and offers the nearest.
- * `what` has keys: "a question". */
+ * `what` has keys, and what may have been meant: "a question" LESSON_GOES_ON. */
+#define LESSON_GOES_ON "; indent a line that goes on with the one above"
 Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
                        int line);
 

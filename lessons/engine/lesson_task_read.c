@@ -58,7 +58,7 @@ Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *bloc
   const Piece text = piece_trim(prose);
   if (text.length == 0) return LESSON_REFUSE(r, line, "the task does not say what is to be done");
   status = lesson_add_markdown(r, text, piece_line(prose, text.text, line + 1), &block->text);
-  if (!status) status = lesson_read_keys(r, KEYS, "a task", task, keys, keys_line);
+  if (!status) status = lesson_read_keys(r, KEYS, "a task" LESSON_GOES_ON, task, keys, keys_line);
   if (status) return status;
   if (!task->until.text && keys.length)
     return LESSON_REFUSE(r, line, "the task has keys, but no 'until: ...' that says when it is done");

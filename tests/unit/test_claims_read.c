@@ -60,7 +60,7 @@ TEST(wrong_files_get_line_and_reason) {
       {"## X\n" HEAD "- claimed: 1\n```c\n", "f.md:5: only ```lua blocks"},
       {"## X\n" HEAD "- claimed: 1\n```lua\n```\n", "f.md:6: the block is empty"},
       {"## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n", "f.md:5: the block that begins here has no closing"},
-      {"## X\n" HEAD "- claim: 1\n", "f.md:4: there is no key 'claim' in an entry (did you mean 'claimed'?)"},
+      {"## X\n" HEAD "- claim: 1\n", "f.md:4: there is no key 'claim' (did you mean 'claimed'?) in an entry"},
       {"## X\n" HEAD "- \033[31m: 1\n", "f.md:4: byte 3 is a control character (0x1B)"},
       {"## X\n" HEAD "- zzzzzzzz: 1\n", "f.md:4: there is no key 'zzzzzzzz' in an entry; "},
       {"## X\n" HEAD "- says: again\n", "f.md:4: 'says' is given twice, first on line 3"},
