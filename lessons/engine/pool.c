@@ -30,7 +30,8 @@ const char *pool_add(Pool *pool, const char *text, size_t length) {
   struct PoolBlock *block = pool->blocks;
   if (!block || length >= block->capacity - block->used) {
     const size_t capacity = length < BLOCK_BYTES ? BLOCK_BYTES : length + 1;
-    if (length > SIZE_MAX / 2 || !(block = malloc(sizeof *block + capacity))) return NULL;
+    block = length < SIZE_MAX / 2 ? malloc(sizeof *block + capacity) : NULL;
+    if (!block) return NULL;
     *block = (struct PoolBlock){pool->blocks, 0, capacity};
     pool->blocks = block;
   }

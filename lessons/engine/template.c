@@ -68,9 +68,9 @@ static size_t hole_end(const Filler *f) {
 static size_t code_length(const Filler *f) {
   const char *const begin = f->text + f->at, *const end = f->text + f->length, *p = begin;
   const bool is_block = f->at == 0 || begin[-1] == '\n';
-  size_t ticks = 0, run = 0;
-  while (p < end && *p == '`') p++, ticks++;
-  for (; p < end; p++) {
+  while (p < end && *p == '`') p++;
+  const size_t ticks = (size_t)(p - begin);
+  for (size_t run = 0; p < end; p++) {
     run = *p == '`' ? run + 1 : 0;
     if (run == ticks && (p + 1 == end || p[1] != '`')) return (size_t)(p + 1 - begin);
   }

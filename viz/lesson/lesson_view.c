@@ -29,7 +29,10 @@ Status lesson_change(Request *request, const char *change, Error *error) {
   const bool new_sides = r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
   if (r.block != request->block && !new_sides) r.tiling.B_r = r.tiling.B_c = 0;
   if (r.block == request->block && new_sides) r.block = 0;
-  if (r.n_algorithms > 1) r.algorithms[0] = r.algorithms[r.n_algorithms - 1], r.n_algorithms = 1;
+  if (r.n_algorithms > 1) {
+    r.algorithms[0] = r.algorithms[r.n_algorithms - 1];
+    r.n_algorithms = 1;
+  }
   *request = r;
   return STATUS_OK;
 }

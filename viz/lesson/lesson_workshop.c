@@ -181,11 +181,10 @@ static Status judge_work(const char *name, uint64_t seed, const char *own, const
   if (!status) status = task_judge(name, task, text, length, file, &j, error);
   free(task);
   if (status) return status;
-  *grade = (LessonGrade){.verdict = *j.says                        ? LESSON_DIAGNOSED
-                                    : j.verdict == TASK_SOLVED     ? LESSON_RIGHT
-                                    : j.verdict == TASK_UNREADABLE ? LESSON_UNREADABLE
-                                                                   : LESSON_NOT_RIGHT,
-                         .wrong = -1};
+  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
+  if (j.verdict == TASK_SOLVED) grade->verdict = LESSON_RIGHT;
+  if (j.verdict == TASK_UNREADABLE) grade->verdict = LESSON_UNREADABLE;
+  if (*j.says) grade->verdict = LESSON_DIAGNOSED;
   const bool is_word = ascii_is_lower(j.why[0]) && ascii_is_lower(j.why[1]);
   if (j.verdict > TASK_UNREADABLE && is_word) j.why[0] = (char)ascii_upper(j.why[0]); /* l and m are names */
   snprintf(grade->message, sizeof grade->message, "%s%s%s", j.says, *j.says && *j.why ? "\n" : "", j.why);

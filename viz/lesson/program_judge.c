@@ -139,15 +139,16 @@ static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *
 static Status judge(Judge *g, const Program *p, TaskJudgement *j) {
   ProgramVerdict verdict;
   *j = (TaskJudgement){.mutant = -1, .state = -1};
-  if (!declares_all(p->text, g->reference.text) || !declares_all(g->reference.text, p->text))
-    task_fails(
-        j, TASK_OTHER,
-        "its inputs and outputs are not those of the task; leave the lines 'input' and 'output' as the start has "
-        "them");
-  else if (counts_once(p) && !counts_once(&g->reference))
+  if (!declares_all(p->text, g->reference.text) || !declares_all(g->reference.text, p->text)) {
+    task_fails(j, TASK_OTHER,
+               "its inputs and outputs are not those of the task; leave the lines 'input' and "
+               "'output' as the start has them");
+  } else if (counts_once(p) && !counts_once(&g->reference)) {
     task_fails(j, TASK_OTHER, "'once' counts a load once, however often it is made: bytes would mean nothing");
-  else if (!is_right(p, &(SoftmaxConfig){0}, &verdict))
-    j->line = verdict.line, task_fails(j, TASK_WRONG, "%s", verdict.text);
+  } else if (!is_right(p, &(SoftmaxConfig){0}, &verdict)) {
+    task_fails(j, TASK_WRONG, "%s", verdict.text);
+    j->line = verdict.line;
+  }
   Status status = STATUS_OK;
   for (int k = 0; k < g->task->n_states && !status && j->verdict == TASK_SOLVED; k++) status = check_state(g, k, p, j);
   return status;
