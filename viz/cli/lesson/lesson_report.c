@@ -32,13 +32,14 @@ enum { CLASS_REMARK_BYTES = 128 };
 
 /* Something that is counted. */
 typedef struct {
-  char *lesson, *id, *key, *text; /* text: the first's */
+  char *lesson, *id, *text; /* text: the first's */
   int n, n_right, n_conflicts;
   GPtrArray *wrong; /* of a question: its wrong answers */
 } Counted;
 
 typedef struct {
   GPtrArray *questions, *misconceptions; /* in the order in which they came */
+  GHashTable *counted;                   /* all of these, by whose they are and their keys */
   GString *unmarked;                     /* rows of HTML */
   GHashTable *tested;                    /* keys of the questions with a test */
   json_t *tests;                         /* NULL: no memory */
@@ -49,33 +50,38 @@ static void counted_free(void *item) {
   g_ptr_array_free(c->wrong, TRUE);
   g_free(c->lesson);
   g_free(c->id);
-  g_free(c->key);
   g_free(c->text);
   g_free(c);
 }
 
 static GPtrArray *counter_new(void) { return g_ptr_array_new_with_free_func(counted_free); }
 
-static Counted *find(GPtrArray *counter, const char *lesson, const char *id, const char *key, const char *text) {
-  for (guint k = 0; k < counter->len; k++) {
-    Counted *c = g_ptr_array_index(counter, k);
-    if (!strcmp(c->key, key) && !strcmp(c->id, id) && !strcmp(c->lesson, lesson)) return c;
+static Counted *find(ClassReport *report, GPtrArray *counter, const char *lesson, const char *id, const char *key,
+                     const char *text) {
+  char *whole = g_strdup_printf("%p\n%s\n%s\n%s", (void *)counter, lesson, id, key);
+  Counted *c = g_hash_table_lookup(report->counted, whole);
+  if (c) {
+    g_free(whole);
+    return c;
   }
-  Counted *c = g_new0(Counted, 1);
-  *c = (Counted){g_strdup(lesson), g_strdup(id), g_strdup(key), g_strdup(text), .wrong = counter_new()};
+  c = g_new0(Counted, 1);
+  *c = (Counted){g_strdup(lesson), g_strdup(id), g_strdup(text), .wrong = counter_new()};
   g_ptr_array_add(counter, c);
+  g_hash_table_insert(report->counted, whole, c);
   return c;
 }
 
+static GHashTable *keys_new(void) { return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL); }
+
 static ClassReport class_report_new(void) {
-  return (ClassReport){counter_new(), counter_new(), g_string_new(NULL),
-                       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), json_array()};
+  return (ClassReport){counter_new(), counter_new(), keys_new(), g_string_new(NULL), keys_new(), json_array()};
 }
 
 static void class_report_free(ClassReport *report) {
   g_ptr_array_free(report->questions, TRUE);
   g_ptr_array_free(report->misconceptions, TRUE);
   g_string_free(report->unmarked, TRUE);
+  g_hash_table_destroy(report->counted);
   g_hash_table_destroy(report->tested);
   json_decref(report->tests);
 }
@@ -115,9 +121,9 @@ static char *without_figures(const char *text) {
 static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
   char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1),
        *words = without_figures(row->remark);
-  find(question->wrong, "", "", small, answer)->n++;
+  find(report, question->wrong, "", "", small, answer)->n++;
   if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) == 0)
-    find(report->misconceptions, row->lesson, row->id, words, row->remark)->n++;
+    find(report, report->misconceptions, row->lesson, row->id, words, row->remark)->n++;
   g_free(answer);
   g_free(small);
   g_free(words);
@@ -148,7 +154,7 @@ static void class_report_take(ClassReport *report, const ClassRow *row) {
   if (row->counts || is_lost)
     add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
   if (!row->counts && !is_conflict && strcmp(row->verdict, "unanswered") != 0) return;
-  Counted *question = find(report->questions, row->lesson, row->id, "", "");
+  Counted *question = find(report, report->questions, row->lesson, row->id, "", "");
   question->n_conflicts += is_conflict;
   if (!row->counts) return;
   question->n++;
@@ -533,7 +539,7 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
                    .answers = put_table(&d, class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL, "answers",
                                         "=file|=line|student=student|lesson=lesson|=seed|id=id|answer~=answer|"
                                         "verdict=verdict|=counts|remark~=remark"),
-                   .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                   .by_name = keys_new(),
                    .files = class_report_new(),
                    .err = io->err};
   Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
