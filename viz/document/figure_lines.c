@@ -191,6 +191,8 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
     const char *when = scale && line->first_when ? line->first_when : line->when;
     bool stands = !when || of_tensors;
     for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], when);
+    for (int k = 0; k < n && scale && line->first_unless; k++)
+      stands = stands && !figure_meets(&runs[k], line->first_unless);
     if (stands && line->is_ratio) add_ratio(&l, line, row);
     if (stands && of_tensors) add_tensors(&l, line, row, label);
     if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);

@@ -16,7 +16,7 @@ typedef struct {
   const char *path;  /* NULL: a heading */
   const char *beside, *between; /* another count behind it, and what stands between them; NULL: "128 x 64" */
   const char *when; /* the line stands where some run meets this; with a tensor, where it has such a figure of it */
-  const char *first_when; /* on the first screen, in its place */
+  const char *first_when, *first_unless; /* on the first screen: in its place; and where no run meets this */
   TextRole role;
   int least;            /* smaller figures are "-" */
   bool is_ratio;        /* the first run's figure over each, where they are comparable */
