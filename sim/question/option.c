@@ -208,7 +208,8 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
     snprintf(name, sizeof name, "-%c", o->letter);
   if (strlen(value) > OPTION_VALUE_CHARS_MAX)
     return error_refuse(error, "%s: the value has more than %d characters", name, OPTION_VALUE_CHARS_MAX);
-  if (parser->seen[found->index] && !o->repeats) return error_refuse(error, "%s is given twice; give it once", name);
+  if (parser->seen[found->index] == 1 && !o->repeats)
+    return error_refuse(error, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
   if (!parser->from_file && may_name_input(o)) value = input_name(value);
   Error inner = {0};
@@ -265,7 +266,7 @@ static Status parse_state_option(OptionParser *parser, int argc, char *const *ar
     Error inner = {0};
     const Status status = options_parse_state(parser, line, &inner);
     if (status) return error_set(error, status, "--state: %s", inner.message);
-    memset(parser->seen, 0, sizeof parser->seen);
+    for (int k = 0; k < OPTIONS_MAX; k++) parser->seen[k] *= 2; /* there, and may be given yet */
     return STATUS_OK;
   }
   return STATUS_OK;
