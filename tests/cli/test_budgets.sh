@@ -33,6 +33,7 @@ expect 1 "Line 13 as 'S = Q_i K_j^T / sqrt(d)' makes it right" algorithms "$work
 expect 0 'O is right: in fp16' algorithms "$work/mine.walk" --precision fp16
 expect 0 'wrong.walk: O is wrong' sim --algorithm "$work/wrong.walk" -N 64
 expect 0 'wrong.walk: O is wrong' sweep --algorithm "$work/wrong.walk" --csv
+run sweep --algorithm "$work/wrong.walk" -o "$work/x.svg" --csv 2>&1 >/dev/null | grep -c 'O is wrong' | grep -qx 1 || { echo 'a picture and its rows: the line is not there once'; failed=1; }
 expect 0 'wrong.walk: O is wrong' render --algorithm "$work/wrong.walk" -N 64 --block 16 --size 640x360 -o "$work/x.png"
 expect 0 'wrong.walk: O is wrong' trace --algorithm "$work/wrong.walk" -N 64 --block 16
 expect 0 'wrong.walk: O is wrong' roofline --algorithm "$work/wrong.walk" -N 64 --gpu h100

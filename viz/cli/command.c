@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "viz/cli/command.h"
 
+#include <assert.h>
+
 #include "viz/text/print.h"
 
 enum { OPTION_COLUMN = 30, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
@@ -263,9 +265,10 @@ void command_shared_help(Io *io) {
 static bool is_given(const Command *c, const OptionParser *parser, const char *name, size_t length) {
   size_t index = 0;
   const Option *asked = command_option(c, name, length);
+  assert(asked);
   for (const OptionSet *set = c->sets; set->options; set++)
     for (const Option *o = set->options; option_is_row(o); o++, index++)
-      if (o == asked) return parser->seen[index];
+      if (o == asked) return parser->seen[index] != 0;
   return false;
 }
 
@@ -304,6 +307,7 @@ static int answer(const Command *c, void *options, Io *io, Error *error) {
     const Status status = c->answer(options, &picture, io, error);
     if (reply_draw(&picture, chart, output->output, status, io, error)) return EXIT_BAD_REQUEST;
     if (!output->json && !output->csv) return EXIT_DONE; /* the picture is all */
+    io->has_told = true;
   }
   Document d = output ? reply_new(output) : document_new(DOCUMENT_TEXT);
   if (reply_print(&d, c->answer(options, &d, io, error), io, error)) return EXIT_BAD_REQUEST;

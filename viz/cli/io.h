@@ -18,6 +18,7 @@ typedef struct {
   const char *program;    /* argv[0], for finding data files */
   char *const *argv;      /* all of the command line */
   bool differs;           /* a comparison that was asked for did not hold */
+  bool has_told;          /* of an answer that is asked for once more: what stands beside it was said */
   const Drawing *drawing; /* how charts become files; NULL in the program that only prints, which is never asked */
   /* SIGINT sets a flag from here on, in place of ending the program. NULL in a library: signals are its host's. */
   const volatile sig_atomic_t *(*catch_interrupt)(void);

@@ -6,12 +6,12 @@
 Status layer_note(const Request *request, Io *io, Error *error) {
   char note[QUESTION_NOTE_BYTES];
   const Status status = question_layer_note(request, &REQUEST_FILES, note, error);
-  if (!status && *note) text_say(io->err, "%s\n", note);
+  if (!status && *note && !io->has_told) text_say(io->err, "%s\n", note);
   return status;
 }
 
 void program_notes(const Schedule *const *schedules, int n, Io *io) {
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < n && !io->has_told; k++) {
     bool is_new = true;
     for (int before = 0; before < k; before++) is_new = is_new && schedules[before] != schedules[k];
     if (is_new && schedules[k]->ranks.is_said)
