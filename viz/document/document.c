@@ -192,7 +192,7 @@ void put_value_rows(Table *t, const json_t *values, const ValueRow *rows) {
     char object[64];
     const json_t *value = value_at(values, rows->path);
     const double number = json_number_value(value);
-    if (!value || json_is_null(value) || (json_is_number(value) && number == 0 && rows->as != '%')) continue;
+    if (!value || json_is_null(value) || (json_is_number(value) && number == 0 && !strchr("%f", rows->as))) continue;
     table_text(t, ROLE_PLAIN, rows->label);
     switch (rows->as) {
     case 's': table_text(t, ROLE_PLAIN, json_string_value(value)); break;
@@ -271,9 +271,11 @@ int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColu
     if (p > column) is->heading = *column == ' ' ? "" : column;
     for (; (mark = *p); p += strcspn(p, MARKS)) {
       *p++ = '\0';
-      if (mark == '[')
-        is->unit = p, p += strcspn(p, "]"), *p++ = '\0';
-      else if (mark == '=')
+      if (mark == '[') {
+        is->unit = p;
+        p += strcspn(p, "]");
+        *p++ = '\0';
+      } else if (mark == '=')
         is->key = p;
       else if (mark == ';')
         is->csv = p;

@@ -108,7 +108,7 @@ void put_at(Document *document, const char *path, json_t *value);  /* "paged.byt
 void put_cells(Table *table, const char *pattern, ...);
 
 /* Rows of a table from values of JSON: the label, the value as a letter of put_cells has it (f: a double), and how it
- * is had, or what its object calls its kind. A value that is not there, or 0 but no share, has no row. */
+ * is had, or what its object calls its kind. A value that is not there, or a count of 0, has no row. */
 typedef struct {
   const char *label, *path, *how; /* path: "hbm.read_bytes"; label NULL: the last row */
   char as;

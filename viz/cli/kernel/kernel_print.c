@@ -47,7 +47,7 @@ static void put_memories(Document *d, const KernelReport *r) {
 /* By the keys of --json. */
 static const ValueRow MORE[] = {
     {"blocks an SM, at least", "occupancy.blocks_low", NULL, 'u'},
-    {"blocks an SM, at most", "occupancy.blocks_high", "--registers says how many there are", 'u'},
+    {"blocks an SM, at most", "occupancy.blocks_high", "as registers allow: --registers", 'u'},
     {"warps of an SM, at least", "occupancy.warps_low", NULL, '%'},
     {"warps of an SM, at most", "occupancy.warps_high", NULL, '%'},
     {"limited by", "occupancy.binds", NULL, 's'},
@@ -66,7 +66,7 @@ static const ValueRow MORE[] = {
     {"with what is still in L2", "hbm.write_bytes_high", NULL, 'U'},
     {"branches", "branches.executed", "counted", 'u'},
     {"  that split a warp", "branches.divergent", "counted", 'u'},
-    {"output", "output.argument", "the largest buffer that changed", 's'},
+    {"output", "output.argument", NULL, 's'},
     {"its sum", "output.sum", NULL, 'f'},
     {"its largest magnitude", "output.max", NULL, 'f'},
     {"largest error against fp64", "output.largest_error", "of the largest |O|", 'f'},
