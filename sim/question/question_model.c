@@ -74,7 +74,8 @@ static const KvGroup *layers_meant(const KvGroup *groups, int n, LayersMeant kin
 Status question_take_model(Question *r, const QuestionFiles *files, Error *error) {
   if (!*r->model) return STATUS_OK;
   KvModel m;
-  if (files->model(r->model, &m, error)) return error->status;
+  const Status status = files->model(r->model, &m, error);
+  if (status) return status;
   if (*m.no_cache && !m.heads)
     return error_refuse(error, "--model %.80s has no attention to look at: %.90s", m.name, m.no_cache);
   KvGroup groups[KVCACHE_GROUPS_MAX] = {0};

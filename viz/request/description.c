@@ -83,7 +83,8 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote_text(name);
   DescriptionNames known;
   Nearest nearest = {.word = q.text};
-  if (description_names(kind->folder, &known, error)) return error->status; /* no data files at all */
+  const Status status = description_names(kind->folder, &known, error);
+  if (status) return status; /* no data files at all */
   for (int i = 0; i < known.n; i++) nearest_offer(&nearest, known.names[i]);
   for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
     nearest_offer(&nearest, CALLED[k][0]);

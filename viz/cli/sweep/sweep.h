@@ -7,7 +7,6 @@
 #include "viz/cli/rank_options.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
-#include "viz/cli/sweep/sweep.h"
 #include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
 
@@ -90,7 +89,6 @@ Status sweep_run(Sweep *sweep, const Request *request, Error *error);
 const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
 void sweep_free(Sweep *sweep);
 
-/* The chart of a sweep. */
 /* Total traffic of each algorithm against the swept parameter, with the lower bound; what does not fit is shaded. The
  * caller calls chart_free. */
 Chart sweep_chart(const Sweep *sweep, const Request *request);

@@ -1,7 +1,4 @@
-/* Events in the Chrome trace format, which Perfetto and chrome://tracing open.
- *
- * One process per algorithm, one thread (lane) per kind of work, counters for the bytes so far. The time
- * axis is the stream itself: one event is one microsecond. */
+/* Traces as files for other programs. */
 #ifndef TILEWALK_VIZ_CLI_TRACE_TRACE_H
 #define TILEWALK_VIZ_CLI_TRACE_TRACE_H
 
@@ -11,6 +8,10 @@
 #include "sim/algorithms/layout.h"
 #include "sim/time/recorded.h"
 
+/* Events in the Chrome trace format, which Perfetto and chrome://tracing open.
+ *
+ * One process per algorithm, one thread (lane) per kind of work, counters for the bytes so far. The time
+ * axis is the stream itself: one event is one microsecond. */
 typedef struct {
   FILE *out;
   const Schedule *schedule;
