@@ -1263,6 +1263,19 @@ async function kernels(world) {
   await page.value(`document.querySelectorAll('#source span')[33].click()`)
   await drawn('Line 34 ')
   check((await page.value(`(() => { const a = document.getElementById('ptx'); return a.value.slice(a.selectionStart, a.selectionEnd) })()`)).includes('.loc'), 'the line in the PTX')
+  const [line, x, y] = await page.value(`(() => {
+    const words = document.getElementById('words-of'), range = document.createRange(), row = /^ *(\\d+) .*$/m.exec(words.textContent)
+    range.setStart(words.firstChild, row.index + 1)
+    range.setEnd(words.firstChild, row.index + row[0].length)
+    words.scrollTop = words.scrollHeight
+    document.getElementById('line').scrollIntoView({ block: 'end' })
+    const at = range.getBoundingClientRect()
+    return [row[1], at.x + 40, at.y + at.height / 2]
+  })()`)
+  await page.click(x, y)
+  same(await page.value(`document.getElementById('line').value`), line, 'a row of the table')
+  await fill(page, 'line', '', 'change')
+  same(await page.value(`document.getElementById('line').value`), '', 'the dearest again')
   const attention = await ask('flash.cu', 'flash')
   same(attention.output.agrees, true, 'O is attention')
   await beside('flash.cu', attention)

@@ -127,7 +127,7 @@ function choose(line) {
     area.setSelectionRange(begin, begin + lines[at].length)
     area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
   }
-  $('line').value = line
+  $('line').value = line || ''
   draw()
 }
 
@@ -218,6 +218,11 @@ $('launch').oninput = draft
 $('launch').onkeydown = event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() }
 $('run').onclick = run
 $('source').onclick = ({ target }) => { if (target !== $('source')) choose(1 + [...$('source').children].indexOf(target)) }
+$('words-of').onclick = () => { // a row of the table of lines chooses its line; what is marked to be copied does not
+  const { anchorOffset, isCollapsed } = getSelection(), text = $('words-of').textContent
+  const line = text.split('\n')[text.slice(0, anchorOffset).split('\n').length - 1].match(/^ *(\d+) /)
+  if (isCollapsed && line) choose(Number(line[1]))
+}
 $('line').onchange = () => choose(Number($('line').value))
 $('swizzle').onchange = draw
 for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (!$('drawn').hidden) draw() })
