@@ -69,9 +69,11 @@ static void size_columns(const Pen *pen, const KernelScene *s, SourcePlace *p) {
 
 /* Copies to `row` what of a line its next row has room for, from a space on where there is one; those after the first
  * are as deep as it and two letters more, and go on below its bars. Returns what is left of the line. */
-static const char *take_row(const SourcePlace *p, const char *line, const char *left, char row[KERNEL_SCENE_TEXT]) {
-  const int deep = (int)strspn(line, " "), indent = left == line ? 0 : deep + 2 < p->letters / 2 ? deep + 2 : 2;
-  size_t n = strlen(left), room = (size_t)(left == line ? p->letters : p->more - indent);
+static const char *take_row(const SourcePlace *p, const KernelSceneLine *line, const char *left,
+                            char row[KERNEL_SCENE_TEXT]) {
+  const bool is_first = left == line->text, has_bars = line->sectors || line->conflicts;
+  const int deep = (int)strspn(line->text, " "), indent = is_first ? 0 : deep + 2 < p->letters / 2 ? deep + 2 : 2;
+  size_t n = strlen(left), room = (size_t)(is_first && has_bars ? p->letters : p->more - indent);
   if (n > room) {
     for (n = room; n > room / 2 && left[n] != ' ';) n--;
     if (left[n] != ' ')
@@ -85,8 +87,7 @@ static const char *take_row(const SourcePlace *p, const char *line, const char *
 static int rows_of(const SourcePlace *p, const KernelSceneLine *line) {
   char row[KERNEL_SCENE_TEXT];
   int n = 1;
-  for (const char *left = take_row(p, line->text, line->text, row); *left; n++)
-    left = take_row(p, line->text, left, row);
+  for (const char *left = take_row(p, line, line->text, row); *left; n++) left = take_row(p, line, left, row);
   return n;
 }
 
@@ -98,8 +99,10 @@ static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
     before = p.n;
     if (p.first + p.n < s->n_lines && rows + rows_of(&p, &s->lines[p.first + p.n]) <= fit)
       rows += rows_of(&p, &s->lines[p.first + p.n++]);
-    if (before > 0 && p.first > 0 && rows + rows_of(&p, &s->lines[p.first - 1]) <= fit)
-      rows += rows_of(&p, &s->lines[--p.first]), p.n++;
+    if (before > 0 && p.first > 0 && rows + rows_of(&p, &s->lines[p.first - 1]) <= fit) {
+      rows += rows_of(&p, &s->lines[--p.first]);
+      p.n++;
+    }
   }
   return p;
 }
@@ -125,7 +128,7 @@ static double draw_line(const Pen *pen, const KernelScene *s, const SourcePlace 
   draw_count(pen, right, l->conflicts, s->most_conflicts, p->number, t->waste, is_chosen ? t->ink : t->waste_text);
   const char *rest = l->text;
   do {
-    rest = take_row(p, l->text, rest, text);
+    rest = take_row(p, l, rest, text);
     pen_mono(pen, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
              all.x + p->gutter + 10 * u, y + down, 0, text);
     y += p->row;
