@@ -142,8 +142,8 @@ TEST(test_only_changes_are_kept) {
   const Settings loaded = {true, false, false, 5, 1280, 720, false}, began = {true, true, false, 5, 1920, 1080, false};
   Settings kept = settings_merge(&loaded, &began, &began);
   assert_true(settings_equal(&kept, &loaded));
-  const Settings ended = {false, true, true, 50, 1600, 900, false},
-                 expected = {false, false, true, 50, 1600, 900, false};
+  const Settings ended = {false, true, true, 50, 1600, 1080, false}, /* its width alone: the size is of one window */
+      expected = {false, false, true, 50, 1600, 1080, false};
   kept = settings_merge(&loaded, &began, &ended);
   assert_true(settings_equal(&kept, &expected));
 }

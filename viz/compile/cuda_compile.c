@@ -134,11 +134,11 @@ static Status refuse(const CudaSource *source, const Folder *folder, const char 
   char hint[160];
   hint_at_headers(result, hint, sizeof hint);
   char kernel[100], parameters[100];
-  snprintf(kernel, sizeof kernel, "%.*s", source->template_name ? (int)strcspn(source->template_name, "<") : 0,
-           source->template_name);
+  const char *given = source->template_name ? source->template_name : "";
+  snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(given, "<"), given);
   if (strstr(what, MARK) && signature_template(source->text, source->length, kernel, parameters, sizeof parameters))
     return error_set(error, STATUS_BAD_REQUEST, "%.100s: '%.80s' does not fit the template of '%.60s', %s",
-                     source->path, source->template_name, kernel, parameters);
+                     source->path, given, kernel, parameters);
   const size_t length = colon ? (size_t)(colon - file) : 0;
   const char *name = base_name(source->path);
   if (own && strlen(name) == length && memcmp(file, name, length) == 0)

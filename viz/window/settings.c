@@ -111,9 +111,15 @@ Settings settings_merge(const Settings *loaded, const Settings *began, const Set
   enum { MEMBERS = sizeof(Settings) / sizeof(int) };
   int now[MEMBERS], before[MEMBERS], after[MEMBERS];
   Settings kept;
-  memcpy(now, loaded, sizeof now), memcpy(before, began, sizeof before), memcpy(after, ended, sizeof after);
+  memcpy(now, loaded, sizeof now);
+  memcpy(before, began, sizeof before);
+  memcpy(after, ended, sizeof after);
   for (int k = 0; k < MEMBERS; k++)
     if (after[k] != before[k]) now[k] = after[k];
   memcpy(&kept, now, sizeof kept);
+  if (ended->width != began->width || ended->height != began->height) {
+    kept.width = ended->width; /* a size is of one window */
+    kept.height = ended->height;
+  }
   return kept;
 }
