@@ -241,7 +241,7 @@ static void idea(const KernelScene *s, char *words, size_t size) {
     snprintf(words, size, "Line %d moves %s of %s, and no bank is in conflict", widest->number,
              number_percent(share(widest->sectors, sectors)).text, number_bytes((Wide)sectors * 32).text);
   else
-    snprintf(words, size, "Nothing has been moved yet");
+    snprintf(words, size, "No line of this file has moved bytes yet");
 }
 
 void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double height, const Theme *theme) {
