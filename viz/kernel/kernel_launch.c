@@ -137,9 +137,12 @@ static Status refuse_template(const KernelLaunch *l, const char *name, Error *er
                       parameters, name, found ? " (the file launches " : "", launched, found ? ")" : "");
 }
 
-/* clang made no kernel: there is none, or it is a template that nobody instantiates. */
+/* clang made no kernel: there is none, or what was asked for, or the first, is a template that nobody instantiates. */
 static Status no_kernel(const KernelLaunch *l, Error *error) {
   char name[80];
+  const char *entry = l->request->entry;
+  Signature asked;
+  if (*entry && signature_find(l->source, l->source_length, entry, &asked)) return refuse_template(l, entry, error);
   if (!signature_first(l->source, l->source_length, name, sizeof name))
     return error_refuse(error, "%.160s holds no kernel, a __global__ function", l->request->file);
   return refuse_template(l, name, error);
