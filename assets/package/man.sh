@@ -2,6 +2,8 @@
 # man.sh PROGRAM FOLDER: the manual pages, one for the program and one for each command: what --help=all prints, as troff has it.
 set -eu
 tilewalk=$1 folder=$2
+commands=$("$tilewalk" _names commands)
+pages=$("$tilewalk" _names pages)
 export COLUMNS=76
 
 troff() { # plain dashes and quotes, no line mistaken for a request
@@ -16,20 +18,20 @@ head() { # head -NAME SUMMARY
 {
   head '' 'shows where the bytes of attention go: HBM, L2, SRAM'
   printf '.SH COMMANDS\nEach has a page of its own.\n'
-  for command in $("$tilewalk" _names commands); do
+  for command in $commands; do
     printf '.TP\n.BR tilewalk\\-%s (1)\n%s\n' "$command" "$(summary "$command")"
   done
   cat assets/shell/manual
 } >"$folder/tilewalk.1"
 
-for command in $("$tilewalk" _names commands); do
+for command in $commands; do
   { # with what it does with a second word, too: sim --roofline
     head "-$command" "$(summary "$command")"
     printf '.SH DESCRIPTION\n.nf\n'
-    "$tilewalk" _names pages | grep -E "^$command( |$)" | while read -r words; do
+    echo "$pages" | grep -E "^$command( |$)" | while read -r words; do
       # shellcheck disable=SC2086 # words; twice, for an option that takes the first as its value
-      "$tilewalk" $words --help=all --help=all </dev/null | troff
-      echo
+      text=$("$tilewalk" $words --help=all --help=all </dev/null)
+      printf '%s\n\n' "$text" | troff
     done
     printf '.fi\n.SH SEE ALSO\n.BR tilewalk (1)\n'
   } >"$folder/tilewalk-$command.1"
