@@ -114,13 +114,21 @@ READER(of_role) {
 
 /* Whether L2, of which nothing is known, keeps what HBM would move. */
 static bool is_unwalked(const Simulation *run) { return !run->has_l2 && run->timed && run->machine.l2_bytes > 0; }
-static bool is_behind_l2(const Simulation *run) { return run->has_l2 || is_unwalked(run); }
-VALUE(hbm_read, whole, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).read + 0.5) : run->read_bytes)
-VALUE(hbm_written, whole, is_behind_l2(run) ? (Wide)(simulation_hbm_bytes(run).written + 0.5) : run->write_bytes)
+/* Without L2, HBM moves what crosses SRAM's boundary; what an L2 that was not asked leaves is not known. */
+static void behind_l2(const Simulation *run, double bytes, Wide across, Figure *f) {
+  if (run->has_l2 || is_unwalked(run))
+    whole(f, (Wide)(bytes + 0.5));
+  else if (run->machine.l2_bytes > 0)
+    f->is = IS_NULL;
+  else
+    whole(f, across);
+}
+READER(hbm_read) { UNUSED, behind_l2(run, simulation_hbm_bytes(run).read, run->read_bytes, f); }
+READER(hbm_written) { UNUSED, behind_l2(run, simulation_hbm_bytes(run).written, run->write_bytes, f); }
 READER(hbm_total) {
   Figure read, written;
   hbm_read(run, row, member, &read), hbm_written(run, row, member, &written);
-  whole(f, read.whole + written.whole);
+  f->is = read.is, f->whole = read.whole + written.whole;
 }
 READER(lower_bound) {
   UNUSED;
