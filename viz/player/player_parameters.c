@@ -10,18 +10,22 @@
 #include "viz/text/number.h"
 #include "viz/player/player_parts.h"
 
-const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
-    [PARAMETER_PRESET] = {"", ""},
-    [PARAMETER_ALGORITHM] = {"algorithm", "one of the list, or a program of your own"},
-    [PARAMETER_N] = {"N", "a whole number such as 4096 or 4K"},
-    [PARAMETER_D] = {"d", "a whole number such as 64 or 128"},
-    [PARAMETER_BLOCK_Q] = {"block-q", "a whole number such as 128"},
-    [PARAMETER_BLOCK_K] = {"block-k", "a whole number such as 64"},
-    [PARAMETER_SRAM] = {"sram", "a size such as 96K or 227KiB, or machine for the GPU's own"},
-    [PARAMETER_GPU] = {"gpu", "a name of 'tilewalk list gpus', or a file"},
-    [PARAMETER_HEADS] = {"heads", "a whole number such as 32, or 32/8 for GQA"},
-    [PARAMETER_DTYPE] = {"dtype", "fp32, fp16, bf16 or fp8"},
-};
+/* Keys of the state line; a whole problem has none. */
+static const char *const KEYS[PARAMETER_COUNT] = {"",        "algorithm", "N",   "d",     "block-q",
+                                                  "block-k", "sram",      "gpu", "heads", "dtype"};
+
+static const Option *row_of(Parameter which) {
+  const char *key = KEYS[which];
+  for (const OptionSet *set = QUESTION_SETS; set->options; set++)
+    for (const Option *row = set->options; option_is_row(row); row++)
+      if (key[1] ? row->name && strcmp(row->name, key) == 0 : row->letter && row->letter == *key) return row;
+  return NULL;
+}
+
+const char *parameter_wants(Parameter which) {
+  const Option *row = row_of(which);
+  return row ? row->help : "";
+}
 
 /* ---- Whole problems -------------------------------------------------------------------------------------- */
 
@@ -115,30 +119,6 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
 
 /* ---- Typing ---------------------------------------------------------------------------------------------- */
 
-/* The keys of the state that a typed value stands for; false with the reason said. */
-static bool line_for(Player *p, Parameter which, const char *value, char *line, size_t size) {
-  const SnapshotGrid *g = &p->now.grid;
-  const char *slash = which == PARAMETER_HEADS ? strchr(value, '/') : NULL;
-  int n = -1;
-  if (which == PARAMETER_BLOCK_Q)
-    n = snprintf(line, size, "block-q=%s block-k=%" PRId64, value, g->B_c);
-  else if (which == PARAMETER_BLOCK_K)
-    n = snprintf(line, size, "block-q=%" PRId64 " block-k=%s", g->B_r, value);
-  else if (slash)
-    n = snprintf(line, size, "heads=%.*s kv-heads=%s", (int)(slash - value), value, slash + 1);
-  else if (*PARAMETERS[which].state_key)
-    n = snprintf(line, size, "%s=%s", PARAMETERS[which].state_key, value);
-  if (n > 0 && (size_t)n < size) return true;
-  player_say(p, true, "Not possible: that is too long; %s", PARAMETERS[which].wants);
-  return false;
-}
-
-static bool set_sram(Player *p, int64_t bytes) {
-  Request r = p->request;
-  r.sram_bytes = bytes;
-  return player_apply(p, &r, p->without_max);
-}
-
 /* Options that the algorithm would refuse. */
 static void drop_what_it_ignores(Request *r, const Schedule *schedule) {
   r->kernel[0] = '\0'; /* it follows one algorithm */
@@ -147,21 +127,24 @@ static void drop_what_it_ignores(Request *r, const Schedule *schedule) {
 }
 
 bool parameter_set(Player *p, Parameter which, const char *text) {
-  char value[PLAYER_ENTRY_BYTES], line[2 * PLAYER_ENTRY_BYTES];
-  size_t n = 0;
+  char line[2 * PLAYER_ENTRY_BYTES];
   if (which == PARAMETER_PRESET) return set_preset(p, text);
-  for (const char *c = text; *c && n < sizeof value - 1; c++)
-    if (*c != ' ') value[n++] = *c; /* "96 KiB" */
-  value[n] = '\0';
-  if (which == PARAMETER_SRAM && strcmp(value, "machine") == 0) return set_sram(p, 0);
-  if (!line_for(p, which, value, line, sizeof line)) return false;
+  size_t n = (size_t)snprintf(line, sizeof line, "%s=", KEYS[which]);
   Request r = p->request;
-  if (which == PARAMETER_GPU) r.sram_bytes = 0; /* it brings its own */
+  for (; *text && n < PLAYER_ENTRY_BYTES; text++) {
+    const bool is_gqa = which == PARAMETER_HEADS && *text == '/'; /* 32/8 */
+    if (*text != ' ')
+      n += (size_t)snprintf(line + n, sizeof line - n, is_gqa ? " kv-heads=" : "%c", *text); /* 96 KiB */
+  }
+  if (which == PARAMETER_GPU || which == PARAMETER_SRAM) r.sram_bytes = 0; /* a GPU brings its own */
+  if (which == PARAMETER_SRAM && strcmp(line, "sram=machine") == 0) *line = '\0';
   if (which == PARAMETER_HEADS) r.shape.kv_heads = 0;
-  if (which == PARAMETER_ALGORITHM) drop_what_it_ignores(&r, schedule_find(value));
-  if (which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) {
-    r.block = r.tiling.B_r = r.tiling.B_c = 0;
-    r.algorithm1_blocks = false;
+  if (which == PARAMETER_ALGORITHM) drop_what_it_ignores(&r, schedule_find(strchr(line, '=') + 1));
+  if (which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) { /* the other side stays */
+    r.block = 0;
+    r.algorithm1_blocks = r.largest_block = false;
+    r.tiling.B_r = p->now.grid.B_r;
+    r.tiling.B_c = p->now.grid.B_c;
   }
   return player_take_line(p, &r, line);
 }
@@ -200,17 +183,15 @@ static void add_choice(Choice *choices, int *n, const char *name, const char *re
 
 int parameter_choices(const Player *p, Parameter which, Choice choices[CHOICES_MAX], int *at) {
   DescriptionNames *names = which == PARAMETER_GPU ? calloc(1, sizeof *names) : NULL;
-  char now[PARAMETER_VALUE_BYTES], bytes[32];
+  const Option *row = row_of(which);
+  char now[PARAMETER_VALUE_BYTES];
   int n = 0;
-  if (which == PARAMETER_GPU && names && !description_names("gpus", names, NULL))
+  if (names && !description_names("gpus", names, NULL))
     for (int k = 0; k < names->n; k++) add_choice(choices, &n, names->names[k], "");
   for (int k = 0; which == PARAMETER_PRESET && k < N_PRESETS; k++)
     add_choice(choices, &n, PRESETS[k].name, PRESETS[k].remark);
   for (int k = 0; which == PARAMETER_ALGORITHM && k < N_PROGRAMS; k++) add_choice(choices, &n, SCHEDULES[k]->name, "");
-  for (int k = 0; which == PARAMETER_DTYPE && k < DTYPE_COUNT; k++) {
-    snprintf(bytes, sizeof bytes, "%d bytes an element", (int)dtype_bytes((Dtype)k));
-    add_choice(choices, &n, dtype_name((Dtype)k), bytes);
-  }
+  for (int k = 0; row && row->names && row->names[k]; k++) add_choice(choices, &n, row->names[k], "");
   parameter_value(p, which, now);
   *at = n - 1;
   while (*at > 0 && strcmp(choices[*at].name, now) != 0) --*at;

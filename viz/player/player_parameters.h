@@ -20,12 +20,8 @@ typedef enum {
   PARAMETER_COUNT
 } Parameter;
 
-typedef struct {
-  const char *state_key; /* of the state line; "" what has no key of its own */
-  const char *wants;     /* what can be typed */
-} ParameterRow;
-
-extern const ParameterRow PARAMETERS[PARAMETER_COUNT];
+/* What can be typed, as --help says it; "" for a whole problem. */
+const char *parameter_wants(Parameter which);
 
 enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 48 };
 

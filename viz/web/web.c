@@ -30,7 +30,7 @@ static DrawingSurface shown_surface;
 Player *web_player(void) { return &player; }
 SceneMemo *web_memo(void) { return viewer.memo; }
 void web_changed(void) { viewer.is_dirty = true; }
-void web_cover(ViewerCover cover) {
+void web_cover(SidePanel cover) {
   viewer.cover = cover;
   viewer.is_dirty = true;
 }

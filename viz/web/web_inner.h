@@ -6,7 +6,7 @@
 
 SceneMemo *web_memo(void);
 Player *web_player(void);
-void web_cover(ViewerCover cover);                                  /* has canvas, keys and presses while it is open */
+void web_cover(SidePanel cover);                                    /* has canvas, keys and presses while it is open */
 Status web_parse(const char *line, Request *request, Error *error); /* a state line */
 struct json_t;
 const char *web_json(struct json_t *value); /* as text, until the next call; takes it over; NULL: no memory */

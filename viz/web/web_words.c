@@ -69,7 +69,7 @@ EXPORT const char *web_menu(void) {
     int at;
     const int n = parameter_choices(web_player(), (Parameter)which, choices, &at);
     put("{'value':%s,'wants':%s,'choices':[", parameter_value(web_player(), (Parameter)which, value),
-        PARAMETERS[which].wants);
+        parameter_wants((Parameter)which));
     for (int k = 0; k < n; k++) put("{'name':%s,'remark':%s}", choices[k].name, choices[k].remark);
     put("],'at':%d}", (int64_t)at);
   }

@@ -10,7 +10,6 @@
 
 typedef struct {
   const KernelWindowOptions *options;
-  Player *player; /* has the theme */
   const KernelScene *scene;
   int64_t step;
   int32_t line;
@@ -32,12 +31,16 @@ static void show(KernelView *k) {
   k->plays &= k->step < k->scene->n_steps - 1;
 }
 
-static bool is_open(const void *view) { return !((const KernelView *)view)->has_ended; }
+static double width_of(void *view, const Player *player, double width, double height) {
+  (void)player, (void)height;
+  return ((KernelView *)view)->has_ended ? 0 : width;
+}
 
-static void draw(void *view, cairo_t *cr, double width, double height, const Theme *theme) {
+static void draw(void *view, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
   KernelView *k = view;
-  k->width = width, k->height = height;
-  kernel_scene_draw(k->scene, cr, width, height, theme);
+  (void)player, (void)unit;
+  k->width = box.width, k->height = box.height;
+  kernel_scene_draw(k->scene, cr, box.width, box.height, theme);
 }
 
 /* The next line up or down that moves something. */
@@ -56,8 +59,8 @@ static void say(const KernelView *k) {
   fflush(k->options->out);
 }
 
-static bool on_key(void *view, SideKey key) {
-  KernelView *k = view;
+/* False: a key of the window's own. */
+static bool on_key(KernelView *k, SideKey key) {
   const int64_t n = k->options->n_blocks, block = n > 0 && k->scene->n_steps > n ? k->scene->n_steps / n : 1;
   switch (key) {
   case SIDE_KEY_LEFT: k->step--; break;
@@ -68,43 +71,40 @@ static bool on_key(void *view, SideKey key) {
   case SIDE_KEY_END: k->step = k->scene->n_steps - 1; break;
   case SIDE_KEY_UP: go_line(k, -1); break;
   case SIDE_KEY_DOWN: go_line(k, 1); break;
-  case SIDE_KEY_COPY: say(k); return true;
-  case SIDE_KEY_ESCAPE: k->has_ended = true; return true;
-  case SIDE_KEY_F11: return false;
-  default: return true;
+  case SIDE_KEY_COPY: say(k); break;
+  case SIDE_KEY_ESCAPE: k->has_ended = true; break;
+  default: break;
   }
-  show(k);
-  return true;
+  return key != SIDE_KEY_F11;
 }
 
-static void on_text(void *view, const char *text) {
-  KernelView *k = view;
-  switch (*text) {
+static void on_text(KernelView *k, Player *player, char key) {
+  switch (key) {
   case ' ': k->plays = !k->plays; break;
   case 's': k->swizzle = k->swizzle >= 1024 ? 0 : k->swizzle ? 2 * k->swizzle : 128; break;
-  case 't': k->player->dark = !k->player->dark; return;
-  case 'q': k->has_ended = true; return;
-  default: return;
+  case 't': player->dark = !player->dark; break;
+  case 'q': k->has_ended = true; break;
+  default: break;
   }
-  show(k);
 }
 
-static void on_drag(void *view, double x) {
+/* A press is on a line, or along the foot on a step, which goes with the pointer then. */
+static bool take(void *view, Player *player, const SideEvent *e, Box box) {
   KernelView *k = view;
-  if (!k->is_dragged) return;
-  k->step = (int64_t)(x / k->width * (double)k->scene->n_steps);
+  bool is_taken = true;
+  (void)box;
+  if (e->kind == SIDE_PRESS) {
+    const int line = kernel_scene_line_at(k->scene, k->width, k->height, e->x, e->y);
+    k->is_dragged = e->button == 1 && e->y > 0.95 * k->height;
+    if (line >= 0 && e->button == 1) k->line = line + 1;
+  }
+  if ((e->kind == SIDE_PRESS || e->kind == SIDE_MOTION) && k->is_dragged)
+    k->step = (int64_t)(e->x / k->width * (double)k->scene->n_steps);
+  if (e->kind == SIDE_KEY) is_taken = on_key(k, e->key);
+  if (e->kind == SIDE_TEXT) on_text(k, player, *e->text);
+  if (e->kind == SIDE_LOOK || !is_taken || k->has_ended) return is_taken && k->has_ended;
   show(k);
-}
-
-/* A line, or along the foot a step. */
-static void on_press(void *view, int button, double x, double y) {
-  KernelView *k = view;
-  const int line = kernel_scene_line_at(k->scene, k->width, k->height, x, y);
-  k->is_dragged = button == 1 && y > 0.95 * k->height;
-  on_drag(k, x);
-  if (line < 0 || button != 1) return;
-  k->line = line + 1;
-  show(k);
+  return true;
 }
 
 static bool is_moving(const void *view) { return ((const KernelView *)view)->plays; }
@@ -124,22 +124,14 @@ Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for a window");
   Status status = player_open(player, &nothing, false, error);
-  KernelView k = {
-      .options = o, .player = player, .step = o->step, .line = o->line, .swizzle = o->swizzle, .error = error};
+  KernelView k = {.options = o, .step = o->step, .line = o->line, .swizzle = o->swizzle, .error = error};
   player->dark = o->dark;
   if (!status) show(&k);
   if (!status && !k.scene) status = error->status;
-  WindowOptions how = {.width = o->width,
-                       .height = o->height,
-                       .cover = {.data = &k,
-                                 .is_open = is_open,
-                                 .draw = draw,
-                                 .key = on_key,
-                                 .text = on_text,
-                                 .press = on_press,
-                                 .drag = on_drag,
-                                 .is_moving = is_moving,
-                                 .tick = tick}};
+  WindowOptions how = {
+      .width = o->width,
+      .height = o->height,
+      .cover = {.data = &k, .width = width_of, .draw = draw, .event = take, .is_moving = is_moving, .tick = tick}};
   if (!status) status = window_run(player, &how, o->out, error);
   if (!status && !k.scene) status = error->status;
   if (!status) say(&k);

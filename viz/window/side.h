@@ -81,6 +81,12 @@ typedef struct {
 
   /* Whether it waits for something that is no event, a file's change: then it is asked to look now and then. */
   bool (*waits)(const void *data);
+
+  /* Of one that covers the viewer, such as a story: its width is then that of the window, and no other panel, control
+   * or scene is there. It gets presses with all that follows until the release, and tells what it does not take. */
+  bool (*is_moving)(const void *data);
+  bool (*tick)(void *data, double seconds);                        /* returns whether anything changed */
+  const char *(*words)(const void *data, char *text, size_t size); /* for the ear; returns text */
 } SidePanel;
 
 #endif

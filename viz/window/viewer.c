@@ -37,7 +37,9 @@ void viewer_resize(Viewer *v, int width, int height) {
 
 const Theme *viewer_theme(const Viewer *v) { return v->player->dark ? &theme_dark : &theme_light; }
 
-bool viewer_is_covered(const Viewer *v) { return v->cover.data && v->cover.is_open(v->cover.data); }
+bool viewer_is_covered(const Viewer *v) {
+  return v->cover.data && v->cover.width(v->cover.data, v->player, v->width, v->height) > 0;
+}
 
 bool viewer_is_moving(const Viewer *v) {
   return viewer_is_covered(v) ? v->cover.is_moving(v->cover.data) : player_is_moving(v->player);
@@ -78,7 +80,7 @@ static double side_width(const Viewer *v) {
 
 bool viewer_is_over_side(const Viewer *v) {
   const Box b = v->controls.side;
-  return b.width > 0 && v->mouse_x >= b.x && v->mouse_x < b.x + b.width && v->mouse_y >= b.y &&
+  return !viewer_is_covered(v) && b.width > 0 && v->mouse_x >= b.x && v->mouse_x < b.x + b.width && v->mouse_y >= b.y &&
          v->mouse_y < b.y + b.height;
 }
 
@@ -102,7 +104,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     return;
   }
   if (viewer_is_covered(v)) {
-    v->cover.draw(v->cover.data, cr, v->width, v->height, viewer_theme(v));
+    v->cover.draw(v->cover.data, p, cr, box_at(0, 0, v->width, v->height), 1, viewer_theme(v));
     return;
   }
   if (v->is_framed) {

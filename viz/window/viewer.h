@@ -15,7 +15,7 @@
 
 enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180, FRAME_LEAST_HEIGHT = 120 };
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_COVER } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE } Drag;
 
 /* What the front end does. Each is called during a call of the viewer. */
 typedef struct {
@@ -24,24 +24,10 @@ typedef struct {
   char *(*clipboard)(void *data);             /* its text, which is freed with free(); NULL: none */
 } ViewerHost;
 
-/* What has the whole canvas, keys and presses while it is open, such as a story. */
-typedef struct {
-  void *data;
-  bool (*is_open)(const void *data);
-  void (*draw)(void *data, cairo_t *cr, double width, double height, const Theme *theme);
-  bool (*key)(void *data, SideKey key); /* false: the viewer's own */
-  void (*text)(void *data, const char *text);
-  void (*press)(void *data, int button, double x, double y);
-  void (*drag)(void *data, double x);
-  bool (*is_moving)(const void *data);
-  bool (*tick)(void *data, double seconds);                        /* returns whether anything changed */
-  const char *(*words)(const void *data, char *text, size_t size); /* for the ear; returns text */
-} ViewerCover;
-
 typedef struct {
   Player *player;
   const SidePanel *side; /* or NULL */
-  ViewerCover cover;     /* zero: none */
+  SidePanel cover;       /* zero: none */
   ViewerHost host;
   int width, height; /* in pixels */
   Controls controls;

@@ -9,11 +9,12 @@
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
 bool viewer_side_takes(Viewer *v, SideEvent event) {
-  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT;
-  if (!v->side || (is_of_mouse && v->controls.side.width <= 0)) return false;
+  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT, is_covered = viewer_is_covered(v);
+  const SidePanel *to = is_covered ? &v->cover : v->side;
+  if (!to || (!is_covered && is_of_mouse && v->controls.side.width <= 0)) return false;
   event.x = v->mouse_x;
   event.y = v->mouse_y;
-  const bool taken = v->side->event(v->side->data, v->player, &event, v->controls.side);
+  const bool taken = to->event(to->data, v->player, &event, v->controls.side);
   if (taken) v->is_dirty = true;
   return taken;
 }
@@ -80,15 +81,13 @@ static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
     free(text);
     return taken;
   }
-  return key <= SIDE_KEY_LAST_OF_PANEL &&
+  return (key <= SIDE_KEY_LAST_OF_PANEL || viewer_is_covered(v)) &&
          viewer_side_takes(v, (SideEvent){.kind = SIDE_KEY, .key = key, .shift = shift, .control = control});
 }
 
 void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   Player *p = v->player;
-  if (viewer_is_covered(v)) v->is_dirty = true;
-  if (viewer_is_covered(v) && v->cover.key(v->cover.data, key)) return;
-  if (p->open != OPEN_NOTHING) {
+  if (p->open != OPEN_NOTHING && !viewer_is_covered(v)) {
     on_open_key(v, key);
     return;
   }
@@ -103,13 +102,10 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
 
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
-  if (viewer_is_covered(v)) {
-    v->cover.text(v->cover.data, text);
-    v->is_dirty = true;
-    return;
-  }
   const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
-  if (p->open == OPEN_NOTHING && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
+  if ((p->open == OPEN_NOTHING || viewer_is_covered(v)) &&
+      viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text}))
+    return;
   if (p->open == OPEN_ENTRY) {
     player_type(p, text);
     v->is_dirty = true;
@@ -126,11 +122,6 @@ void viewer_motion(Viewer *v, double x, double y) {
   const Control *before = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->mouse_x = x;
   v->mouse_y = y;
-  if (v->drag == DRAG_COVER) {
-    v->cover.drag(v->cover.data, x);
-    v->is_dirty = true;
-    return;
-  }
   if (v->drag == DRAG_SIDE || (v->drag == DRAG_NONE && viewer_is_over_side(v)))
     viewer_side_takes(v, (SideEvent){.kind = SIDE_MOTION});
   else if (was_over_side)
@@ -158,18 +149,12 @@ void viewer_leave(Viewer *v) {
 
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
-  if (viewer_is_covered(v)) {
-    v->cover.press(v->cover.data, button, v->mouse_x, v->mouse_y);
-    v->drag = button == 1 ? DRAG_COVER : DRAG_NONE;
-    v->is_dirty = true;
-    return;
-  }
-  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
-  const bool is_open = p->open != OPEN_NOTHING;
+  const bool is_covered = viewer_is_covered(v), is_open = !is_covered && p->open != OPEN_NOTHING;
+  const Control *at = is_covered ? NULL : controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->is_dirty = true;
   if (is_open) player_cancel(p); /* a press elsewhere closes it, and acts */
-  if (!at && viewer_is_over_side(v)) {
-    v->drag = DRAG_SIDE;
+  if (is_covered || (!at && viewer_is_over_side(v))) {
+    v->drag = is_covered && button != 1 ? DRAG_NONE : DRAG_SIDE;
     viewer_side_takes(v, (SideEvent){.kind = SIDE_PRESS, .button = button});
     return;
   }

@@ -1,38 +1,36 @@
 #include "viz/window/viewer_story.h"
 
-static bool is_open(const void *story) { return story_player_is_open(story); }
-
-static void draw(void *story, cairo_t *cr, double width, double height, const Theme *theme) {
-  story_player_draw(story, cr, width, height, theme);
+static double width(void *story, const Player *player, double window_width, double window_height) {
+  (void)player, (void)window_height;
+  return story_player_is_open(story) ? window_width : 0;
 }
 
-static bool on_key(void *story, SideKey key) {
-  switch (key) {
-  case SIDE_KEY_RETURN: story_player_input(story, STORY_RETURN); break;
-  case SIDE_KEY_RIGHT:
-  case SIDE_KEY_PAGE_DOWN: story_player_input(story, STORY_GO_ON); break;
-  case SIDE_KEY_LEFT:
-  case SIDE_KEY_PAGE_UP: story_player_input(story, STORY_GO_BACK); break;
-  case SIDE_KEY_DOWN: story_player_input(story, STORY_CHOICE_NEXT); break;
-  case SIDE_KEY_UP: story_player_input(story, STORY_CHOICE_BACK); break;
-  case SIDE_KEY_BACKSPACE: story_player_input(story, STORY_ERASE); break;
-  case SIDE_KEY_ESCAPE: story_player_input(story, STORY_LEAVE); break;
-  case SIDE_KEY_COPY:
-  case SIDE_KEY_F11: return false;
-  default: break;
-  }
-  return true;
+static void draw(void *story, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
+  (void)player, (void)unit;
+  story_player_draw(story, cr, box.width, box.height, theme);
 }
 
-static void on_text(void *story, const char *text) { story_player_type(story, text); }
+static bool take(void *story, Player *player, const SideEvent *e, Box box) {
+  static const struct {
+    SideKey key;
+    StoryInput input;
+  } KEYS[] = {{SIDE_KEY_RETURN, STORY_RETURN},  {SIDE_KEY_RIGHT, STORY_GO_ON},     {SIDE_KEY_PAGE_DOWN, STORY_GO_ON},
+              {SIDE_KEY_LEFT, STORY_GO_BACK},   {SIDE_KEY_PAGE_UP, STORY_GO_BACK}, {SIDE_KEY_DOWN, STORY_CHOICE_NEXT},
+              {SIDE_KEY_UP, STORY_CHOICE_BACK}, {SIDE_KEY_BACKSPACE, STORY_ERASE}, {SIDE_KEY_ESCAPE, STORY_LEAVE}};
+  (void)player, (void)box;
+  if (e->kind == SIDE_TEXT) story_player_type(story, e->text);
+  if (e->kind == SIDE_PRESS) story_player_press(story, e->button, e->x, e->y);
+  if (e->kind == SIDE_MOTION) story_player_drag(story, e->x);
+  for (size_t k = 0; e->kind == SIDE_KEY && k < sizeof KEYS / sizeof *KEYS; k++)
+    if (KEYS[k].key == e->key) story_player_input(story, KEYS[k].input);
+  return e->kind == SIDE_KEY ? e->key != SIDE_KEY_COPY && e->key != SIDE_KEY_F11 : e->kind != SIDE_LOOK;
+}
 
-static void on_press(void *story, int button, double x, double y) { story_player_press(story, button, x, y); }
-static void on_drag(void *story, double x) { story_player_drag(story, x); }
 static bool is_moving(const void *story) { return story_player_is_moving(story); }
 static bool tick(void *story, double seconds) { return story_player_tick(story, seconds); }
-
 static const char *words(const void *story, char *text, size_t size) { return story_player_words(story, text, size); }
 
-ViewerCover viewer_story(StoryPlayer *story) {
-  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, on_drag, is_moving, tick, words};
+SidePanel viewer_story(StoryPlayer *story) {
+  return (SidePanel){
+      .data = story, .width = width, .draw = draw, .event = take, .is_moving = is_moving, .tick = tick, .words = words};
 }

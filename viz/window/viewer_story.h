@@ -6,6 +6,6 @@
 #include "viz/window/viewer.h"
 
 /* The story stays the caller's. NULL: covers nothing. */
-ViewerCover viewer_story(StoryPlayer *story);
+SidePanel viewer_story(StoryPlayer *story);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct {
   int64_t n_frames;      /* measure: draw this many frames, one event each, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
   bool knows_story;      /* the user has seen it: the caller's to keep */
-  ViewerCover cover;     /* instead of the viewer: the window ends with it; zero: none */
+  SidePanel cover;       /* instead of the viewer: the window ends with it; zero: none */
   StoryPlayer *story;    /* told first, and closed at the end; NULL: none */
   StoryPlayer *(*open_story)(Error *error); /* what the key opens; NULL: nothing */
   double started_s;                         /* of window_clock_s, when the program began to work for the first frame */
