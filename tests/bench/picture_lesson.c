@@ -59,8 +59,8 @@ int main(int argc, char **argv) {
   if (argc != 2 || !p) return 2;
   unsetenv("HOME"); /* nobody's progress is touched */
   unsetenv("XDG_STATE_HOME");
-  int failed = player_open(&p->player, &request, false, &error) ||
-               lesson_panel_open(&p->panel, "03-the-loop", &fresh, stderr, &error);
+  int failed =
+      player_open(&p->player, &request, &error) || lesson_panel_open(&p->panel, "03-the-loop", &fresh, stderr, &error);
   if (!failed) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     cairo_t *cr = cairo_create(surface);

@@ -29,7 +29,7 @@ static const Picture PICTURES[COLUMNS * ROWS] = {
 static Status open_stage(const char *state, Stage *stage, Error *error) {
   Request request = {0};
   const Status status = request_read(&request, state, false, error);
-  return status ? status : request_stage(&request, false, 0, stage, error);
+  return status ? status : request_stage(&request, stage, error);
 }
 
 static void draw_picture(cairo_t *cr, const Picture *p, int place) {

@@ -127,7 +127,7 @@ static inline Status open_bench(Bench **out, const char *name, const LessonSessi
   b->height = height;
   b->cr = canvas(CAIRO_FORMAT_RGB24, (int)width, (int)height);
   const Request request = {0};
-  assert_int_equal(player_open(&b->player, &request, false, error), STATUS_OK);
+  assert_int_equal(player_open(&b->player, &request, error), STATUS_OK);
   const Status status = lesson_panel_open(&b->panel, name, options, stderr, error);
   if (status) return status;
   lesson_panel_start(&b->panel, &b->player);

@@ -16,7 +16,7 @@ static inline Player *open_player(void) {
   Error error = {0};
   const Request request = {0};
   assert_non_null(p);
-  if (player_open(p, &request, false, &error)) fail_msg("%s", error.message);
+  if (player_open(p, &request, &error)) fail_msg("%s", error.message);
   return p;
 }
 

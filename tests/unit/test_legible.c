@@ -187,7 +187,7 @@ TEST(test_words_of_piles) {
     Request request = {0};
     Stage stage;
     Error error = {0};
-    if (request_read(&request, STATES[c], false, &error) || request_stage(&request, false, 0, &stage, &error))
+    if (request_read(&request, STATES[c], false, &error) || request_stage(&request, &stage, &error))
       fail_msg("%s: %s", STATES[c], error.message);
     for (uint64_t k = 0; k <= 4; k += 2) {
       Snapshot now;
@@ -234,7 +234,7 @@ TEST(test_piles_of_four_say_all) {
   Snapshot now;
   assert_int_equal(request_read(&request, "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128", false, NULL),
                    STATUS_OK);
-  assert_int_equal(request_stage(&request, false, 0, &stage, NULL), STATUS_OK);
+  assert_int_equal(request_stage(&request, &stage, NULL), STATUS_OK);
   for (int end = 0; end < 2; end++)
     EACH (z, SIZES) {
       stage_snapshot(&stage, end ? stage.n_steps : 300, &now);
@@ -289,7 +289,9 @@ TEST(test_lines_of_a_kernel_are_whole) {
                               .sectors = 8192,
                               .conflicts = 63488},
                              {.number = 3, .text = "}"},
-                             {.number = 4, .text = "// äöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöü"}};
+                             {.number = 4,
+                              .text = "// äöüäöüäöüäöüäöüäöüäöüäöüäöü"
+                                      "äöüäöüäöüäöüäöüäöüäöüäöü"}};
   const KernelScene scene = {
       .title = "f", .lines = lines, .n_lines = 4, .chosen = 1, .most_sectors = 8192, .most_conflicts = 63488};
   EACH (z, SIZES) {

@@ -10,7 +10,7 @@ static Many many;
 static Stage open_state(const char *line) {
   Request request = {0};
   Stage stage = {0};
-  if (request_read(&request, line, false, fresh_error()) || request_stage(&request, false, 0, &stage, fresh_error()))
+  if (request_read(&request, line, false, fresh_error()) || request_stage(&request, &stage, fresh_error()))
     fail_msg("%s: %s", line, test_error.message);
   return stage;
 }

@@ -134,7 +134,7 @@ static int check_state(const char *line) {
   int n = 0;
   Wide most = 0, squares = 0;
   if (request_read(&request, line, false, fresh_error())) fail_msg("%s: %s", line, test_error.message);
-  if (request_stage(&request, false, 0, &stage, fresh_error()) == STATUS_OK) {
+  if (request_stage(&request, &stage, fresh_error()) == STATUS_OK) {
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
     for (int k = 0; k < all.n; k++) {
@@ -186,8 +186,7 @@ TEST(test_standard_by_hand) {
   Piles all;
   for (int k = 1; k >= 0; k--) {
     request = (Request){0};
-    must(request_read(&request, LINES[k], false, fresh_error()) ||
-         request_stage(&request, false, 0, &stage, fresh_error()));
+    must(request_read(&request, LINES[k], false, fresh_error()) || request_stage(&request, &stage, fresh_error()));
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
     for (int p = 0; p < 2 && k; p++) assert_true(all.piles[p].whole[PILE_ONCE] == (4 * 2 + 2) << 11);

@@ -354,7 +354,7 @@ TEST(l2_is_awaited) {
     Request request = {.l2_later = later};
     Stage stage = {0};
     must(request_read(&request, "N=256 d=64 block=64 gpu=h200", false, NULL));
-    must(request_stage(&request, false, 0, &stage, NULL));
+    must(request_stage(&request, &stage, NULL));
     assert_int_equal(stage.l2.is_awaited, later);
     assert_int_equal(stage.l2.is_known, !later);
     stage_free(&stage);

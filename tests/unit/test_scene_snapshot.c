@@ -171,7 +171,7 @@ static void check_levels(const char *algorithm, int64_t heads) {
   Request request = {.shape = {.N_q = 2048, .d = 128, .heads = heads, .causal = true}, .block = 128, .gpu = "h200"};
   Stage stage;
   request.algorithms[0] = schedule_find(algorithm), request.n_algorithms = 1;
-  must(request_stage(&request, false, 0, &stage, fresh_error()));
+  must(request_stage(&request, &stage, fresh_error()));
   snprintf(arguments, sizeof arguments,
            "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads,
            algorithm);

@@ -22,7 +22,7 @@ static TimeLanes lanes;
 
 static void open_state(const char *line) {
   Request request = {0};
-  must(request_read(&request, line, false, fresh_error()) || request_stage(&request, false, 0, &stage, fresh_error()));
+  must(request_read(&request, line, false, fresh_error()) || request_stage(&request, &stage, fresh_error()));
   stage_snapshot(&stage, 0, &now);
   Simulation head;
   if (simulate(&head, &now.problem, now.schedule, fresh_error())) fail_msg("%s: %s", line, test_error.message);

@@ -73,7 +73,7 @@ TEST(what_is_no_story_is_refused) {
 TEST(moments_are_where_their_events_are) {
   Request r = {.shape = {.N_q = 64, .d = 16}, .block = 8};
   Stage stage;
-  must(request_stage(&r, false, 0, &stage, fresh_error()));
+  must(request_stage(&r, &stage, fresh_error()));
   static const struct {
     const char *moment;
     EventKind kind;

@@ -83,7 +83,7 @@ TEST(test_fonts_are_given_back) {
   const Request request = {0};
   Viewer v;
   int n_gone = 0;
-  must(player_open(p, &request, false, NULL));
+  must(player_open(p, &request, NULL));
   assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
   for (int k = 0; k < SIZES; k++) {
     const int width = 480 + 37 * k, height = 300 + 11 * k;
@@ -205,7 +205,7 @@ TEST(test_every_size) {
   const Request request = {0};
   int n_states = 0;
   char line[160];
-  must(player_open(p, &request, false, NULL));
+  must(player_open(p, &request, NULL));
   for (int beside = 0; beside < 2; beside++) {
     Viewer v;
     assert_true(viewer_open(&v, p, beside ? &side : NULL, (ViewerHost){.act = no_act}));

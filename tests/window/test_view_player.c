@@ -82,7 +82,7 @@ TEST(speed_by_length) {
   request.shape.N_q = 65536;
   request.shape.d = 128;
   assert_non_null(p);
-  must(player_open(p, &request, false, fresh_error()));
+  must(player_open(p, &request, fresh_error()));
   assert_true((double)p->now.n_steps / player_events_per_s(p) <= 600);
   close_player(p);
 }

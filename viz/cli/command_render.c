@@ -205,7 +205,7 @@ static Status prepare(Render *r, Error *error) {
       .presentation = r->presentation, .title = *r->picture.title ? r->picture.title : NULL, .memo = memo_new()};
   if (r->request.n_algorithms > 1) r->scene = SCENE_PILES; /* several are to be seen beside each other */
   if (*r->request.scene) scene_from_name(r->request.scene, &r->scene);
-  return request_stage(&r->request, r->request.without_max, 0, &r->stage, error);
+  return request_stage(&r->request, &r->stage, error);
 }
 
 static int run_render(void *options, Io *io, Error *error) {

@@ -131,7 +131,7 @@ static int run_view(void *options, Io *io, Error *error) {
                        .started_s = window_clock_s(),
                        .on_lost_display = on_lost_display};
   Player *const player = &o->player;
-  Status status = player_open(player, &o->request, o->request.without_max, error);
+  Status status = player_open(player, &o->request, error);
   if (!status) {
     open_settings(o, io, player, &how);
     const Settings began = settings_of(player, &how);

@@ -347,7 +347,7 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
                                      quote_text(path).text)
                       : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
   const bool has_player = !status;
-  if (!status) status = player_open(&p->player, &request, false, error);
+  if (!status) status = player_open(&p->player, &request, error);
   if (!status) status = lesson_run_start(&p->run, lesson, &LESSON_LIMITS, seed, error);
   if (!status) {
     p->beside.player = &p->player;

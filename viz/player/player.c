@@ -1,4 +1,4 @@
-#include "viz/player/player_parts.h"
+#include "viz/player/player.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -51,12 +51,11 @@ static void say_what_fits(Player *p) {
              p->now.max_block > 0 ? largest : "not even one row fits");
 }
 
-bool player_apply(Player *p, Request *r, bool without_max) {
+bool player_apply(Player *p, Request *r) {
   Stage stage;
   Error error = {0};
-  r->without_max = without_max;
   r->l2_later = p->request.l2_later;
-  if (request_stage(r, without_max, 0, &stage, &error)) {
+  if (request_stage(r, &stage, &error)) {
     stage_free(&stage);
     player_say(p, true, "Not possible: %s", error.message);
     return false;
@@ -66,22 +65,20 @@ bool player_apply(Player *p, Request *r, bool without_max) {
   stage_free(&p->stage);
   p->stage = stage;
   p->request = *r;
-  p->without_max = without_max;
   p->message[0] = '\0';
   player_show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps + 0.5));
   say_what_fits(p);
   return true;
 }
 
-Status player_open(Player *p, const Request *request, bool without_max, Error *error) {
+Status player_open(Player *p, const Request *request, Error *error) {
   memset(p, 0, sizeof *p);
   p->request = *request;
   p->speed = DEFAULT_SPEED;
-  p->without_max = p->request.without_max = without_max;
   question_choose_small(&p->request);
   if (request->n_algorithms > 1) p->scene = SCENE_PILES;
   if (*request->scene) scene_from_name(request->scene, &p->scene);
-  if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
+  if (request_stage(&p->request, &p->stage, error)) return error->status;
   while (p->speed + 1 < N_SPEEDS && (double)p->stage.n_steps / SPEEDS[p->speed] > LONGEST_RUN_S) p->speed++;
   p->request.step = 0;
   player_show(p, (uint64_t)request->step);
@@ -115,13 +112,6 @@ void player_scrub(Player *p, double part) {
 void player_go_to_tile(Player *p, int64_t i, int64_t j) {
   player_seek(p, stage_step_of_tile(&p->stage, p->now.step, i, j));
   p->moved_s = 0;
-}
-
-void player_play(Player *p) {
-  p->message[0] = '\0';
-  if (!p->is_playing && p->now.step == p->stage.n_steps) player_show(p, 0);
-  p->is_playing = !p->is_playing;
-  p->owed_events = 0;
 }
 
 void player_change_speed(Player *p, int by) {

@@ -13,7 +13,6 @@
 #include "viz/request/request.h"
 #include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
-#include "viz/player/player_parameters.h"
 
 typedef enum {
   INPUT_NONE = 0,
@@ -78,12 +77,12 @@ typedef enum {
   OPEN_ENTRY, /* typing: any parameters */
 } PlayerOpen;
 
-struct Player {
+typedef struct {
   Request request; /* one algorithm; `step` and `scene` in it are not kept up to date */
   Stage stage;
   Snapshot now;
   SceneKind scene;
-  bool dark, presentation, reduced_motion, without_max, is_playing;
+  bool dark, presentation, reduced_motion, is_playing;
   bool asks_quit; /* Escape was pressed, and quits when pressed again */
   double beats;   /* of the present event: 1, or a part of one for skips in a row */
   PlayerOpen open;
@@ -94,11 +93,11 @@ struct Player {
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
-};
+} Player;
 
 /* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step
  * are taken. Free it even after an error. */
-Status player_open(Player *player, const Request *request, bool without_max, Error *error);
+Status player_open(Player *player, const Request *request, Error *error);
 void player_free(Player *player);
 
 /* With Request.l2_later: what the present stage waited for. */
@@ -131,6 +130,7 @@ const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);
 const char *player_state_at(const Player *player, uint64_t step, char text[REQUEST_STATE_BYTES]); /* of another step */
 
 double player_events_per_s(const Player *player);
+void player_change_speed(Player *player, int by); /* to the next speed that there is, 1 or -1 */
 
 /* How far the present event is, for SceneView.phase: above 0 and up to 1, or 0 where nothing is to move. */
 double player_phase(const Player *player);
@@ -138,8 +138,57 @@ bool player_is_moving(const Player *player); /* time changes what is drawn */
 
 bool player_set_speed(Player *player, double events_per_s); /* one of those that there are; false: it is not */
 
+/* Of the player's own files: takes the new request, or says why it cannot be and keeps the old one, and the place in
+ * the run stays, as a part of it; the keys of a line, applied to a request, and a step or a scene in it is gone to; the
+ * state after `step`, and what moves to it begins to. */
+#define PLAYER_MOVE_S 0.35 /* how long a step that is asked for takes */
+bool player_apply(Player *player, Request *request);
+bool player_take_line(Player *player, const Request *from, const char *line);
+void player_show(Player *player, uint64_t step);
+
 PlayerInput player_key(char character); /* which input a character stands for */
 
 void player_say(Player *player, bool is_warning, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- The parameters of the problem as fields: what each shows, and how it is stepped, typed or chosen from a list.
+ * Typing takes whatever the command line takes. What is not possible changes nothing and leaves its reason in the
+ * message. */
+
+typedef enum {
+  PARAMETER_PRESET = 0,
+  PARAMETER_ALGORITHM,
+  PARAMETER_N,
+  PARAMETER_D,
+  PARAMETER_BLOCK_Q,
+  PARAMETER_BLOCK_K,
+  PARAMETER_SRAM,
+  PARAMETER_GPU,
+  PARAMETER_HEADS,
+  PARAMETER_DTYPE,
+  PARAMETER_COUNT
+} Parameter;
+
+/* What can be typed, as --help says it; "" for a whole problem. */
+const char *parameter_wants(Parameter which);
+
+enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 48 };
+
+/* One line of a list. */
+typedef struct {
+  char name[64], remark[240];
+} Choice;
+
+/* What it is now, as it is shown. Returns text. */
+const char *parameter_value(const Player *player, Parameter which, char text[PARAMETER_VALUE_BYTES]);
+
+/* Twice as many tokens or half, 1 or -1; the next algorithm that can be had, or the one before. */
+void parameter_scale_N(Player *player, int direction);
+void parameter_next_algorithm(Player *player, int direction);
+
+/* Takes a typed value, or the name of a choice. */
+bool parameter_set(Player *player, Parameter which, const char *text);
+
+/* What a list offers, at most CHOICES_MAX; no list has none. Returns how many; *at is the present one, or 0. */
+int parameter_choices(const Player *player, Parameter which, Choice choices[CHOICES_MAX], int *at);
 
 #endif

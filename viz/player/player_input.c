@@ -1,7 +1,7 @@
 /* What each input does, and the keys that are inputs. */
 #include <stdio.h>
 
-#include "viz/player/player_parts.h"
+#include "viz/player/player.h"
 #include "viz/text/number.h"
 
 static void stride(Player *p, Stride by, int direction) {
@@ -44,13 +44,6 @@ static void place_input(Player *p, PlayerInput input) {
     jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
 }
 
-static void choose_scene(Player *p, SceneKind scene) {
-  p->scene = scene;
-  const double moved_s = p->moved_s;
-  player_show(p, p->now.step);
-  p->moved_s = moved_s;
-}
-
 /* One thing at a time; nobody loses a lesson by a key too many. */
 static PlayerInput escape(Player *p) {
   if (p->open != OPEN_NOTHING) {
@@ -67,27 +60,29 @@ static PlayerInput escape(Player *p) {
   return INPUT_NONE;
 }
 
-static void edit(Player *p, const char *begun) {
+/* Opens the line for typing, which begins with `text`. */
+static void open_entry(Player *p, const char *text) {
   p->message[0] = '\0';
-  player_open_entry(p, begun);
-}
-
-static void say_step(Player *p) {
-  Narration said;
-  scene_narrate(p->scene, &p->now, NULL, &said);
-  player_say(p, false, "%s %s", said.what, said.why);
+  p->open = OPEN_ENTRY;
+  snprintf(p->entry, sizeof p->entry, "%s", text);
 }
 
 PlayerInput player_input(Player *p, PlayerInput input) {
+  Narration said;
   if (p->asks_quit && input != INPUT_ESCAPE) {
     p->asks_quit = false;
     p->message[0] = '\0';
   }
   if (input >= INPUT_COPY) return input;
   if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
-  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
+  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) p->scene = (SceneKind)(input - INPUT_SCENE);
   switch (input) {
-  case INPUT_PLAY: player_play(p); break;
+  case INPUT_PLAY:
+    p->message[0] = '\0';
+    if (!p->is_playing && p->now.step == p->stage.n_steps) player_show(p, 0);
+    p->is_playing = !p->is_playing;
+    p->owed_events = 0;
+    break;
   case INPUT_START: player_seek(p, 0); break;
   case INPUT_END: player_seek(p, p->stage.n_steps); break;
   case INPUT_FASTER: player_change_speed(p, 1); break;
@@ -100,15 +95,18 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     break;
   case INPUT_ALGORITHM_NEXT: parameter_next_algorithm(p, 1); break;
   case INPUT_ALGORITHM_BACK: parameter_next_algorithm(p, -1); break;
-  case INPUT_ALGORITHM_EDIT: edit(p, "algorithm="); break;
+  case INPUT_ALGORITHM_EDIT: open_entry(p, "algorithm="); break;
   case INPUT_N_TWICE: parameter_scale_N(p, 1); break;
   case INPUT_N_HALF: parameter_scale_N(p, -1); break;
-  case INPUT_N_EDIT: edit(p, "N="); break;
+  case INPUT_N_EDIT: open_entry(p, "N="); break;
   case INPUT_CAUSAL: player_take_line(p, &p->request, p->request.shape.causal ? "causal=0" : "causal=1"); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
-  case INPUT_SENTENCE: say_step(p); break;
-  case INPUT_ENTRY: player_open_entry(p, ""); break;
+  case INPUT_SENTENCE:
+    scene_narrate(p->scene, &p->now, NULL, &said);
+    player_say(p, false, "%s %s", said.what, said.why);
+    break;
+  case INPUT_ENTRY: open_entry(p, ""); break;
   default: break;
   }
   return INPUT_NONE;

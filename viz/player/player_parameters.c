@@ -1,5 +1,5 @@
 #include "sim/algorithms/shipped.h"
-#include "viz/player/player_parameters.h"
+#include "viz/player/player.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "viz/request/description.h"
 #include "viz/text/number.h"
-#include "viz/player/player_parts.h"
 
 /* Keys of the state line; a whole problem has none. */
 static const char *const KEYS[PARAMETER_COUNT] = {"",        "algorithm", "N",   "d",     "block-q",
@@ -163,7 +162,7 @@ void parameter_scale_N(Player *p, int direction) {
     if (direction > 0 && *N[k] > INT64_MAX / 2) return;
     if (*N[k]) *N[k] = direction > 0 ? *N[k] * 2 : *N[k] > 1 ? *N[k] / 2 : 1;
   }
-  player_apply(p, &r, p->without_max);
+  player_apply(p, &r);
 }
 
 void parameter_next_algorithm(Player *p, int direction) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/player/player_parts.h"
+#include "viz/player/player.h"
 #include "viz/text/number.h"
 
 const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
@@ -17,18 +17,9 @@ const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_ST
   return question_state(&shown, text);
 }
 
-static bool parse(Player *p, Request *r, const char *line) {
-  OptionParser parser = request_parser(QUESTION_SETS, r);
-  Error error = {0};
-  if (!options_parse_state(&parser, line, &error)) return true;
-  player_say(p, true, "Not possible: %s", error.message);
-  return false;
-}
-
 /* A step or a scene that the line names is gone to; both are -1 or "" before parsing. */
 static void go_to_named(Player *p, const Request *r) {
-  if (*r->scene && scene_from_name(r->scene, &p->scene))
-    player_show(p, p->now.step); /* what a snapshot holds is the scene's */
+  if (*r->scene) scene_from_name(r->scene, &p->scene);
   if (r->step < 0) return;
   if ((uint64_t)r->step > p->stage.n_steps)
     player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step,
@@ -39,9 +30,13 @@ static void go_to_named(Player *p, const Request *r) {
 
 bool player_take_line(Player *p, const Request *from, const char *line) {
   Request r = *from;
+  Error error = {0};
   r.scene[0] = '\0';
   r.step = -1;
-  if (!parse(p, &r, line)) return false;
+  if (request_read(&r, line, false, &error)) {
+    player_say(p, true, "Not possible: %s", error.message);
+    return false;
+  }
   if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c)
     r.tiling.B_r = r.tiling.B_c = 0;
   else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c))
@@ -49,7 +44,7 @@ bool player_take_line(Player *p, const Request *from, const char *line) {
   Request plain = r;
   plain.scene[0] = '\0';
   plain.step = 0;
-  if (!player_apply(p, &plain, r.without_max)) return false;
+  if (!player_apply(p, &plain)) return false;
   go_to_named(p, &r);
   return true;
 }
@@ -62,11 +57,6 @@ bool player_restore(Player *p, const char *line) {
 }
 
 /* ---- What is open ---------------------------------------------------------------------------------------- */
-
-void player_open_entry(Player *p, const char *text) {
-  p->open = OPEN_ENTRY;
-  snprintf(p->entry, sizeof p->entry, "%s", text);
-}
 
 void player_type(Player *p, const char *text) {
   const size_t used = strlen(p->entry), more = strlen(text);

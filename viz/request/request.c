@@ -57,11 +57,11 @@ static Status choose_shown(const Request *r, StageConfig *config, Error *error) 
   return STATUS_OK;
 }
 
-Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *stage, Error *error) {
+Status request_stage(Request *r, Stage *stage, Error *error) {
   StageConfig config = {.seed = (uint64_t)r->seed,
                         .l2_later = r->l2_later,
-                        .row_in_block = row_in_block ? row_in_block : r->row,
-                        .without_max = without_max,
+                        .row_in_block = r->row,
+                        .without_max = r->without_max,
                         .q_scale = r->q_scale,
                         .pages = r->pages,
                         .ring = r->ring};

@@ -39,9 +39,9 @@ static inline Status request_algorithms(Request *request, QuestionDefault which,
 }
 
 /* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is
- * beyond the end. row_in_block as in StageConfig; 0: the request's. Completes the request. Free the stage even after an
+ * beyond the end. Completes the request. Free the stage even after an
  * error. */
-Status request_stage(Request *request, bool without_max, int64_t row_in_block, Stage *stage, Error *error);
+Status request_stage(Request *request, Stage *stage, Error *error);
 
 /* "--json", "--csv", "--details" and "-o FILE", for commands that print results. */
 typedef struct {

@@ -17,7 +17,7 @@ static Status open_beat(StoryScene *s, Error *error) {
   const ShowMoments *m = &beat->moments;
   s->scene = beat->show.scene;
   Status status = request_read(&s->request, beat->state, true, error);
-  if (!status) status = request_stage(&s->request, false, 0, &s->stage, error);
+  if (!status) status = request_stage(&s->request, &s->stage, error);
   if (!status) status = moment_step(&s->stage, m->from, &s->from, error);
   if (!status) status = moment_step(&s->stage, m->to, &s->to, error);
   if (!status && s->to < s->from)

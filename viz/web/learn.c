@@ -79,7 +79,7 @@ static int print_lesson(Printer *p, const char *name) {
   LessonPlayer beside = {.player = &p->player};
   const LessonViewer viewer = lesson_player_viewer(&beside);
   Html page = {.session = s, .figure = put_figure, .data = p}, all = {0};
-  if (player_open(&p->player, &(Request){0}, false, &p->error) ||
+  if (player_open(&p->player, &(Request){0}, &p->error) ||
       lesson_player_open(s, name, &(LessonSessionOptions){.restart = true}, stderr, &p->error))
     return 2;
   lesson_session_start(s, &viewer);

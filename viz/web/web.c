@@ -68,10 +68,10 @@ static Status open_first(const char *line, Error *error) {
   Request request;
   Status status = web_parse(line, &request, error);
   request.l2_later = l2_later;
-  if (!status) status = player_open(&player, &request, request.without_max, error);
+  if (!status) status = player_open(&player, &request, error);
   if (!status) return STATUS_OK;
   player_free(&player);
-  player_open(&player, &(Request){.l2_later = l2_later}, false, NULL);
+  player_open(&player, &(Request){.l2_later = l2_later}, NULL);
   return status;
 }
 
@@ -197,19 +197,12 @@ EXPORT int web_key_named(const char *name) {
   static const struct {
     const char *name;
     SideKey key;
-  } KEYS[] = {{"Enter", SIDE_KEY_RETURN},
-              {"Backspace", SIDE_KEY_BACKSPACE},
-              {"Delete", SIDE_KEY_DELETE},
-              {"Escape", SIDE_KEY_ESCAPE},
-              {"Tab", SIDE_KEY_TAB},
-              {"ArrowLeft", SIDE_KEY_LEFT},
-              {"ArrowRight", SIDE_KEY_RIGHT},
-              {"ArrowUp", SIDE_KEY_UP},
-              {"ArrowDown", SIDE_KEY_DOWN},
-              {"PageUp", SIDE_KEY_PAGE_UP},
-              {"PageDown", SIDE_KEY_PAGE_DOWN},
-              {"Home", SIDE_KEY_HOME},
-              {"End", SIDE_KEY_END},
+  } KEYS[] = {{"Enter", SIDE_KEY_RETURN},   {"Backspace", SIDE_KEY_BACKSPACE},
+              {"Escape", SIDE_KEY_ESCAPE},  {"Tab", SIDE_KEY_TAB},
+              {"ArrowLeft", SIDE_KEY_LEFT}, {"ArrowRight", SIDE_KEY_RIGHT},
+              {"ArrowUp", SIDE_KEY_UP},     {"ArrowDown", SIDE_KEY_DOWN},
+              {"PageUp", SIDE_KEY_PAGE_UP}, {"PageDown", SIDE_KEY_PAGE_DOWN},
+              {"Home", SIDE_KEY_HOME},      {"End", SIDE_KEY_END},
               {"F1", SIDE_KEY_F1}};
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (strcmp(KEYS[k].name, name) == 0) return (int)KEYS[k].key;

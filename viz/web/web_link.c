@@ -32,7 +32,7 @@ static bool is_possible(const char *line, Error *error) {
   *error = (Error){0};
   if (web_parse(line, &request, error)) return false;
   request.l2_later = true;
-  const bool opens = !player_open(&player, &request, request.without_max, error);
+  const bool opens = !player_open(&player, &request, error);
   n_steps = player.now.n_steps;
   player_free(&player);
   return opens;

@@ -123,7 +123,7 @@ Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
   static const Request nothing;
   Player *player = calloc(1, sizeof *player);
   if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for a window");
-  Status status = player_open(player, &nothing, false, error);
+  Status status = player_open(player, &nothing, error);
   KernelView k = {.options = o, .step = o->step, .line = o->line, .swizzle = o->swizzle, .error = error};
   player->dark = o->dark;
   if (!status) show(&k);

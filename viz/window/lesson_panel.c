@@ -37,9 +37,13 @@ Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOp
   return name ? lesson_player_open(&p->session, name, options, warnings, error) : STATUS_OK;
 }
 
-void lesson_panel_close(LessonPanel *p) {
+static void forget_drawn(LessonPanel *p) {
   if (p->kept) cairo_surface_destroy(p->kept);
   p->kept = NULL;
+}
+
+void lesson_panel_close(LessonPanel *p) {
+  forget_drawn(p);
   flow_free(&p->flow);
   lesson_page_free(&p->page);
   lesson_session_close(&p->session);
@@ -74,7 +78,6 @@ static void after_change(LessonPanel *p) {
 
 static void turn_page(LessonPanel *p) {
   p->has_flow = false;
-  p->turns++;
   p->scroll = 0;
   p->wants_reveal = false;
   p->note[0] = '\0';
@@ -172,8 +175,10 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
   const double u = unit, foot = ceil(FOOT * u);
   const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
   make_stale(p);
-  if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em)
+  if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) {
     flow_place(&p->flow, cr, theme, width, u, em);
+    forget_drawn(p);
+  }
   p->is_placed = true;
   p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
   const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
@@ -279,31 +284,20 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   flow_fill(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis, 1);
 }
 
-/* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept. */
+/* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept until an event, or
+ * what it is drawn in, changes. */
 static void draw(void *data, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
   LessonPanel *p = data;
   lay_out(p, player, cr, box, unit, theme);
-  KeptFor now;
-  memset(&now, 0, sizeof now);
-  now.width = box.width;
-  now.height = box.height;
-  now.unit = unit;
-  now.scroll = p->scroll;
-  now.version = p->session.version;
-  now.turns = p->turns;
-  now.focus = p->focus;
-  now.hover = p->hover;
-  now.dark = theme->dark;
-  now.presentation = player->presentation;
-  snprintf(now.note_of, sizeof now.note_of, "%s", *p->note ? p->note_of : "");
-  if (!p->kept || memcmp(&now, &p->kept_for, sizeof now) != 0) {
-    if (p->kept) cairo_surface_destroy(p->kept);
-    p->kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)fmax(1, box.width), (int)fmax(1, box.height));
+  const int width = (int)fmax(1, box.width), height = (int)fmax(1, box.height);
+  if (p->kept && (p->kept_theme != theme || cairo_image_surface_get_height(p->kept) != height)) forget_drawn(p);
+  if (!p->kept) {
+    p->kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    p->kept_theme = theme;
     cairo_surface_set_device_offset(p->kept, -box.x, -box.y);
     cairo_t *to = cairo_create(p->kept);
     draw_page(p, to, box, theme);
     cairo_destroy(to);
-    p->kept_for = now;
   }
   cairo_set_source_surface(cr, p->kept, 0, 0);
   cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
@@ -529,8 +523,7 @@ static bool on_motion(LessonPanel *p, const SideEvent *e) {
 
 /* A link to the glossary shows its entry; another says where it leads. */
 static void follow(LessonPanel *p, const Player *player, double x, double y) {
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  cairo_t *cr = cairo_create(surface);
+  cairo_t *cr = cairo_create(p->kept);
   const char *to = flow_link_at(&p->flow, cr, player->dark ? &theme_dark : &theme_light, x - p->view.x,
                                 y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
   const char *anchor = strncmp(to, "glossary.md#", 12) == 0 ? to + 12 : NULL;
@@ -540,7 +533,6 @@ static void follow(LessonPanel *p, const Player *player, double x, double y) {
     snprintf(p->note, sizeof p->note, "%s", to);
   }
   cairo_destroy(cr);
-  cairo_surface_destroy(surface);
 }
 
 static void on_press(LessonPanel *p, const SideEvent *e) {
@@ -567,10 +559,8 @@ static bool goes_on(const SideEvent *e) {
   return e->kind == SIDE_KEY && (e->key == SIDE_KEY_RETURN || (e->control && e->key == SIDE_KEY_RIGHT));
 }
 
-static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
-  LessonPanel *p = data;
+static bool take(LessonPanel *p, Player *player, const SideEvent *e) {
   const bool is_typed = e->kind == SIDE_KEY || e->kind == SIDE_TEXT || e->kind == SIDE_PASTE;
-  (void)box;
   if (is_typed && p->is_hidden) return false;
   if (is_typed && show_has_screen(p, player)) {
     if (goes_on(e)) press(p, player, WIDGET_NEXT);
@@ -606,6 +596,13 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
     return true;
   }
   return false;
+}
+
+static bool on_event(void *panel, Player *player, const SideEvent *e, Box box) {
+  (void)box;
+  const bool is_taken = take(panel, player, e);
+  if (is_taken) forget_drawn(panel);
+  return is_taken;
 }
 
 SidePanel lesson_panel_side(LessonPanel *panel) {

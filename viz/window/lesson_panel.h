@@ -42,16 +42,6 @@ enum {
   WIDGET_LESSON = 10000 /* + row of the list */
 };
 
-/* What a drawing of the panel depends on. */
-typedef struct {
-  double width, height, unit, scroll;
-  unsigned version;
-  unsigned turns;
-  int focus, hover;
-  bool dark, presentation;
-  char note_of[96];
-} KeptFor;
-
 typedef struct {
   LessonSession session; /* all zero without a lesson */
   LessonPage page;
@@ -64,7 +54,6 @@ typedef struct {
   LessonPicker picker;
   bool has_lesson, is_picking; /* picking: the list stands on the page */
   int typed;                   /* a lesson's number, as far as it was typed; 0: not */
-  unsigned turns;              /* counts what changes the page beside the session */
   Flow flow;
   unsigned flow_version; /* of the session, when the flow was made */
   bool has_flow, is_placed;
@@ -78,8 +67,8 @@ typedef struct {
   char note_of[96];
   double press_x, press_y;    /* of a press on no widget: perhaps on a link */
   Box view, back, list, next; /* within the window: the page, the buttons below it */
-  cairo_surface_t *kept;      /* what was drawn last, and for what */
-  KeptFor kept_for;
+  cairo_surface_t *kept;      /* what was drawn last, and for what; NULL: something changed */
+  const Theme *kept_theme;
 } LessonPanel;
 
 /* Opens a lesson, or with NULL none: the list is shown when it is asked for. `warnings` is kept, for lessons that are

@@ -27,18 +27,6 @@ static void put_boxed(Flow *f, const LessonPart *part, const char *words, const 
   flow_boxed(f, INKS[part->tone], all, text)->gap = part->kind == PART_HINT && part->number ? 4 : 9;
 }
 
-static void put_heading(Flow *f, const char *text) {
-  FlowPiece *heading = flow_text(f, FLOW_ACCENT, text);
-  heading->bold = true;
-  heading->gap = 18;
-}
-
-static void put_option(Flow *f, const LessonPart *part, const char *letter, const char *text) {
-  FlowPiece *piece = flow_option(f, widget_of(part), letter, text);
-  piece->number = part->place;
-  piece->look = LOOKS[part->look];
-}
-
 /* The file of a question that is answered with one, once it was begun. */
 static void put_file(LessonPanel *p, const LessonPart *part) {
   char words[256];
@@ -48,17 +36,6 @@ static void put_file(LessonPanel *p, const LessonPart *part) {
            p->file.path, p->file.was_there ? "was there already" : "was written");
   flow_boxed(&p->flow, FLOW_ACCENT, "Your file", words);
   flow_button(&p->flow, WIDGET_EDIT, "Edit it (e)");
-}
-
-static void put_button(LessonPanel *p, const LessonPart *part, const char *text) {
-  const bool begins =
-      part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != lesson_session_ask(&p->session) + 1;
-  flow_button(&p->flow, widget_of(part), begins ? "Begin the file" : text)->look = LOOKS[part->look];
-}
-
-static void put_field(Flow *f, const LessonPart *part, const char *unit, const char *typed) {
-  if (part->ask == LESSON_ORDER) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
-  if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, typed)->mark = text_store_add(&f->store, unit);
 }
 
 static void put_answered(Flow *f, const LessonPart *part, const char *words, const char *typed) {
@@ -95,19 +72,27 @@ static void put_end(LessonPanel *p, const char *right, const char *first) {
 
 static void put_part(LessonPanel *p, const LessonPart *part) {
   Flow *f = &p->flow;
+  FlowPiece *made;
   const char *words = part->words, *text = part->text;
   switch (part->kind) {
   case PART_TITLE: flow_heading(f, 1.5, text); break;
   case PART_IDEA: flow_text(f, FLOW_SOFT, text)->gap = 4; break;
   case PART_PROSE: flow_markdown(f, text); break;
-  case PART_HEADING: put_heading(f, text); break;
+  case PART_HEADING:
+    made = flow_text(f, FLOW_ACCENT, text);
+    made->bold = true;
+    made->gap = 18;
+    break;
   case PART_PROMPT: flow_text(f, FLOW_PLAIN, text)->gap = 4; break;
-  case PART_OPTION: put_option(f, part, words, text); break;
+  case PART_OPTION:
+    made = flow_option(f, widget_of(part), words, text);
+    made->number = part->place;
+    made->look = LOOKS[part->look];
+    break;
   case PART_FIELD:
-    if (part->ask == LESSON_WORK)
-      put_file(p, part);
-    else
-      put_field(f, part, words, text);
+    if (part->ask == LESSON_WORK) put_file(p, part);
+    if (part->ask == LESSON_ORDER) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
+    if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, text)->mark = text_store_add(&f->store, words);
     break;
   case PART_CODE: flow_code(f, text); break;
   case PART_ANSWERED:
@@ -118,7 +103,11 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_TO_DO:
   case PART_HINT: put_boxed(f, part, words, text); break;
   case PART_FIGURE: put_figure(p, part); break;
-  case PART_BUTTON: put_button(p, part, text); break;
+  case PART_BUTTON:
+    if (part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != lesson_session_ask(&p->session) + 1)
+      text = "Begin the file";
+    flow_button(f, widget_of(part), text)->look = LOOKS[part->look];
+    break;
   case PART_END: put_end(p, words, text); break;
   }
 }

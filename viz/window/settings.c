@@ -108,18 +108,13 @@ Status settings_update(const Settings *began, const Settings *ended, Error *erro
 bool settings_equal(const Settings *a, const Settings *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended) {
-  enum { MEMBERS = sizeof(Settings) / sizeof(int) };
-  int now[MEMBERS], before[MEMBERS], after[MEMBERS];
-  Settings kept;
-  memcpy(now, loaded, sizeof now);
-  memcpy(before, began, sizeof before);
-  memcpy(after, ended, sizeof after);
-  for (int k = 0; k < MEMBERS; k++)
+  const size_t members = sizeof *loaded / sizeof(int);
+  Settings kept = *loaded;
+  int *now = (int *)&kept;
+  const int *before = (const int *)began, *after = (const int *)ended;
+  for (size_t k = 0; k < members; k++)
     if (after[k] != before[k]) now[k] = after[k];
-  memcpy(&kept, now, sizeof kept);
-  if (ended->width != began->width || ended->height != began->height) {
-    kept.width = ended->width; /* a size is of one window */
-    kept.height = ended->height;
-  }
+  if (ended->width != began->width) kept.height = ended->height; /* a size is of one window */
+  if (ended->height != began->height) kept.width = ended->width;
   return kept;
 }

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "viz/window/viewer_parts.h"
-
 enum { TOOLTIP_BYTES = 512 };
 
 bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost host) {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "viz/window/viewer_parts.h"
+#include "viz/window/viewer.h"
 
 #define DRAG_UNITS 24.0 /* dragged so far, a parameter takes its next value */
 

@@ -7,11 +7,20 @@ static SideKey key_named(const SDL_Keysym *key) {
   static const struct {
     SDL_Keycode code;
     SideKey key;
-  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN}, {SDLK_KP_ENTER, SIDE_KEY_RETURN}, {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE},
-              {SDLK_DELETE, SIDE_KEY_DELETE}, {SDLK_ESCAPE, SIDE_KEY_ESCAPE},   {SDLK_TAB, SIDE_KEY_TAB},
-              {SDLK_LEFT, SIDE_KEY_LEFT},     {SDLK_RIGHT, SIDE_KEY_RIGHT},     {SDLK_UP, SIDE_KEY_UP},
-              {SDLK_DOWN, SIDE_KEY_DOWN},     {SDLK_PAGEUP, SIDE_KEY_PAGE_UP},  {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
-              {SDLK_HOME, SIDE_KEY_HOME},     {SDLK_END, SIDE_KEY_END},         {SDLK_F1, SIDE_KEY_F1},
+  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN},
+              {SDLK_KP_ENTER, SIDE_KEY_RETURN},
+              {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE},
+              {SDLK_ESCAPE, SIDE_KEY_ESCAPE},
+              {SDLK_TAB, SIDE_KEY_TAB},
+              {SDLK_LEFT, SIDE_KEY_LEFT},
+              {SDLK_RIGHT, SIDE_KEY_RIGHT},
+              {SDLK_UP, SIDE_KEY_UP},
+              {SDLK_DOWN, SIDE_KEY_DOWN},
+              {SDLK_PAGEUP, SIDE_KEY_PAGE_UP},
+              {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
+              {SDLK_HOME, SIDE_KEY_HOME},
+              {SDLK_END, SIDE_KEY_END},
+              {SDLK_F1, SIDE_KEY_F1},
               {SDLK_F11, SIDE_KEY_F11}};
   if (key->mod & KMOD_CTRL && key->sym == SDLK_c) return SIDE_KEY_COPY;
   if (key->mod & KMOD_CTRL && key->sym == SDLK_v) return SIDE_KEY_PASTE;

@@ -212,7 +212,7 @@ static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error
   Stage stage;
   Snapshot now = {0};
   char text[WORDS_BYTES];
-  const Status status = request_stage(&s->request, false, 0, &stage, error);
+  const Status status = request_stage(&s->request, &stage, error);
   if (!status) {
     const uint64_t n = stage.n_steps;
     stage_snapshot(&stage, stage.run.plan.tiling.n_splits > 1 ? n / 2 : n - (n > 0), &now);
