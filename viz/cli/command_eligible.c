@@ -223,7 +223,6 @@ static void add_notes(Table *t, const Answer *a) {
         table_note(t, "%s: %s.", a->e->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
                    a->e->libraries[l].rules[r].why);
   if (a->e->order) table_note(t, "Order: %s.", a->e->order->why);
-  if (a->e->runs < 0) table_note(t, "No kernel runs: the library refuses the call.");
   table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.",
              backend_of(a->e)->source, backend_of(a->e)->version);
 }
@@ -259,11 +258,19 @@ static void add_row(Document *d, Table *t, const Answer *a, const Row *row) {
 
 static void add_table(Document *d, const Answer *a) {
   const Shape *s = &a->shape;
+  char said[160];
   Table *t = put_table(d, DOCUMENT_ALL, "kernels",
                        "kernel=name|=title|=program|=kernel|verdict=verdict|moves>;boundary_bytes|"
                        "storage>;memory_bytes|bound>;bound_s|why not~;why");
-  table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
-              number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+  const Row *runs = a->rows;
+  while (runs < a->rows + a->n && runs->kernel != a->e->runs) runs++;
+  if (a->e->runs < 0)
+    snprintf(said, sizeof said, "refuses the call: no kernel runs");
+  else
+    snprintf(said, sizeof said, "runs %s, which moves %s", backend_of(a->e)->kernels[a->e->runs].name,
+             runs->cost.program ? number_bytes(runs->cost.boundary_bytes).text : "what is not known");
+  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s",
+              a->e->libraries[0].library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
               (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
   for (int k = 0; k < a->n; k++) add_row(d, t, a, &a->rows[k]);

@@ -367,6 +367,9 @@ static Status complete(SoftmaxOptions *o, Error *error) {
 }
 
 static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  const SoftmaxStep *last = &w->steps[w->n_steps - 1];
+  document_line(d, ROLE_ACCENT, "%" PRId64 " block%s: m = %.5g, l = %s.", w->n_steps, w->n_steps == 1 ? "" : "s",
+                last->m_new, shown(last->l_new).text);
   if (o->normal) add_rescales(d, o, w);
   if (o->example)
     document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");

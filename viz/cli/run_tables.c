@@ -45,7 +45,7 @@ static const FigureLine LINES[] = {
     FIGURE_LINE("  less than %s", "traffic.total_bytes", .is_ratio = true),
     FIGURE_LINE(NULL, "hbm.total_bytes", .when = "l2.read_bytes", .role = ROLE_ACCENT,
                 .first = "total through HBM, behind L2"),
-    FIGURE_LINE(NULL, "l2.hit_rate", .first_unless = "time.predicted_s", .first = "L2 hit rate"),
+    FIGURE_LINE(NULL, "l2.hit_rate", .first_unless = "time.predicted_s", .first = "L2 hit rate", .spare = 1),
     FIGURE_LINE("Tiles of one head, or of heads that share CTAs"),
     FIGURE_LINE("  B_r x B_c", "block_q", .beside = "block_k"),
     FIGURE_LINE("  full", "tiles.full"),
@@ -57,7 +57,7 @@ static const FigureLine LINES[] = {
     FIGURE_LINE("SRAM for one CTA's tiles"),
     FIGURE_LINE("  %s", "sram.items.*"),
     FIGURE_LINE("  together", "sram.bytes", .role = ROLE_ACCENT, .first_unless = "links.ranks",
-                .first = "SRAM of a CTA", .in_kib = true),
+                .first = "SRAM of a CTA", .spare = 2, .in_kib = true),
     FIGURE_LINE("  held in", "sram.held"),
     FIGURE_LINE("  largest B to fit", "sram.max_block", .first_when = "!time.kind", .least = 1,
                 .first = "largest B to fit"),
@@ -303,7 +303,7 @@ static Table *put_lines(Document *d, const Simulation *runs, int n) {
 /* A column for each run. */
 static Table *put_columns(Document *d, const Simulation *runs, int n, bool details) {
   char headings[RUN_TABLES_MAX][224];
-  const FigureScale scale = scale_of(runs, n);
+  FigureScale scale = scale_of(runs, n);
   const bool one = figure_one_machine(runs, n);
   TableColumn columns[RUN_TABLES_MAX + 2] = {{.heading = details ? "" : "tile B_r x B_c", .shrink = TABLE_WRAP}};
   int c = 1;
@@ -315,6 +315,12 @@ static Table *put_columns(Document *d, const Simulation *runs, int n, bool detai
     if (!details)
       snprintf(headings[k] + used, sizeof *headings - used, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
     columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
+  }
+  for (bool is_long = !details; is_long; scale.shortens += is_long) {
+    Table all = table_new(columns, c);
+    figure_lines(&all, LINES, runs, n, &scale);
+    is_long = table_rows_shown(&all) > FIRST_ROWS && scale.shortens < 3;
+    table_free(&all);
   }
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, c);
   figure_lines(t, LINES, runs, n, details ? NULL : &scale);

@@ -12,7 +12,7 @@ FigureScale figure_scale(double bytes, double seconds) {
   double unit = 1, second = 1;
   for (; b < 5 && bytes >= unit * 1024; b++) unit *= 1024;
   for (; s < 3 && seconds < second; s++) second /= 1000;
-  return (FigureScale){unit, second, BYTES[b], SECONDS[s]};
+  return (FigureScale){unit, second, BYTES[b], SECONDS[s], 0};
 }
 
 /* Four digits, and all before the point. */
@@ -170,7 +170,7 @@ static int tensors_of(const Lines *l, const FigureRow *row, const char *names[NA
 static void add_tensors(Lines *l, const FigureLine *line, const FigureRow *row, const char *label) {
   const char *names[NAMES_MAX];
   const int n = tensors_of(l, line->when ? figure_row(line->when) : row, names);
-  if (l->scale && n > 3)
+  if (l->scale && (n > 3 || l->scale->shortens == 3))
     add_line(l, line, figure_row(line->sum), line->together, NULL);
   else
     for (int k = 0; k < n; k++) add_line(l, line, row, label, names[k]);
@@ -185,7 +185,7 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
       snprintf(heading, sizeof heading, label, figure_one_machine(runs, n) ? runs[0].machine.name : "each GPU");
       l.heading = heading;
     }
-    if (!label || !line->path) continue;
+    if (!label || !line->path || (scale && line->spare && scale->shortens >= line->spare)) continue;
     const FigureRow *row = figure_row(line->path);
     const bool of_tensors = strchr(line->path, '*');
     const char *when = scale && line->first_when ? line->first_when : line->when;
@@ -229,6 +229,8 @@ void figure_cells(const FigureTable *t, const Simulation *run) {
   }
 }
 
+enum { FIRST_NOTES = 3 }; /* so many runs have one each there */
+
 /* ---- Notes ----------------------------------------------------------------------------------------------------- */
 
 /* The text with figures for {PATH}. */
@@ -253,12 +255,17 @@ static void fill_in(const Simulation *run, const char *from, char text[640]) {
 void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen) {
   for (const FigureNote *note = notes; note->text; note++) {
     char text[640], before[640] = "";
+    int n_more = 0;
     if (!(note->where & (is_first_screen ? NOTE_FIRST : NOTE_DETAILS))) continue;
     for (int k = 0; k < n; k++) {
       if (!figure_meets(&runs[k], note->when)) continue;
       fill_in(&runs[k], note->text, text);
-      if (strcmp(text, before) != 0) table_note(table, "%s", text);
+      if (strcmp(text, before) != 0 && is_first_screen && *before && n > FIRST_NOTES)
+        n_more++;
+      else if (strcmp(text, before) != 0)
+        table_note(table, "%s", text);
       snprintf(before, sizeof before, "%s", text);
     }
+    if (n_more) table_note(table, "The same of %d more: --details.", n_more);
   }
 }

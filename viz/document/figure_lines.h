@@ -23,6 +23,7 @@ typedef struct {
   const char *first;    /* the label on the first screen; NULL: not there */
   const char *together; /* there, of more than three tensors: their sum, under this label */
   const char *sum;      /* and its path */
+  int spare;            /* there, while rows are not too many; 1: the first that goes */
   bool in_kib;          /* there, whatever unit other bytes have */
 } FigureLine;
 
@@ -33,6 +34,7 @@ typedef struct {
 typedef struct {
   double bytes, seconds;
   const char *bytes_name, *seconds_name;
+  int shortens; /* the first screen: 1 and 2: no lines that are so spare, 3: and tensors in one row, however few */
 } FigureScale;
 FigureScale figure_scale(double bytes, double seconds); /* such that these are at least 1 */
 

@@ -40,12 +40,12 @@ static const char *const LABELS[] = {"",
                                      "FLOPs",
                                      "waves",
                                      "registers, tables: read",
-                                     "the same, written",
+                                     "registers, tables: written",
                                      "read from HBM",
                                      "written to HBM",
                                      "takes",
                                      "the time is"};
-enum { TOKENS = 2, BESIDES = 10, N_FIGURES = sizeof LABELS / sizeof *LABELS };
+enum { TOKENS = 2, TILES = 5, FLOPS = 8, BESIDES = 10, N_FIGURES = sizeof LABELS / sizeof *LABELS };
 enum { RUNS_MAX = BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX };
 
 static void take_figures(const BatchRun *r, FigureValue values[N_FIGURES]) {
@@ -72,9 +72,10 @@ static void take_figures(const BatchRun *r, FigureValue values[N_FIGURES]) {
   memcpy(values, all, sizeof all);
 }
 
-static void add_rows(Table *t, FigureValue values[][N_FIGURES], int n) {
+static void add_rows(Table *t, FigureValue values[][N_FIGURES], int n, bool details) {
   for (int f = TOKENS; f < N_FIGURES; f++) {
     bool any = false;
+    if (!details && (f == TILES || f == FLOPS)) continue;
     for (int k = 0; k < n; k++) {
       const FigureValue *v = &values[k][f];
       any = any || (f >= BESIDES && v->unit == UNIT_BYTES ? v->whole > 0 : v->unit != UNIT_NONE);
@@ -84,8 +85,10 @@ static void add_rows(Table *t, FigureValue values[][N_FIGURES], int n) {
   }
 }
 
-static void add_notes(Table *t, const BatchRun *runs, int n) {
+static void add_notes(Table *t, const BatchRun *runs, int n, bool details) {
   for (const BatchRun *r = runs; r < runs + n && runs->timed; r++) {
+    const BatchRun *first = &runs[(r - runs) % BATCH_LAYOUT_COUNT]; /* what it says is said once */
+    if (r != first && r->kind == first->kind && r->why == first->why && r->why) continue;
     if (r->kind == TIME_PREDICTED && r->error.n_runs)
       table_note(t, "%s: of %" PRId64 " %s half are within %.1f %%, nine in ten within %.1f %%.",
                  batch_layout_name(r->layout), r->error.n_runs,
@@ -96,8 +99,9 @@ static void add_notes(Table *t, const BatchRun *runs, int n) {
       table_note(t, "%s: %s, as %s.", batch_layout_name(r->layout),
                  r->kind == TIME_BOUND ? "a bound" : time_kind_name(r->kind), r->why);
   }
-  table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
-                "where it does, and a grid with CTAs for the longest has some without work.");
+  if (details)
+    table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
+                  "where it does, and a grid with CTAs for the longest has some without work.");
 }
 
 static void put_more(Document *d, const BatchRun *r) {
@@ -126,11 +130,14 @@ static void fill(Document *d, const BatchRun *runs, int n, const Lengths *length
   }
   put_values(d, "sequences:i shortest:i longest:i kind:s", lengths->n, lengths->shortest, lengths->longest, "counted");
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
-  table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
-              number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
-              number_count(lengths_sum(lengths)).text);
-  add_rows(t, values, n);
-  add_notes(t, runs, n);
+  table_title(t,
+              "Packed, %s reads %s less than padded (%s vs %s).\n%s sequences of %s to %s tokens, %s in all: counted",
+              runs[1].schedule->name, number_ratio((double)runs->read_bytes / (double)runs[1].read_bytes).text,
+              number_bytes(runs[1].read_bytes).text, number_bytes(runs->read_bytes).text,
+              number_count(wide(lengths->n)).text, number_count(wide(lengths->shortest)).text,
+              number_count(wide(lengths->longest)).text, number_count(lengths_sum(lengths)).text);
+  add_rows(t, values, n, d->details);
+  add_notes(t, runs, n, d->details);
   t = put_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", RUNS);
   for (int k = 0; k < n; k++) {
     for (int f = 0; f < BESIDES; f++) figure_cell(t, &values[k][f]);

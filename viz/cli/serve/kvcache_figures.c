@@ -292,9 +292,10 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   const Figures f = figures_new(d, false, "KV cache|size>|how~",
                                 "bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
                                 "gpu.attention_step_s budget.tokens budget.sequences");
-  table_title(f.table, "%s: %s%s sequence%s, %s token%s", s->has_model ? s->model.product : "A cache of one's own",
-              any ? "" : "no KV cache; ", number_count(wide(s->n)).text, plural(s->n), number_count(kept.tokens).text,
-              plural((int64_t)kept.tokens));
+  table_title(f.table, "%s keeps %s of K and V for %s sequence%s, %s token%s.",
+              s->has_model ? s->model.product : "A cache of one's own",
+              any ? number_bytes(kept.used_bytes).text : "nothing", number_count(wide(s->n)).text, plural(s->n),
+              number_count(kept.tokens).text, plural((int64_t)kept.tokens));
   if (!d->details) table_note(f.table, "--details has every figure.");
   put_values(d, "model:s", s->has_model ? s->model.name : NULL);
   put_cache(d, &s->serving.cache);

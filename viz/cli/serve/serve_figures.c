@@ -43,8 +43,8 @@ static int64_t least_gpus(const Service *s) {
   return 0;
 }
 
-/* Returns whether it fits. */
-static bool memory_figures(const Service *s, Figures *f) {
+/* Returns the bytes that are left. */
+static double memory_figures(const Service *s, Figures *f) {
   const Serving *serving = &s->serving;
   const Taken t = take_memory(s, serving);
   const int64_t held = evict_kept(&s->evict, s->longest), least = least_gpus(s);
@@ -85,7 +85,7 @@ static bool memory_figures(const Service *s, Figures *f) {
          "sequences that fit", "of the longest's size%s", shared > 0 ? ", one prefix" : "");
   figure(f, "least_gpus", IN_COUNT(least), ASSUMED, least ? "fits from --tp" : "numbers of GPUs that fit",
          least ? "the fewest that heads divide over" : "up to one for each of %lld heads", (long long)s->model.heads);
-  return left >= 0;
+  return left;
 }
 
 /* ---- Times ------------------------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_
   return STATUS_OK;
 }
 
-static Status prompt_figures(const Service *s, Figures *f, Error *error) {
+static Status prompt_figures(const Service *s, Figures *f, double *time_s, Error *error) {
   ServingStep step;
   int64_t n_chunks;
   figures_section(f, "prompt", "A prompt: time to first token");
@@ -172,14 +172,15 @@ static Status prompt_figures(const Service *s, Figures *f, Error *error) {
   if (status) return status;
   step_figures(s, &step, f);
   if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
-  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(step.bound_s)), ASSUMED, "time to first token",
+  *time_s = step.bound_s;
+  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time to first token",
          "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text, s->prefix ? ", prefix cached" : "");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   return status;
 }
 
 /* A step of every sequence; the prefix apart, once for all of them. */
-static Status token_figures(const Service *s, Figures *f, Error *error) {
+static Status token_figures(const Service *s, Figures *f, double *time_s, Error *error) {
   ServingStep step;
   int64_t n = 0;
   ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts); /* a prefix, and a chunk */
@@ -197,7 +198,8 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
     return status;
   }
   const double hbm = timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
-  const double scores_s = 2 * take_memory(s, &s->serving).scores / hbm, time_s = step.bound_s + scores_s;
+  const double scores_s = 2 * take_memory(s, &s->serving).scores / hbm;
+  *time_s = step.bound_s + scores_s;
   step_figures(s, &step, f);
   if (s->prefix)
     figure(f, "prefix_saved_bytes",
@@ -205,9 +207,9 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
            "reads saved by the prefix", "it is read once for all queries (Hydragen, arXiv 2402.05099)");
   if (scores_s > 0)
     figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
-  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(time_s)), ASSUMED, "time a token", "%s sequence%s at once",
+  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time a token", "%s sequence%s at once",
          number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
-  figure(f, "tokens_per_s", IN_RATE((double)s->n / time_s), ASSUMED, "tokens a second", "of all sequences");
+  figure(f, "tokens_per_s", IN_RATE((double)s->n / *time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
     const int64_t queries = s->chunk < s->prompt - s->prefix ? s->chunk : s->prompt - s->prefix;
@@ -230,16 +232,21 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
                           "token.tokens_per_s token.binds");
   const int64_t first = s->runs[0].tokens;
   char context[192];
-  table_title(f.table, "%s on %lld x %s: %s sequence%s of %s%s%s tokens", s->model.product, (long long)s->n_gpus,
-              s->gpu.name, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
-              first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text);
   put_values(d, "model:s gpu:s gpus:i sequences:i tokens:w", s->model.name, s->gpu.name, s->n_gpus, s->n,
              s->all_tokens);
-  const bool fits = memory_figures(s, &f);
+  const double left = memory_figures(s, &f);
+  const bool fits = left >= 0;
+  double prompt_s = 0, token_s = 0;
   f.is_muted = !fits; /* a kernel that does not run there is refused all the same */
-  Status status = prompt_figures(s, &f, error);
-  if (!status) status = token_figures(s, &f, error);
-  if (!d->details) table_note(f.table, "--details has every figure.");
+  Status status = prompt_figures(s, &f, &prompt_s, error);
+  if (!status) status = token_figures(s, &f, &token_s, error);
+  if (status) return status;
+  snprintf(context, sizeof context, fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
+           (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text, number_seconds(token_s).text);
+  table_title(f.table, "%s on %lld x %s: %s.\n%s sequence%s of %s%s%s tokens%s", s->model.product, (long long)s->n_gpus,
+              s->gpu.name, context, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
+              first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text,
+              d->details ? "" : "; --details has every figure");
   if (!fits)
     table_note(f.table, "No times: weights and caches do not fit these GPUs.");
   else
@@ -251,5 +258,5 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   service_say_context(s, context);
   if (*context) table_note(f.table, "%s", context);
   if (*s->model.limits) table_note(f.table, "Note: %s.", s->model.limits);
-  return status;
+  return STATUS_OK;
 }
