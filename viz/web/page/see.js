@@ -129,7 +129,7 @@ addEventListener('keydown', event => { // also where a field has the keys
 
 if (!isEmbedded) takeFiles([], () => {}, text => viewer.tell(text, true))
 
-const isNarrow = matchMedia('(max-width: 700px)')
+const isNarrow = matchMedia('(max-width: 1099px)')
 
 // ---- what follows a frame, and what follows a rest
 
