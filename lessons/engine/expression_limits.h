@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/l2/kernel_profile.h"
 #include "sim/machine/gpu.h"
 
 #define EXPRESSION_STEPS        ((int64_t)20000000) /* a tenth of a second or so */
@@ -20,6 +21,9 @@ typedef struct {
    * known. */
   Status (*load_gpu)(void *context, const char *name, Gpu *gpu, Error *error);
   void *context;
+
+  /* The kernels that advise{} compares; NULL: tiles alone. */
+  ProfileList *kernels;
 
   /* Judges answers that are files; NULL: none can be given. */
   const struct LessonWorkshop *workshop;

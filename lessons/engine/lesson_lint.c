@@ -155,8 +155,10 @@ static bool is_allowed(const LessonAsk *ask, const char *token) {
   return false;
 }
 
-/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. */
+/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. What a
+ * sentence recommends is computed, whatever it is: "64 splits are best". `ask`: NULL: of no question. */
 static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
+  static const char *const RECOMMENDS[4] = {"best", "fastest", "advised", "recommended"};
   int depth = 0;
   bool in_code = false;
   char *to = l->text, number[TOKEN_BYTES], unit[ANSWER_UNIT_BYTES];
@@ -172,13 +174,18 @@ static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
     Answer typed;
     snprintf(number, sizeof number, "%.*s", f.n, f.number);
     snprintf(unit, sizeof unit, "%.*s", f.n_word, f.word);
+    const char *sentence = f.number;
+    while (sentence > l->text && !strchr(".\n", sentence[-1])) sentence--;
+    const char *recommends = first_word_of(sentence, RECOMMENDS);
+    if (recommends && recommends < p + strcspn(p, ".\n") && !(ask && is_allowed(ask, number)))
+      report(l, text.line, "'%s %s' is recommended, and typed in; have advise{...} compute it", number, unit);
     if (answer_unit(unit, &u, NULL) || u.dimension < ANSWER_BYTES ||
         answer_parse(number, strlen(number), &typed, NULL) ||
-        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(ask, number))
+        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || (ask && is_allowed(ask, number)))
       continue;
     if (!l->hooks->is_claimed || !l->hooks->is_claimed(l->hooks->context, number, unit))
-      report(l, text.line, "'%s %s' of '%s' is typed in, and no claim prints it; compute it, or add 'allow: %s'",
-             number, unit, ask->id, number);
+      report(l, text.line, "'%s %s'%s%s%s is typed in, and no claim prints it; compute it%s%s", number, unit,
+             ask ? " of '" : "", ask ? ask->id : "", ask ? "'" : "", ask ? ", or add 'allow: " : "", ask ? number : "");
   }
 }
 
@@ -267,6 +274,7 @@ static void check_links(Lint *l) {
     const LessonBlock *b = &l->lesson->blocks[k];
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
     const char *text = b->text.text;
+    check_figures(l, NULL, b->text);
     failed(l, lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &l->why), 0);
   }
   if (!l->has_glossary)

@@ -1,23 +1,31 @@
-/* Functions over the two-level model: sim, events. */
+/* Functions over the two-level model: sim, events, advise. */
 #include "lessons/engine/arguments.h"
 #include "lessons/engine/machine.h"
-#include "sim/simulate.h"
+#include "sim/answer/advice.h"
+
+#include <string.h>
 
 enum { EVENTS_MAX = 8192 };
 
-/* Answers what the arguments ask, in two levels. *gpu, on the stack: the one named, NULL where there is none. */
+/* The problem of a question, for its one algorithm. *gpu, on the stack: the one named, NULL where there is none. */
+static void pose(lua_State *lua, const char *function, Question *q, Problem *problem, const Gpu **gpu) {
+  Gpu paper;
+  Error error = {0};
+  *gpu = *q->gpu ? machine_push_gpu(lua, function, q->gpu) : NULL;
+  if (!*gpu) gpu_paper(&paper);
+  const QuestionFiles files = {.machine = *gpu ? *gpu : &paper};
+  if (question_algorithms(q, &files, REQUEST_ONE, &error) || question_problem(q, &files, problem, NULL, &error))
+    sandbox_refuse(lua, function, &error);
+  if (q->n_algorithms > 1) sandbox_fail(lua, "%s answers for one algorithm", function);
+}
+
+/* Answers what the arguments ask, in two levels. */
 static Simulation answer(lua_State *lua, const char *function, Problem *problem, const Gpu **gpu) {
   Question q = {0};
-  Gpu paper;
   Simulation s;
   Error error = {0};
   arguments_read(lua, function, QUESTION_SETS, &q, NULL);
-  *gpu = *q.gpu ? machine_push_gpu(lua, function, q.gpu) : NULL;
-  if (!*gpu) gpu_paper(&paper);
-  const QuestionFiles files = {.machine = *gpu ? *gpu : &paper};
-  if (question_algorithms(&q, &files, REQUEST_ONE, &error) || question_problem(&q, &files, problem, NULL, &error))
-    sandbox_refuse(lua, function, &error);
-  if (q.n_algorithms > 1) sandbox_fail(lua, "%s answers for one algorithm", function);
+  pose(lua, function, &q, problem, gpu);
   sandbox_charge(lua, 2000);
   if (simulate(&s, problem, q.algorithms[0], &error)) sandbox_refuse(lua, function, &error);
   return s;
@@ -83,4 +91,40 @@ static int model_events(lua_State *lua) {
   return 1;
 }
 
-const luaL_Reg LIBRARY_MODEL[] = {{"sim", model_sim}, {"ask", model_sim}, {"events", model_events}, {NULL, NULL}};
+/* advise{...}: which kernel or tile to take, with the keys of `advise --json`: first, tiles, kernels. It takes a
+ * second, so a budget has few, and what was asked before is known. */
+static int model_advise(lua_State *lua) {
+  enum { STEPS = EXPRESSION_STEPS / 4 };
+  const double pairs_max = 8192.0 * 8192.0;
+  Question q = {0};
+  Problem problem;
+  const Gpu *gpu;
+  char state[QUESTION_STATE_BYTES], first[96];
+  Error error = {0};
+  arguments_read(lua, "advise", QUESTION_SETS, &q, NULL);
+  if (!*q.gpu) strcpy(q.gpu, "h200");
+  if (lua_getfield(lua, LUA_REGISTRYINDEX, question_state(&q, state)) == LUA_TTABLE) return 1;
+  const bool is_named = q.n_algorithms > 0;
+  pose(lua, "advise", &q, &problem, &gpu);
+  const Shape *shape = &problem.shape;
+  if ((double)shape->N_q * (double)shape->N_k * (double)shape->heads * (double)shape->batch > pairs_max)
+    sandbox_fail(lua, "advise: more than 8192 x 8192 scores; take a smaller N or fewer heads");
+  sandbox_charge(lua, STEPS);
+  Advice advice = {.kernels = sandbox_scope(lua)->limits.kernels};
+  const size_t bytes = ADVICE_CANDIDATES_MAX * sizeof *advice.candidates;
+  advice.candidates = memset(lua_newuserdatauv(lua, bytes, 0), 0, bytes);
+  if (advice_make(&advice, &problem, q.algorithms[0], is_named, gpu, &error)) sandbox_refuse(lua, "advise", &error);
+  sandbox_begin(sandbox_scope(lua)); /* that time is bounded, and was charged */
+  SandboxReport report;
+  const ReportSink sink = sandbox_report(&report, lua);
+  sink.open_object(sink.context, NULL);
+  advice_name(&advice.candidates[0], first, sizeof first);
+  sink.text(sink.context, "first", first);
+  advice_report(&sink, &advice);
+  lua_pushvalue(lua, -1);
+  lua_setfield(lua, LUA_REGISTRYINDEX, state);
+  return 1;
+}
+
+const luaL_Reg LIBRARY_MODEL[] = {
+    {"sim", model_sim}, {"ask", model_sim}, {"events", model_events}, {"advise", model_advise}, {NULL, NULL}};

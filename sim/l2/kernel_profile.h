@@ -117,6 +117,10 @@ typedef struct {
   KeyfileNote notes[PROFILE_FIELD_COUNT];
 } Profile;
 
+/* All that come with Tilewalk; returns how many. */
+enum { PROFILES_MAX = 32 };
+typedef int ProfileList(const Profile *all[PROFILES_MAX]);
+
 /* Reads a description; display_name is what messages call the file. *profile is unchanged on error. Checks what must
  * agree (a tile has both sides, an algorithm exists, ...) with the line in the message. */
 Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error);

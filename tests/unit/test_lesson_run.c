@@ -342,6 +342,12 @@ static const struct {
     /* figures are computed, or quoted; sizes of an element are what they are */
     {FIVE("explain: It has 80 GB."), "'80 GB' of 'three' is typed in"},
     {FIVE("allow: 80\nexplain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`."), NULL},
+    {GOOD "It has 80 GB.\n", "'80 GB' is typed in"},
+    /* what a sentence recommends is computed */
+    {FIVE("explain: It runs. The best are 64 parts."), "'64 parts' is recommended"},
+    {FIVE("explain: 2.5 parts are the fastest, they say."), "is recommended"},
+    {FIVE("explain: {8 * 8} parts are best, `64` too. There are 64 of them."), NULL},
+    {FIVE("allow: 64\nexplain: 64 parts are best."), NULL},
     /* parentheses in each other are read */
     {FIVE("explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4."), "that is not so"},
     {FIVE("explain: So 1 / 0.82 = 1.21."), "'1 / 0.82 = 1.21', and that"},

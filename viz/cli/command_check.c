@@ -9,7 +9,7 @@
 #include "viz/request/assets.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
-#include "viz/request/description.h"
+#include "viz/lesson/lesson_library.h"
 #include "viz/request/request.h"
 
 enum { FILES_MAX = 8, IDS_BYTES = 4096, WORD_BYTES = 128, PATH_BYTES = 1024, N_LETTERS = 26 };
@@ -72,18 +72,10 @@ Status check_read(Claims *claims, Error *error) {
   return STATUS_OK;
 }
 
-static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
-  (void)context;
-  if (strchr(name, '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
-    return error_refuse(error, "'%s' is no name of a GPU; 'tilewalk list gpus' lists them", quote_text(name).text);
-  return description_gpu(name, gpu, error);
-}
-
 static Status compute(Claims *claims, const bool *chosen, Error *error) {
-  const ExpressionLimits limits = {.load_gpu = load_gpu};
   for (size_t k = 0; k < claims->n_entries; k++) {
     if (!chosen[k]) continue;
-    const Status status = claims_compute(claims, k, &limits, error);
+    const Status status = claims_compute(claims, k, &LESSON_LIMITS, error);
     if (status) return status;
   }
   return STATUS_OK;

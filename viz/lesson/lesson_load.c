@@ -8,6 +8,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
+#include "viz/request/own.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_workshop.h"
 
@@ -90,7 +91,7 @@ static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) 
   return status ? status : description_gpu(name, gpu, error);
 }
 
-const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu, .workshop = &LESSON_WORKSHOP};
+const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu, .kernels = own_kernels, .workshop = &LESSON_WORKSHOP};
 
 /* ---- Anchors and the glossary */
 

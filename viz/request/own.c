@@ -9,7 +9,7 @@
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
 
-enum { KERNELS = 32, MASKS = 64, MASK_FILE_BYTES_MAX = 1 << 23, NAME_BYTES = 512 };
+enum { KERNELS = PROFILES_MAX, MASKS = 64, MASK_FILE_BYTES_MAX = 1 << 23, NAME_BYTES = 512 };
 
 typedef struct {
   char name[NAME_BYTES];
@@ -53,6 +53,15 @@ Status own_kernel(const char *name, const Profile **kernel, Error *error) {
   else
     *kernel = keep(&kernels[n_kernels++ % KERNELS], name, profile);
   return status;
+}
+
+int own_kernels(const Profile *all[PROFILES_MAX]) {
+  DescriptionNames *names = calloc(1, sizeof *names);
+  int n = 0;
+  if (names && !description_names("kernels", names, NULL))
+    for (int k = 0; k < names->n && n < PROFILES_MAX; k++) n += !own_kernel(names->names[k], &all[n], NULL);
+  free(names);
+  return n;
 }
 
 static Pattern *read_pattern(const char *name, PatternMatrix matrix, Error *error) {

@@ -14,6 +14,9 @@ enum { OWN_PROGRAMS_MAX = 8 };
  * time, and gives the same one as long as it says the same. Errors: as description_kernel. */
 Status own_kernel(const char *name, const Profile **kernel, Error *error);
 
+/* All that come with Tilewalk, for advice. */
+ProfileList own_kernels;
+
 /* `strided:4`, `documents:./lengths.txt`, `./blocks.txt`: for the matrix of a completed shape. It lives as a kernel
  * does. Errors: no such mask or file, a file of another size (with its line), too many blocks. */
 Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error);
