@@ -66,6 +66,14 @@ wheel=$(viz/python/wheel.py "$library" 0.0.1 "$work") || fail "no wheel"
 python3 -m zipfile -e "$wheel" "$work/site" || fail "the wheel does not unpack"
 (cd "$work" && unset TILEWALK_ASSETS && ROOT=$root PYTHONPATH=$work/site python3 -) <<'PYTHON' || fail "the package"
 import concurrent.futures, inspect, os, re, tilewalk
+def host():
+    signals = re.findall("Sig(?:Ign|Cgt):.*(.{8})", open("/proc/self/status").read())
+    return signals, sorted(os.listdir("/proc/self/fd")), os.getcwd()
+before = host()
+for command in set(tilewalk._library.commands()) - {"crosscheck", "advise"}:  # minutes, without words
+    try: tilewalk.ask(command)
+    except tilewalk.Error: pass
+    assert host() == before, command
 basics = os.path.join(os.environ["ROOT"], "tests/support/kernels/recorded/basics.ptx")
 floats = dict(entry="saxpy", grid=5, block=256, args=["i32:1100", "f32:2", "f32[1280]:normal:1", "f32[1280]:zero"])
 run = tilewalk.sim(N=4096, gpu="h200", algorithm=["standard", "fa2"], causal=True)
