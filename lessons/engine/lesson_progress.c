@@ -97,7 +97,7 @@ Status lesson_progress_open(LessonProgress *p, FILE *warnings, Error *error) {
   json_t *read = NULL;
   Error why = {0};
   RecordLock lock;
-  *p = (LessonProgress){.root = fresh(), .changes = json_object(), .warnings = warnings};
+  *p = (LessonProgress){.root = fresh(), .changes = json_array(), .warnings = warnings};
   if (!p->root || !p->changes) return no_memory(error);
   if (!record_path("XDG_STATE_HOME", ".local/state", "lessons.json", p->path)) p->path[0] = '\0';
   if (!*p->path) return STATUS_OK;
@@ -133,40 +133,31 @@ static json_t *lesson_in(const json_t *root, const char *lesson) {
   return json_object_get(json_object_get(root, "lessons"), lesson);
 }
 
-/* A lesson at its beginning. What was answered first stays, where it had the same numbers. */
-static json_t *begun(json_t *seed, const json_t *before) {
-  json_t *first = json_equal(json_object_get(before, "seed"), seed) ? json_object_get(before, "first") : NULL;
-  return json_pack("{s:O?, s:i, s:b, s:{}, s:O*}", "seed", seed, "block", 0, "finished", 0, "answers", "first", first);
+/* Adds one change to a record. A lesson begins anew where the change says so, or another had other numbers; what was
+ * answered first stays, where it had the same. */
+static bool apply(json_t *root, const json_t *change) {
+  const char *name = json_string_value(json_object_get(change, "lesson"));
+  json_t *lesson = lesson_in(root, name), *begin = json_object_get(change, "begin"),
+         *seed = json_object_get(change, "seed"), *at = json_object_get(change, "at"),
+         *answers = json_object_get(change, "answers"), *first = json_object_get(change, "first");
+  const bool same = json_equal(json_object_get(lesson, "seed"), seed);
+  if (!lesson || json_is_true(begin) || (begin && !same)) {
+    lesson = json_pack("{s:O, s:i, s:b, s:{}, s:O*}", "seed", seed, "block", 0, "finished", 0, "answers", "first",
+                       same ? json_object_get(lesson, "first") : NULL);
+    if (json_object_set_new(json_object_get(root, "lessons"), name, lesson)) return false;
+  }
+  if (first && !json_is_object(json_object_get(lesson, "first")) && json_object_set_new(lesson, "first", json_object()))
+    return false;
+  return !(at && json_object_update(lesson, at)) &&
+         !(answers && json_object_update(json_object_get(lesson, "answers"), answers)) &&
+         !(first && json_object_update_missing(json_object_get(lesson, "first"), first));
 }
 
-/* The lesson of the record that a change belongs to: begun anew where the change says so. NULL: no memory. */
-static json_t *take_up(const LessonProgress *p, json_t *root, const char *name, const json_t *change) {
-  const json_t *begin = json_object_get(change, "begin");
-  json_t *there = lesson_in(root, name), *own = lesson_in(p->root, name);
-  const bool same = there && json_equal(json_object_get(there, "seed"), json_object_get(own, "seed"));
-  if (there && (!begin || (same && json_is_false(begin)))) return there;
-  json_t *made = begun(json_object_get(own, "seed"), there);
-  return made && json_object_set_new(json_object_get(root, "lessons"), name, made) == 0 ? made : NULL;
-}
-
-/* What is there already stays. */
-static bool add_first(json_t *lesson, json_t *first) {
-  if (!first) return true;
-  json_t *there = json_object_get(lesson, "first");
-  return json_is_object(there) ? json_object_update_missing(there, first) == 0
-                               : json_object_set_new(lesson, "first", json_copy(first)) == 0;
-}
-
-static bool apply(const LessonProgress *p, json_t *root) {
-  const char *name;
+static bool apply_all(const LessonProgress *p, json_t *root) {
+  size_t k;
   json_t *change;
-  json_object_foreach(p->changes, name, change) {
-    json_t *lesson = take_up(p, root, name, change), *at = json_object_get(change, "at"),
-           *answers = json_object_get(change, "answers");
-    if (!lesson) return false;
-    if (at && json_object_update(lesson, at) != 0) return false;
-    if (answers && json_object_update(json_object_get(lesson, "answers"), answers) != 0) return false;
-    if (!add_first(lesson, json_object_get(change, "first"))) return false;
+  json_array_foreach(p->changes, k, change) {
+    if (!apply(root, change)) return false;
   }
   return true;
 }
@@ -187,7 +178,7 @@ static Status change_record(LessonProgress *p, const RecordLock *lock, Error *wh
   if (!status) status = look(p, &found, &now, why, error);
   if (status || found == FOUND_NO_USE || found == FOUND_DAMAGE) return status;
   if (!now) now = fresh();
-  if (!now || !apply(p, now)) {
+  if (!now || !apply_all(p, now)) {
     json_decref(now);
     return no_memory(error);
   }
@@ -197,7 +188,7 @@ static Status change_record(LessonProgress *p, const RecordLock *lock, Error *wh
   }
   json_decref(p->root);
   p->root = now;
-  json_object_clear(p->changes);
+  json_array_clear(p->changes);
   return STATUS_OK;
 }
 
@@ -205,7 +196,7 @@ Status lesson_progress_save(LessonProgress *p, Error *error) {
   RecordLock lock;
   Error why = {0};
   if (p->has_failed) return no_memory(error);
-  if (!*p->path || json_object_size(p->changes) == 0) return STATUS_OK;
+  if (!*p->path || json_array_size(p->changes) == 0) return STATUS_OK;
   Status status = STATUS_OK;
   if (record_lock(&lock, p->path, !p->has_waited, &why) == STATUS_OK) {
     status = change_record(p, &lock, &why, error);
@@ -246,41 +237,31 @@ bool lesson_progress_is_right(const LessonProgress *p, const char *lesson, const
 
 /* ---- What is done */
 
-static json_t *change_of(LessonProgress *p, const char *lesson) {
-  json_t *change = json_object_get(p->changes, lesson);
-  if (change) return change;
-  change = json_pack("{s:{}}", "answers");
-  return json_object_set_new(p->changes, lesson, change) == 0 ? change : NULL;
+/* Takes the change over: into the record as it was last seen, and for the next save. */
+static void note(LessonProgress *p, const char *lesson, json_t *change) {
+  if (!json_object_get(change, "seed"))
+    json_object_set(change, "seed", json_object_get(lesson_in(p->root, lesson), "seed"));
+  const int failed = json_object_set_new(change, "lesson", json_string(lesson));
+  if (failed || !apply(p->root, change) || json_array_append(p->changes, change)) p->has_failed = true;
+  json_decref(change);
 }
 
 /* "begin" is whether an older beginning was known: then all of that one goes. */
 void lesson_progress_begin(LessonProgress *p, const char *lesson, uint64_t seed) {
-  const json_t *before = lesson_in(p->root, lesson);
-  const bool was_known = before != NULL;
-  json_t *number = json_integer((json_int_t)seed), *own = begun(number, before);
-  json_decref(number);
-  json_t *change = json_pack("{s:b, s:{}}", "begin", was_known, "answers");
-  const int failed = json_object_set_new(json_object_get(p->root, "lessons"), lesson, own);
-  if (failed | json_object_set_new(p->changes, lesson, change)) p->has_failed = true;
+  note(p, lesson, json_pack("{s:I, s:b}", "seed", (json_int_t)seed, "begin", lesson_in(p->root, lesson) != NULL));
 }
 
 void lesson_progress_at(LessonProgress *p, const char *lesson, int64_t block, bool is_finished) {
-  json_t *at = json_pack("{s:I, s:b}", "block", (json_int_t)block, "finished", is_finished);
-  const int failed = json_object_update(lesson_in(p->root, lesson), at);
-  if (failed | json_object_set_new(change_of(p, lesson), "at", at)) p->has_failed = true;
+  note(p, lesson, json_pack("{s:{s:I, s:b}}", "at", "block", (json_int_t)block, "finished", is_finished));
 }
 
 void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *id, bool right, int tries, int hints) {
-  json_t *answer = json_pack("{s:b, s:i, s:i}", "right", right, "tries", tries, "hints", hints);
-  const int failed = json_object_set(json_object_get(lesson_in(p->root, lesson), "answers"), id, answer);
-  if (failed | json_object_set_new(json_object_get(change_of(p, lesson), "answers"), id, answer)) p->has_failed = true;
+  note(p, lesson, json_pack("{s:{s:{s:b, s:i, s:i}}}", "answers", id, "right", right, "tries", tries, "hints", hints));
 }
 
 void lesson_progress_first(LessonProgress *p, const char *lesson, const char *id, const char *answer) {
-  json_t *first = json_pack("{s:s}", id, answer), *change = change_of(p, lesson);
-  if (!first) return; /* it is no text */
-  if (!add_first(lesson_in(p->root, lesson), first) || !add_first(change, first)) p->has_failed = true;
-  json_decref(first);
+  json_t *change = json_pack("{s:{s:s}}", "first", id, answer);
+  if (change) note(p, lesson, change); /* else it is no text */
 }
 
 char *lesson_progress_hand_in(const LessonProgress *p, const char *lesson, const char *student, int *n) {
@@ -318,9 +299,8 @@ PracticeSkill lesson_progress_skill(const LessonProgress *p, const char *id) {
 
 void lesson_progress_practised(LessonProgress *p, const char *id, PracticeSkill s) {
   if (!lesson_in(p->root, PRACTICE)) lesson_progress_begin(p, PRACTICE, 1);
-  json_t *answer = json_pack("{s:b, s:I, s:i, s:I, s:i, s:I}", "right", s.box > 0, "tries", (json_int_t)s.n_asked,
-                             "hints", 0, "rights", (json_int_t)s.n_right, "box", s.box, "due", (json_int_t)s.due_day);
-  const int failed = json_object_set(json_object_get(lesson_in(p->root, PRACTICE), "answers"), id, answer);
-  if (failed | json_object_set_new(json_object_get(change_of(p, PRACTICE), "answers"), id, answer))
-    p->has_failed = true;
+  note(p, PRACTICE,
+       json_pack("{s:{s:{s:b, s:I, s:i, s:I, s:i, s:I}}}", "answers", id, "right", s.box > 0, "tries",
+                 (json_int_t)s.n_asked, "hints", 0, "rights", (json_int_t)s.n_right, "box", s.box, "due",
+                 (json_int_t)s.due_day));
 }

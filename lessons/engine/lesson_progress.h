@@ -26,7 +26,7 @@
 
 typedef struct {
   json_t *root;    /* the record as last seen, with what was done since */
-  json_t *changes; /* what was done since it was last written: of each lesson "begin", "at", "answers" */
+  json_t *changes; /* the journal: what was done since it was last written: "begin", "at", "answers", "first" */
   FILE *warnings;
   bool has_waited;              /* for a lock that stayed held: no more */
   bool has_warned;              /* a second warning would say the same */
