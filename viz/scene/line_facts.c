@@ -22,19 +22,9 @@ bool line_same_base(const Program *p, int a, int b) {
   return n == base_length(y) && memcmp(x, y, n) == 0;
 }
 
-static bool begins_with(const Program *p, int line, const char *word) {
-  const size_t n = strlen(word);
-  const ProgramLine *l = &p->lines[line];
-  return l->length > n && memcmp(p->text + l->begin, word, n) == 0 && p->text[l->begin + n] == ' ';
-}
-
-static bool is_event(const Program *p, int op) { return p->ops[op].kind == OP_EVENT; }
-
 bool line_moves(const Program *p, int op, LineMove move, int name) {
   const ProgramOp *o = &p->ops[op];
-  if (!is_event(p, op)) return false;
-  if (move == MOVE_LOAD && !begins_with(p, o->line, "load")) return false;
-  if (move == MOVE_STORE && !begins_with(p, o->line, "store") && !begins_with(p, o->line, "add")) return false;
+  if (o->kind != OP_EVENT || !o->moves || event_goes_out(o->event) != (move == MOVE_STORE)) return false;
   for (int k = 0; k < o->n_moved; k++)
     if (o->moved[k] == name) return true;
   return false;
@@ -85,21 +75,22 @@ double line_value(const Program *p, int node, const double *values) {
 /* ---- Shapes ----------------------------------------------------------------------------------------------- */
 
 /* T += U, or T = ... T ... + ... */
-static bool adds(const Program *p, const ProgramAssign *a) {
+bool line_adds(const Program *p, const ProgramAssign *a) {
   if (a->kind != ASSIGN_SET) return a->kind == ASSIGN_ADD;
-  const ProgramNode *root = node_at(p, a->value);
-  return root && root->kind == NODE_ADD && holds_name(p, a->value, a->name);
+  return p->nodes[a->value].kind == NODE_ADD && holds_name(p, a->value, a->name);
 }
 
-static bool divides(const Program *p, const ProgramAssign *a) {
-  const ProgramNode *root = node_at(p, a->value);
-  return a->kind == ASSIGN_SET && root && root->kind == NODE_DIVIDE && name_of(p, root->a) >= 0 &&
+bool line_divides(const Program *p, const ProgramAssign *a) {
+  const ProgramNode *root = &p->nodes[a->value];
+  return a->kind == ASSIGN_SET && root->kind == NODE_DIVIDE && name_of(p, root->a) >= 0 &&
          is_column(p, name_of(p, root->b));
 }
 
-typedef bool IsAssign(const Program *p, const ProgramAssign *a);
+bool line_begins(const Program *p, const ProgramAssign *a) {
+  return a->kind == ASSIGN_SET && !holds_name(p, a->value, a->name);
+}
 
-static bool has_assign(const Program *p, int op, int name, IsAssign *is) {
+bool line_has(const Program *p, int op, int name, LineAssign *is) {
   const ProgramOp *o = &p->ops[op];
   for (int k = 0; k < o->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[o->first_assign + k];
@@ -108,39 +99,25 @@ static bool has_assign(const Program *p, int op, int name, IsAssign *is) {
   return false;
 }
 
-static bool begins(const Program *p, const ProgramAssign *a) {
-  return a->kind == ASSIGN_SET && !holds_name(p, a->value, a->name);
-}
-
-bool line_adds(const Program *p, int op, int name) { return has_assign(p, op, name, adds); }
-bool line_divides(const Program *p, int op, int name) { return has_assign(p, op, name, divides); }
-bool line_begins(const Program *p, int op, int name) { return has_assign(p, op, name, begins); }
-
-static LineShape shape_of_assigns(const Program *p, const ProgramOp *op) {
+static LineShape shape_of(const Program *p, const ProgramOp *op) {
   int n_times = 0;
   bool max = false, add = false, divide = false, product = false;
+  if (op->kind == OP_TEST) return LINE_SKIP;
+  if (op->kind != OP_EVENT) return LINE_OTHER;
+  if (op->moves) return op->event == EVENT_LOAD ? LINE_LOAD : LINE_STORE;
+  if (op->event == EVENT_MASK) return LINE_MASK;
+  if (!op->n_assigns) return LINE_OTHER;
   for (int k = 0; k < op->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[op->first_assign + k];
-    const ProgramNode *root = node_at(p, a->value);
     n_times += a->kind == ASSIGN_TIMES;
-    max |= a->kind == ASSIGN_SET && root && root->kind == NODE_MAX;
-    add |= adds(p, a);
-    divide |= divides(p, a);
+    max |= a->kind == ASSIGN_SET && p->nodes[a->value].kind == NODE_MAX;
+    add |= line_adds(p, a);
+    divide |= line_divides(p, a);
     product |= a->kind == ASSIGN_SET && node_holds(p, a->value, NODE_MATMUL);
   }
   if (max) return LINE_MAXIMUM;
   if (n_times == op->n_assigns) return LINE_SCALE;
   return add ? LINE_ADD : divide ? LINE_DIVIDE : product ? LINE_PRODUCT : LINE_SET;
-}
-
-static LineShape shape_of(const Program *p, int op) {
-  const ProgramOp *o = &p->ops[op];
-  if (o->kind == OP_TEST) return LINE_SKIP;
-  if (o->kind != OP_EVENT) return LINE_OTHER;
-  if (begins_with(p, o->line, "load")) return LINE_LOAD;
-  if (begins_with(p, o->line, "store") || begins_with(p, o->line, "add")) return LINE_STORE;
-  if (begins_with(p, o->line, "mask")) return LINE_MASK;
-  return o->n_assigns ? shape_of_assigns(p, o) : LINE_OTHER;
 }
 
 /* ---- One shape after the other ---------------------------------------------------------------------------- */
@@ -157,69 +134,41 @@ static bool follows(const Program *p, int kernel, int name, int other) {
   return true;
 }
 
-static void of_max(const Program *p, const ProgramOp *op, LineFacts *f) {
-  for (int k = 0; k < op->n_assigns && f->result < 0; k++) {
-    const ProgramAssign *a = &p->assigns[op->first_assign + k];
-    const ProgramNode *root = node_at(p, a->value);
-    if (a->kind != ASSIGN_SET || !root || root->kind != NODE_MAX) continue;
-    const ProgramNode *best = node_at(p, root->b);
-    f->result = (int8_t)a->name;
-    f->old = (int8_t)name_of(p, root->a);
-    f->best = (int8_t)(best && best->kind == NODE_ROW_MAX ? name_of(p, best->a) : name_of(p, root->b));
-    if (!is_column(p, f->old)) f->old = -1;
-    f->is_maximum = f->old >= 0 && is_tile(p, f->best) && follows(p, op->kernel, f->old, f->result);
-    if (!is_column(p, f->best) && !is_tile(p, f->best)) f->best = -1;
-  }
+static void of_max(const Program *p, const ProgramOp *op, const ProgramAssign *a, LineFacts *f) {
+  const ProgramNode *root = &p->nodes[a->value];
+  if (f->result >= 0 || a->kind != ASSIGN_SET || root->kind != NODE_MAX) return;
+  const ProgramNode *best = &p->nodes[root->b];
+  f->result = a->name;
+  f->old = name_of(p, root->a);
+  f->best = best->kind == NODE_ROW_MAX ? name_of(p, best->a) : name_of(p, root->b);
+  if (!is_column(p, f->old)) f->old = -1;
+  f->is_maximum = f->old >= 0 && is_tile(p, f->best) && follows(p, op->kernel, f->old, f->result);
+  if (!is_column(p, f->best) && !is_tile(p, f->best)) f->best = -1;
 }
 
 static bool is_divided_by(const Program *p, int name, int divisor) {
   for (int k = 0; k < p->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[k];
-    if (a->name == name && divides(p, a) && name_of(p, p->nodes[a->value].b) == divisor) return true;
+    if (a->name == name && line_divides(p, a) && name_of(p, p->nodes[a->value].b) == divisor) return true;
   }
   return false;
 }
 
-static void of_scale(const Program *p, const ProgramOp *op, LineFacts *f) {
-  for (int k = 0; k < op->n_assigns; k++) {
-    const ProgramAssign *a = &p->assigns[op->first_assign + k];
-    const int by = name_of(p, a->value);
-    if (f->factor < 0) f->factor = a->value;
-    if (is_column(p, a->name) && f->sum < 0) f->sum = (int8_t)a->name;
-    if (!is_column(p, a->name) && f->total < 0) f->total = (int8_t)a->name;
-    if (by >= 0 && is_divided_by(p, a->name, by)) {
-      f->undoes_division = true;
-      f->divisor = (int8_t)by;
-      f->total = (int8_t)a->name;
-    }
-  }
-}
-
-static void of_add(const Program *p, const ProgramOp *op, LineFacts *f) {
-  for (int k = 0; k < op->n_assigns; k++) {
-    const ProgramAssign *a = &p->assigns[op->first_assign + k];
-    if (is_tile(p, a->name) && node_at(p, a->value)->kind == NODE_EXP) f->weights = (int8_t)a->name;
-    if (!adds(p, a)) continue;
-    if (is_column(p, a->name) && f->sum < 0) f->sum = (int8_t)a->name;
-    if (!is_column(p, a->name) && f->total < 0) f->total = (int8_t)a->name;
-    if (f->is_over_parts && f->factor < 0) f->factor = (int16_t)find_kind(p, a->value, NODE_EXP);
-  }
-  if (f->total < 0) f->total = f->sum;
-}
-
-/* SET: the value a row among what is set. */
-static void of_set(const Program *p, const ProgramOp *op, LineFacts *f) {
-  for (int k = 0; k < op->n_assigns && f->sum < 0; k++)
-    if (is_column(p, p->assigns[op->first_assign + k].name)) f->sum = (int8_t)p->assigns[op->first_assign + k].name;
-}
-
-static void of_divide(const Program *p, const ProgramOp *op, LineFacts *f) {
-  for (int k = 0; k < op->n_assigns && f->total < 0; k++) {
-    const ProgramAssign *a = &p->assigns[op->first_assign + k];
-    if (!divides(p, a)) continue;
-    f->total = (int8_t)a->name;
-    f->divisor = (int8_t)name_of(p, p->nodes[a->value].b);
-  }
+/* What one statement of the line says, the first that does so. */
+static void of_assign(const Program *p, const ProgramAssign *a, LineFacts *f) {
+  const bool is_part = f->shape == LINE_ADD && line_adds(p, a), is_scaled = f->shape == LINE_SCALE,
+             is_value = is_column(p, a->name), is_quotient = f->shape == LINE_DIVIDE && line_divides(p, a);
+  const int by = is_quotient ? name_of(p, p->nodes[a->value].b) : name_of(p, a->value);
+  if ((is_part || is_scaled || f->shape == LINE_SET) && is_value && f->sum < 0) f->sum = a->name;
+  if (((is_part || is_scaled) && !is_value && f->total < 0) || (is_quotient && f->total < 0)) f->total = a->name;
+  if (is_scaled && f->factor < 0) f->factor = a->value;
+  if (is_part && f->is_over_parts && f->factor < 0) f->factor = find_kind(p, a->value, NODE_EXP);
+  if (f->shape == LINE_ADD && is_tile(p, a->name) && p->nodes[a->value].kind == NODE_EXP) f->weights = a->name;
+  if (is_quotient && f->divisor < 0) f->divisor = by;
+  if (!is_scaled || by < 0 || !is_divided_by(p, a->name, by)) return;
+  f->undoes_division = true;
+  f->divisor = by;
+  f->total = a->name;
 }
 
 static bool is_moved(const Program *p, int name) {
@@ -230,7 +179,7 @@ static bool is_moved(const Program *p, int name) {
 
 static bool are_scores(const Program *p, int name) {
   for (int op = 0; op < p->n_ops; op++)
-    if (is_event(p, op) && begins_with(p, p->ops[op].line, "mask") && p->ops[op].moved[0] == name) return true;
+    if (p->ops[op].kind == OP_EVENT && p->ops[op].event == EVENT_MASK && p->ops[op].moved[0] == name) return true;
   for (int k = 0; k < p->n_nodes; k++)
     if (p->nodes[k].kind == NODE_ROW_MAX && name_of(p, p->nodes[k].a) == name) return true;
   return false;
@@ -243,30 +192,29 @@ static void of_product(const Program *p, const ProgramOp *op, LineFacts *f) {
   f->is_scores = are_scores(p, a->name);
   f->stays_on_chip = !is_moved(p, a->name);
   if (!turned || turned->kind != NODE_TRANSPOSE || op->n_assigns > 1 || !is_tile(p, a->name)) return;
-  f->left = (int8_t)name_of(p, product->a);
-  f->right = (int8_t)name_of(p, turned->a);
+  f->left = name_of(p, product->a);
+  f->right = name_of(p, turned->a);
 }
 
 void line_facts(const Program *p, int at, LineFacts *f) {
   const ProgramOp *op = &p->ops[at];
-  *f = (LineFacts){.shape = shape_of(p, at), .op = at};
+  *f = (LineFacts){.shape = shape_of(p, op), .op = at};
   f->loop_i = f->loop_j = f->loop_s = f->first = f->sum = f->total = f->result = f->old = f->best = -1;
-  f->weights = f->divisor = f->left = f->right = -1;
-  f->factor = -1;
+  f->weights = f->divisor = f->left = f->right = f->factor = -1;
   for (int loop = op->parent; loop >= 0; loop = p->ops[loop].parent) {
     const uint8_t dim = p->ops[loop].dim;
-    if (dim == DIM_I) f->loop_i = (int8_t)loop;
-    if (dim == DIM_J || p->ops[loop].diagonal) f->loop_j = (int8_t)loop;
-    if (dim == DIM_S) f->loop_s = (int8_t)loop;
+    if (dim == DIM_I) f->loop_i = loop;
+    if (dim == DIM_J || p->ops[loop].diagonal) f->loop_j = loop;
+    if (dim == DIM_S) f->loop_s = loop;
   }
   f->is_over_parts = f->loop_s >= 0 && f->loop_j < 0;
-  if (op->n_moved) f->first = (int8_t)op->moved[0];
-  if (!op->n_moved && op->n_assigns) f->first = (int8_t)p->assigns[op->first_assign].name;
-  f->is_add = f->shape == LINE_STORE && begins_with(p, op->line, "add");
-  if (f->shape == LINE_MAXIMUM) of_max(p, op, f);
-  if (f->shape == LINE_SCALE) of_scale(p, op, f);
-  if (f->shape == LINE_ADD) of_add(p, op, f);
-  if (f->shape == LINE_SET) of_set(p, op, f);
-  if (f->shape == LINE_DIVIDE) of_divide(p, op, f);
+  if (op->n_moved) f->first = op->moved[0];
+  if (!op->n_moved && op->n_assigns) f->first = p->assigns[op->first_assign].name;
+  f->is_add = f->shape == LINE_STORE && op->event == EVENT_ADD;
+  for (int k = 0; k < op->n_assigns; k++) {
+    of_assign(p, &p->assigns[op->first_assign + k], f);
+    if (f->shape == LINE_MAXIMUM) of_max(p, op, &p->assigns[op->first_assign + k], f);
+  }
+  if (f->shape == LINE_ADD && f->total < 0) f->total = f->sum;
   if (f->shape == LINE_PRODUCT) of_product(p, op, f);
 }

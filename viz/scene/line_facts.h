@@ -28,21 +28,21 @@ typedef enum {
 typedef struct {
   LineShape shape;
   int op;
-  int8_t loop_i, loop_j, loop_s; /* OP_LOOP of the loops around it over rows, columns and splits */
-  int8_t first;                  /* name moved first, masked, or set first */
-  int8_t sum;                    /* ADD, SCALE, SET: a value a row that is added to, scaled or set */
-  int8_t total;                  /* ADD, DIVIDE, SCALE: the name of which blocks are added to, divided, scaled */
-  int8_t result, old, best;      /* MAX: result = max(old, best), best a tile's rows or a value a row */
-  bool is_maximum;               /* MAX: old is set to nothing but the result, and constants where it begins */
-  int8_t divisor;                /* DIVIDE */
-  int8_t left, right;            /* PRODUCT of two names: every row of one meets every row of the other */
-  int8_t weights;                /* ADD: set to an exponential on the same line */
-  int16_t factor;                /* SCALE; and ADD of a part times e^(...) */
-  bool is_add;                   /* STORE: `add` */
-  bool is_scores;                /* PRODUCT: what it sets is masked, or its row maximum taken */
-  bool stays_on_chip;            /* PRODUCT: no line moves what it sets */
-  bool undoes_division;          /* SCALE: of what another line divides, by what it is divided by */
-  bool is_over_parts;            /* in a loop over splits, and over no columns */
+  int loop_i, loop_j, loop_s; /* OP_LOOP of the loops around it over rows, columns and splits */
+  int first;                  /* name moved first, masked, or set first */
+  int sum;                    /* ADD, SCALE, SET: a value a row that is added to, scaled or set */
+  int total;                  /* ADD, DIVIDE, SCALE: the name of which blocks are added to, divided, scaled */
+  int result, old, best;      /* MAX: result = max(old, best), best a tile's rows or a value a row */
+  bool is_maximum;            /* MAX: old is set to nothing but the result, and constants where it begins */
+  int divisor;                /* DIVIDE */
+  int left, right;            /* PRODUCT of two names: every row of one meets every row of the other */
+  int weights;                /* ADD: set to an exponential on the same line */
+  int factor;                 /* SCALE; and ADD of a part times e^(...) */
+  bool is_add;                /* STORE: `add` */
+  bool is_scores;             /* PRODUCT: what it sets is masked, or its row maximum taken */
+  bool stays_on_chip;         /* PRODUCT: no line moves what it sets */
+  bool undoes_division;       /* SCALE: of what another line divides, by what it is divided by */
+  bool is_over_parts;         /* in a loop over splits, and over no columns */
 } LineFacts;
 
 void line_facts(const Program *program, int op, LineFacts *facts);
@@ -50,10 +50,11 @@ void line_facts(const Program *program, int op, LineFacts *facts);
 /* Blocks that two names share, whatever their subscripts: "O_i" and "O_is". */
 bool line_same_base(const Program *program, int a, int b);
 
-/* Whether an operation adds to the name, divides it, or begins it anew: sets it to what does not depend on it. */
-bool line_adds(const Program *program, int op, int name);
-bool line_divides(const Program *program, int op, int name);
-bool line_begins(const Program *program, int op, int name);
+/* Whether a statement adds to its name, divides it, or begins it anew: sets it to what does not depend on it; and
+ * whether an operation has such a one for the name. */
+typedef bool LineAssign(const Program *program, const ProgramAssign *assign);
+LineAssign line_adds, line_divides, line_begins;
+bool line_has(const Program *program, int op, int name, LineAssign *is);
 
 /* Whether the operation moves a block of this base: loads it, or stores or adds to it. */
 typedef enum { MOVE_LOAD = 0, MOVE_STORE } LineMove;

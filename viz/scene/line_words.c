@@ -1,6 +1,7 @@
 #include "viz/scene/line_words.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,63 +12,58 @@ typedef struct {
   size_t length;
 } Piece;
 
-static void put(char *text, size_t size, const char *from, size_t length) {
-  const size_t used = strlen(text);
-  if (used + length + 1 > size) return;
-  memcpy(text + used, from, length);
-  text[used + length] = '\0';
+void phrase_put(Phrase to, const char *format, ...) {
+  const size_t used = strlen(to.text);
+  va_list arguments;
+  va_start(arguments, format);
+  if (vsnprintf(to.text + used, to.size - used, format, arguments) >= (int)(to.size - used)) to.text[used] = '\0';
+  va_end(arguments);
 }
 
-static void put_string(char *text, size_t size, const char *from) { put(text, size, from, strlen(from)); }
-
-static void put_index(char *text, size_t size, char subscript, const Event *e, bool is_first) {
-  char number[32];
+static void put_index(Phrase to, char subscript, const Event *e, bool is_first) {
   const int64_t index = subscript == 'i' ? e->i : subscript == 'j' ? e->j : subscript == 'h' ? e->head : e->split;
-  snprintf(number, sizeof number, "%s%" PRId64, is_first ? "" : ",", index);
-  put_string(text, size, number);
+  phrase_put(to, "%s%" PRId64, is_first ? "" : ",", index);
 }
 
 /* A name as the program writes it: letters, primes, "_" and subscripts. */
-static void put_written(const Piece *word, const Event *e, char *text, size_t size) {
+static void put_written(const Piece *word, const Event *e, Phrase to) {
   size_t k = 0;
   for (; k < word->length && word->at[k] != '_'; k++) {
     if (word->at[k] == '\'')
-      put_string(text, size, "′");
+      phrase_put(to, "′");
     else
-      put(text, size, word->at + k, 1);
+      phrase_put(to, "%c", word->at[k]);
   }
   if (k >= word->length || !e) return;
-  put_string(text, size, "[");
-  for (size_t n = k + 1; n < word->length; n++) put_index(text, size, word->at[n], e, n == k + 1);
-  put_string(text, size, "]");
+  phrase_put(to, "[");
+  for (size_t n = k + 1; n < word->length; n++) put_index(to, word->at[n], e, n == k + 1);
+  phrase_put(to, "]");
 }
 
-const char *line_put_base(const Program *p, int name, char *text, size_t size) {
+void line_put_base(const Program *p, int name, Phrase to) {
   const Piece word = {p->names[name].text, strlen(p->names[name].text)};
-  put_written(&word, NULL, text, size);
-  return text;
+  put_written(&word, NULL, to);
 }
 
-const char *line_put_moved_name(const Program *p, int name, char *text, size_t size) {
+void line_put_moved_name(const Program *p, int name, Phrase to) {
   for (int op = 0; op < p->n_ops; op++)
     for (int k = 0; p->ops[op].moves && k < p->ops[op].n_moved; k++)
       if (p->ops[op].moved[k] != name && line_same_base(p, p->ops[op].moved[k], name)) {
-        put_string(text, size, p->names[name].text);
-        return text;
+        phrase_put(to, "%s", p->names[name].text);
+        return;
       }
-  return line_put_base(p, name, text, size);
+  line_put_base(p, name, to);
 }
 
-const char *line_put_name(const Program *p, int name, const Event *e, char *text, size_t size) {
+void line_put_name(const Program *p, int name, const Event *e, Phrase to) {
   const ProgramName *n = &p->names[name];
   const Piece word = {n->text, strlen(n->text)};
-  put_written(&word, e, text, size);
-  if (n->subscripts || n->rows != SIDE_ROWS || n->cols != SIDE_COLS || e->i < 0 || e->j < 0) return text;
-  put_string(text, size, "[");
-  put_index(text, size, 'i', e, true);
-  put_index(text, size, 'j', e, false);
-  put_string(text, size, "]");
-  return text;
+  put_written(&word, e, to);
+  if (n->subscripts || n->rows != SIDE_ROWS || n->cols != SIDE_COLS || e->i < 0 || e->j < 0) return;
+  phrase_put(to, "[");
+  put_index(to, 'i', e, true);
+  put_index(to, 'j', e, false);
+  phrase_put(to, "]");
 }
 
 /* ---- A line ------------------------------------------------------------------------------------------------ */
@@ -88,33 +84,28 @@ static bool begins(const char *at, size_t left, const char *word) {
 }
 
 /* The text with indices, and signs as they are printed. */
-static void put_text(Piece from, const Event *e, char *text, size_t size) {
+static void put_text(Piece from, const Event *e, Phrase to) {
   static const struct {
     const char *written, *printed;
-  } SIGNS[] = {{"sqrt(d)", "√d"}, {"^T", "ᵀ"}, {" - ", " − "}, {"-inf", "−∞"}, {"inf", "∞"}, {" x ", " × "}};
+  } SIGNS[] = {{"sqrt(d)", "√d"}, {"^T", "ᵀ"},   {" - ", " − "}, /* longest first: */ {"-inf", "−∞"},
+               {"inf", "∞"},      {" x ", " × "}};
   for (size_t k = 0; k < from.length;) {
     const char *at = from.at + k;
     const size_t left = from.length - k;
     size_t n = 0;
     for (size_t sign = 0; sign < sizeof SIGNS / sizeof *SIGNS && n == 0; sign++) {
       if (!begins(at, left, SIGNS[sign].written)) continue;
-      put_string(text, size, SIGNS[sign].printed);
+      phrase_put(to, "%s", SIGNS[sign].printed);
       n = strlen(SIGNS[sign].written);
     }
     if (n == 0 && ascii_is_alpha(*at)) {
       const Piece word = {at, n = name_length(at, left)};
-      put_written(&word, e, text, size);
+      put_written(&word, e, to);
     } else if (n == 0) {
-      put(text, size, at, n = 1);
+      phrase_put(to, "%c", *at), n = 1;
     }
     k += n;
   }
-}
-
-static bool is_move(const Program *p, const Event *e) {
-  const ProgramLine *l = &p->lines[e->line];
-  const char *at = p->text + l->begin;
-  return begins(at, l->length, "load ") || begins(at, l->length, "store ") || begins(at, l->length, "add ");
 }
 
 /* Without " once" and " when SWITCH"; what chooses rows stays. */
@@ -125,7 +116,7 @@ static Piece line_of(const Program *p, const Event *e) {
     const size_t left = line.length - k;
     const bool is_once =
         begins(line.at + k, left, " once") && (left == 5 || line.at[k + 5] == ' ' || line.at[k + 5] == ',');
-    const bool is_switch = begins(line.at + k, left, " when ") && (!p->ops[e->op].value || is_move(p, e));
+    const bool is_switch = begins(line.at + k, left, " when ") && (!p->ops[e->op].value || event_moves((int)e->kind));
     if (is_switch || is_once) line.length = k;
   }
   return line;
@@ -159,36 +150,34 @@ static size_t word_length(Piece line) {
 }
 
 /* What a load or store says of the names that this event moves, of all that the line does. */
-static void put_moved(const Program *p, const Event *e, char *text, size_t size) {
+static void put_moved(const Program *p, const Event *e, Phrase to) {
   const ProgramOp *op = &p->ops[e->op];
   const Piece line = line_of(p, e);
   const size_t verb = word_length(line);
   const Piece rest = {line.at + verb, line.length - verb};
   for (int k = 0; k < op->n_moved; k++) {
-    if (k) put_string(text, size, ", ");
-    put_text(part_with(rest, ',', p->names[op->moved[k]].text), e, text, size);
+    if (k) phrase_put(to, ", ");
+    put_text(part_with(rest, ',', p->names[op->moved[k]].text), e, to);
   }
 }
 
-const char *line_put_blocks(const Program *p, const Event *e, char *text, size_t size) {
+void line_put_blocks(const Program *p, const Event *e, Phrase to) {
   const ProgramOp *op = &p->ops[e->op];
   for (int k = 0; k < op->n_moved; k++) {
-    if (k) put_string(text, size, ", ");
-    line_put_name(p, op->moved[k], e, text, size);
+    if (k) phrase_put(to, ", ");
+    line_put_name(p, op->moved[k], e, to);
   }
-  if (!op->n_moved && op->n_assigns) line_put_name(p, p->assigns[op->first_assign].name, e, text, size);
-  return text;
+  if (!op->n_moved && op->n_assigns) line_put_name(p, p->assigns[op->first_assign].name, e, to);
 }
 
-const char *line_put(const Program *p, const Event *e, char *text, size_t size) {
+void line_put(const Program *p, const Event *e, Phrase to) {
   const Piece line = line_of(p, e);
-  if (!is_move(p, e)) {
-    put_text(line, e, text, size);
-    return text;
-  }
-  put(text, size, line.at, word_length(line));
-  put_moved(p, e, text, size);
-  return text;
+  const bool moves = event_moves((int)e->kind);
+  if (moves) phrase_put(to, "%.*s", (int)word_length(line), line.at);
+  if (moves)
+    put_moved(p, e, to);
+  else
+    put_text(line, e, to);
 }
 
 static int words_in(Piece line) {
@@ -202,15 +191,14 @@ static int main_name(const LineFacts *l) {
   return l->total >= 0 ? l->total : l->first;
 }
 
-const char *line_put_statement(const Program *p, const Event *e, int most_words, char *text, size_t size) {
-  if (is_move(p, e)) {
-    put_moved(p, e, text, size);
-    return text;
+void line_put_statement(const Program *p, const Event *e, int most_words, Phrase to) {
+  if (event_moves((int)e->kind)) {
+    put_moved(p, e, to);
+    return;
   }
   LineFacts facts;
   line_facts(p, e->op, &facts);
   const Piece line = line_of(p, e);
   const int name = words_in(line) > most_words ? main_name(&facts) : -1;
-  put_text(name >= 0 ? part_with(line, ';', p->names[name].text) : line, e, text, size);
-  return text;
+  put_text(name >= 0 ? part_with(line, ';', p->names[name].text) : line, e, to);
 }

@@ -10,7 +10,7 @@
 
 /* ---- The sentences --------------------------------------------------------------------------------------------
  *
- * {X} the blocks, {line} the program's statement, {bytes} of the event, {name} what it moves, {read} {written} of it so
+ * {X} the blocks, {line} the program's statement, {bytes} of the event, {name} what it moves, {read} {moved} of it so
  * far, {size}; {load} of {loads}, {more} to come, {store} of {stores}; {kernel} {writer} {reader}; {i} {j} {part}
  * {parts}; {rows} {cols} {scores} of the tile, {hidden} of them by the mask, {seeing} rows that see a key; {row} the
  * row that is computed: {kept} keys it sees here, {hid} it does not, {seen} with those before, {left} after; its values
@@ -28,7 +28,7 @@ typedef struct {
 
 #define COMES    "{X} comes back from HBM: {bytes}."
 #define LOAD     "Load {X} from HBM: {bytes}."
-#define NTH_LOAD "Load {load} of {loads} of this block; {read} of {name} so far."
+#define NTH_LOAD "Load {load} of {loads} of this block; {moved} of {name} so far."
 #define STORE    "Store {line}: {bytes}."
 #define SO_FAR   "{total} of {whole} have moved so far."
 #define EVERY    "Every row of {Left} meets every row of {Right}."
@@ -64,10 +64,10 @@ static const Sentence SENTENCES[] = {
 
     {LINE_STORE, {NEED_IS_ADD}, "Add to {X} in HBM: {bytes}.", SO_FAR},
     {LINE_STORE, {NEED_READ_BY_KERNEL, NEED_WRITTEN}, STORE,
-     "Kernel {reader} loads it; {written} of {name} written so far."},
+     "Kernel {reader} loads it; {moved} of {name} written so far."},
     {LINE_STORE, {NEED_READ_BY_KERNEL}, STORE, "Kernel {reader} loads it."},
     {LINE_STORE, {NEED_NEVER_LOADED_LATER, NEED_ONLY_STORE, NEED_WRITTEN}, STORE,
-     "Its only store, and no load follows: {written} of {size} of {name}."},
+     "Its only store, and no load follows: {moved} of {size} of {name}."},
     {LINE_STORE, {NEED_NEVER_LOADED_LATER, NEED_ONLY_STORE}, STORE,
      "Its only store, and no load follows."},
     {LINE_STORE, {NEED_NEVER_LOADED_LATER, NEED_LAST_STORE}, STORE,
@@ -186,48 +186,49 @@ static bool holds(const Facts *f, const Sentence *s) {
   return true;
 }
 
-static const Sentence *choose(const Facts *f) {
-  const Sentence *s = SENTENCES; /* LINE_SHAPES: whatever the line */
-  while ((s->shape != LINE_SHAPES && s->shape != f->line.shape) || !holds(f, s)) s++;
-  return s;
-}
-
 /* ---- The values in them --------------------------------------------------------------------------------------- */
 
 /* Two decimals; more where those would be 0. */
-static void put_real(char *text, size_t size, double value) {
+static void put_real(Phrase to, double value) {
   const char *sign = value < 0 ? "−" : "";
   const double v = fabs(value);
   if (isnan(value))
-    snprintf(text, size, "not a number");
+    phrase_put(to, "not a number");
   else if (isinf(value))
-    snprintf(text, size, "%s∞", sign);
+    phrase_put(to, "%s∞", sign);
   else if (v >= 1e6 || (v > 0 && v < 0.0005))
-    snprintf(text, size, "%s%.2g", sign, v);
+    phrase_put(to, "%s%.2g", sign, v);
   else
-    snprintf(text, size, "%s%.*f", sign, v > 0 && v < 0.05 ? 4 : v >= 1000 ? 0 : 2, v);
+    phrase_put(to, "%s%.*f", sign, v > 0 && v < 0.05 ? 4 : v >= 1000 ? 0 : 2, v);
 }
 
+/* What stands in braces. */
 typedef struct {
-  const Snapshot *now;
-  const Facts *facts;
-  const char *word; /* what stands in braces */
+  const char *word;
   size_t n;
 } Asked;
 
-static bool is(const Asked *a, const char *word) { return strlen(word) == a->n && memcmp(a->word, word, a->n) == 0; }
+static bool is(Asked a, const char *word) { return strlen(word) == a.n && memcmp(a.word, word, a.n) == 0; }
 
-static bool put_count(const Asked *a, char *text, size_t size) {
-  const Facts *f = a->facts;
+/* Its row in a table, which begins with a word; -1. */
+static int find(Asked a, const void *rows, size_t row_bytes, int n) {
+  for (int k = 0; k < n; k++)
+    if (is(a, *(const char *const *)((const char *)rows + (size_t)k * row_bytes))) return k;
+  return -1;
+}
+#define FIND(a, rows) find(a, rows, sizeof *rows, (int)(sizeof rows / sizeof *rows))
+
+static void put_value(const Facts *f, Asked a, Phrase to) {
+  const LineFacts *l = &f->line;
   const Event *e = &f->event;
   const struct {
     const char *word;
     int64_t count;
-  } COUNTS[] = {{"load", f->loads_before + 1},
-                {"loads", f->loads_all},
-                {"more", f->loads_all - f->loads_before},
-                {"store", f->stores_before + 1},
-                {"stores", f->stores_all},
+  } COUNTS[] = {{"load", f->moves.loads_before + 1},
+                {"loads", f->moves.loads_all},
+                {"more", f->more},
+                {"store", f->moves.stores_before + 1},
+                {"stores", f->moves.stores_all},
                 {"i", e->i},
                 {"j", e->j},
                 {"part", e->split + 1},
@@ -247,141 +248,89 @@ static bool put_count(const Asked *a, char *text, size_t size) {
                 {"added", f->adds_before},
                 {"skip", f->skip_nth},
                 {"skips", f->skip_of},
-                {"bad", f->overflowed}};
-  for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++)
-    if (is(a, COUNTS[k].word)) {
-      snprintf(text, size, "%" PRId64, COUNTS[k].count);
-      return true;
-    }
-  return false;
-}
-
-static bool put_bytes(const Asked *a, char *text, size_t size) {
-  const Snapshot *s = a->now;
-  const Facts *f = a->facts;
+                {"bad", f->overflowed}},
+    NAMES[] = {{"Old", l->old},     {"Best", l->best},   {"New", l->result}, {"Sum", l->sum},
+               {"Total", l->total}, {"Div", l->divisor}, {"Left", l->left},  {"Right", l->right}};
   const struct {
     const char *word;
     Wide bytes;
-  } BYTES[] = {{"bytes", f->event.bytes},
-               {"read", f->read},
-               {"written", f->written},
+  } BYTES[] = {{"bytes", e->bytes},
+               {"moved", f->moved},
                {"size", f->size},
-               {"unread", s->spared_bytes - s->spared_write_bytes},
-               {"unwritten", s->spared_write_bytes},
-               {"total", s->total_bytes},
-               {"whole", s->whole_bytes}};
-  for (size_t k = 0; k < sizeof BYTES / sizeof *BYTES; k++)
-    if (is(a, BYTES[k].word)) {
-      snprintf(text, size, "%s", number_bytes(BYTES[k].bytes).text);
-      return true;
-    }
-  return false;
-}
-
-static bool put_value(const Asked *a, char *text, size_t size) {
-  const Facts *f = a->facts;
+               {"unread", f->now->spared_bytes - f->now->spared_write_bytes},
+               {"unwritten", f->now->spared_write_bytes},
+               {"total", f->now->total_bytes},
+               {"whole", f->now->whole_bytes}};
   const struct {
     const char *word;
     double value;
   } REALS[] = {{"old", f->old},        {"best", f->best}, {"new", f->result}, {"factor", f->factor},
                {"was", f->sum_before}, {"sum", f->sum},   {"div", f->divisor}};
-  for (size_t k = 0; k < sizeof REALS / sizeof *REALS; k++)
-    if (is(a, REALS[k].word)) {
-      put_real(text, size, REALS[k].value);
-      return true;
-    }
-  return false;
+  const int count = FIND(a, COUNTS), bytes = FIND(a, BYTES), real = FIND(a, REALS), name = FIND(a, NAMES);
+  if (count >= 0) phrase_put(to, "%" PRId64, COUNTS[count].count);
+  if (bytes >= 0) phrase_put(to, "%s", number_bytes(BYTES[bytes].bytes).text);
+  if (real >= 0) put_real(to, REALS[real].value);
+  if (name >= 0 && NAMES[name].count >= 0) line_put_name(f->schedule, (int)NAMES[name].count, e, to);
 }
 
-static bool put_name(const Asked *a, char *text, size_t size) {
-  const Facts *f = a->facts;
-  const LineFacts *l = &f->line;
-  const struct {
-    const char *word;
-    int name;
-  } NAMES[] = {{"Old", l->old},     {"Best", l->best},   {"New", l->result}, {"Sum", l->sum},
-               {"Total", l->total}, {"Div", l->divisor}, {"Left", l->left},  {"Right", l->right}};
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
-    if (is(a, NAMES[k].word)) {
-      if (NAMES[k].name >= 0) line_put_name(f->schedule, NAMES[k].name, &f->event, text, size);
-      return true;
-    }
-  return false;
-}
-
-static void put_inputs(const Schedule *s, char *text, size_t size) {
+static void put_inputs(const Schedule *s, Phrase to) {
   int n = 0;
   for (int k = 0; k < s->n_names; k++) {
     bool is_known = !s->names[k].is_input;
     for (int before = 0; before < k; before++)
       is_known = is_known || (s->names[before].is_input && line_same_base(s, before, k));
     if (is_known) continue;
-    if (n++) strncat(text, ", ", size - strlen(text) - 1);
-    line_put_base(s, k, text, size);
+    if (n++) phrase_put(to, ", ");
+    line_put_base(s, k, to);
   }
 }
 
 static const char *kernel_name(const Schedule *s, int kernel) { return kernel >= 0 ? s->kernels[kernel].name : ""; }
 
-/* Where a loop that skips tiles stands: "row block 3, part 2". */
-static void put_outer(const Facts *f, char *text, size_t size) {
-  const bool by_row = f->schedule->ops[f->line.op].dim == DIM_J;
-  snprintf(text, size, by_row ? "row block %" PRId64 : "column block %" PRId64, by_row ? f->event.i : f->event.j);
-  if (f->has[NEED_PART]) snprintf(text + strlen(text), size - strlen(text), ", part %d", f->event.split + 1);
-}
-
-/* A constant of the text. */
-static void put_number(char *text, size_t size, double value) {
-  if (isinf(value))
-    put_real(text, size, value);
-  else
-    snprintf(text, size, "%s", number_double(value, 4).text);
-}
-
-static void put_words(const Asked *a, char *text, size_t size) {
-  const Facts *f = a->facts;
+static void put_words(const Facts *f, Asked a, Phrase to) {
+  const Snapshot *now = f->now;
   const Schedule *s = f->schedule;
   const ProgramOp *op = &s->ops[f->line.op];
-  if (is(a, "X")) line_put_blocks(s, &f->event, text, size);
-  if (is(a, "line")) line_put_statement(s, &f->event, STATEMENT_WORDS, text, size);
-  if (is(a, "name") && f->line.first >= 0) line_put_moved_name(s, f->line.first, text, size);
-  if (is(a, "outer")) put_outer(f, text, size);
-  if (is(a, "masked") && op->value) put_number(text, size, line_value(s, op->value - 1, NULL));
-  if (is(a, "masked") && !op->value) put_number(text, size, -INFINITY);
-  if (is(a, "kernel")) snprintf(text, size, "%s", kernel_name(s, op->kernel));
-  if (is(a, "writer")) snprintf(text, size, "%s", kernel_name(s, f->writer));
-  if (is(a, "reader")) snprintf(text, size, "%s", kernel_name(s, f->reader));
-  if (is(a, "flops")) snprintf(text, size, "%s", number_flops(f->event.flops).text);
-  if (is(a, "dtype")) snprintf(text, size, "%s", dtype_name(a->now->problem.shape.dtype));
-  if (is(a, "steps")) snprintf(text, size, "%s", number_count(a->now->n_steps).text);
-  if (is(a, "inputs")) put_inputs(s, text, size);
-  if (is(a, "across"))
-    snprintf(text, size, a->now->gpu.l2_bytes > 0 ? "across the SRAM boundary" : "between HBM and SRAM");
+  const double masked =
+      is(a, "masked") && op->value ? line_value(s, op->value - 1, NULL) : -INFINITY; /* a constant of the text */
+  const bool by_row = op->dim == DIM_J; /* where a loop that skips tiles stands: "row block 3, part 2" */
+  if (is(a, "X")) line_put_blocks(s, &f->event, to);
+  if (is(a, "line")) line_put_statement(s, &f->event, STATEMENT_WORDS, to);
+  if (is(a, "name") && f->line.first >= 0) line_put_moved_name(s, f->line.first, to);
+  if (is(a, "outer"))
+    phrase_put(to, by_row ? "row block %" PRId64 : "column block %" PRId64, by_row ? f->event.i : f->event.j);
+  if (is(a, "outer") && f->has[NEED_PART]) phrase_put(to, ", part %d", f->event.split + 1);
+  if (is(a, "masked") && isinf(masked)) put_real(to, masked);
+  if (is(a, "masked") && !isinf(masked)) phrase_put(to, "%s", number_double(masked, 4).text);
+  if (is(a, "kernel")) phrase_put(to, "%s", kernel_name(s, op->kernel));
+  if (is(a, "writer")) phrase_put(to, "%s", kernel_name(s, f->writer));
+  if (is(a, "reader")) phrase_put(to, "%s", kernel_name(s, f->reader));
+  if (is(a, "flops")) phrase_put(to, "%s", number_flops(f->event.flops).text);
+  if (is(a, "dtype")) phrase_put(to, "%s", dtype_name(now->problem.shape.dtype));
+  if (is(a, "steps")) phrase_put(to, "%s", number_count(now->n_steps).text);
+  if (is(a, "inputs")) put_inputs(s, to);
+  if (is(a, "across")) phrase_put(to, now->gpu.l2_bytes > 0 ? "across the SRAM boundary" : "between HBM and SRAM");
 }
 
-static void expand(const Snapshot *now, const Facts *facts, const char *from, char *to, size_t size) {
-  size_t used = 0;
-  to[0] = '\0';
-  while (*from && used + 1 < size) {
+static void expand(const Facts *f, const char *from, Phrase to) {
+  for (*to.text = '\0'; *from; from++) {
     const char *end = *from == '{' ? strchr(from, '}') : NULL;
-    if (!end) {
-      to[used++] = *from++;
-      to[used] = '\0';
-      continue;
+    if (end) {
+      const Asked a = {from + 1, (size_t)(end - from - 1)};
+      put_value(f, a, to);
+      put_words(f, a, to);
+      from = end;
+    } else {
+      phrase_put(to, "%c", *from);
     }
-    const Asked a = {now, facts, from + 1, (size_t)(end - from - 1)};
-    if (!put_count(&a, to + used, size - used) && !put_bytes(&a, to + used, size - used) &&
-        !put_value(&a, to + used, size - used) && !put_name(&a, to + used, size - used))
-      put_words(&a, to + used, size - used);
-    used += strlen(to + used);
-    from = end + 1;
   }
 }
 
 void narrate(const Snapshot *now, Narration *said) {
   Facts f;
   facts_at(now, &f);
-  const Sentence *s = choose(&f);
-  expand(now, &f, s->what, said->what, sizeof said->what);
-  expand(now, &f, s->why, said->why, sizeof said->why);
+  const Sentence *s = SENTENCES; /* LINE_SHAPES: whatever the line */
+  while ((s->shape != LINE_SHAPES && s->shape != f.line.shape) || !holds(&f, s)) s++;
+  expand(&f, s->what, (Phrase){said->what, sizeof said->what});
+  expand(&f, s->why, (Phrase){said->why, sizeof said->why});
 }

@@ -56,9 +56,9 @@ static void line_words(const Snapshot *now, int most_words, char words[WORDS]) {
   if (now->event.kind == EVENT_SKIP)
     snprintf(text, sizeof text, "skip");
   else if (event_moves(now->event.kind))
-    line_put(now->schedule, &now->event, text, sizeof text);
+    line_put(now->schedule, &now->event, (Phrase){text, sizeof text});
   else
-    line_put_statement(now->schedule, &now->event, most_words, text, sizeof text);
+    line_put_statement(now->schedule, &now->event, most_words, (Phrase){text, sizeof text});
   lower_indices(text, words, WORDS);
 }
 
