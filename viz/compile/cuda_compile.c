@@ -1,8 +1,9 @@
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "viz/compile/cuda_compile.h"
 
 #include <errno.h>
 #include <ftw.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/compile/child_run.h"
 #include "viz/compile/source_cut.h"
@@ -23,6 +23,7 @@ enum {
   CLANG_NEWEST = 30,
   ROUNDS_MAX = 8,
   COMPILES_MAX = 6,
+  AROUND_MAX = 5,
   PREPROCESS_S = 5,
   PREPROCESS_ALONE_S = 1
 };
@@ -97,25 +98,44 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+enum { COPIES_MAX = 256, INCLUDE_DEPTH = 8, PARTS_MAX = 4096 };
+
+/* The source, and what it includes by "NAME" from its own folder, as they are compiled. */
+typedef struct {
+  char name[PATH_BYTES];
+  char *text;
+  size_t length;
+} Copy;
+
+typedef struct {
+  const CudaSource *source;
+  char clang[CLANG_NAME_BYTES];
+  Folder folder;
+  Copy copies[COPIES_MAX];
+  int n_copies;
+  SourcePart parts[PARTS_MAX];
+  char reason[300];     /* of the first kernel that was left out */
+  int n_missing;        /* headers */
+  char missing[80];     /* the first of them */
+  char around[160];     /* -I for those that lie near the source */
+  ChildResult searched; /* what -M read, and the folders that it searches */
+  CudaResult *result;
+} Compile;
+
 /* --- what clang says --- */
 
-/* "FILE:LINE: WHAT" from the first error; messages of the copy go by the source's own path. */
-#define LEFT_EMPTY "a header is not here, and was left empty: "
-
 /* "; mma.h and 2 more headers are not here (-I DIR says where)" */
-static void hint_at_headers(const CudaResult *result, char *to, size_t size) {
-  const char *first = NULL;
-  int n = 0;
+static void hint_at_headers(const Compile *c, char *to, size_t size) {
+  char more[48] = " is";
   to[0] = '\0';
-  for (int k = 0; k < result->n_notes; k++)
-    if (strncmp(result->notes[k], LEFT_EMPTY, sizeof LEFT_EMPTY - 1) == 0 && n++ == 0)
-      first = result->notes[k] + sizeof LEFT_EMPTY - 1;
-  if (n == 1) snprintf(to, size, "; %.80s is not here (-I DIR says where)", first);
-  if (n > 1) snprintf(to, size, "; %.80s and %d more headers are not here (-I DIR says where)", first, n - 1);
+  if (c->n_missing > 1) snprintf(more, sizeof more, " and %d more headers are", c->n_missing - 1);
+  if (c->n_missing)
+    snprintf(to, size, "; %s%s not here (%s)", c->missing, more, *c->around ? c->around + 1 : "-I DIR says where");
 }
 
-static Status refuse(const CudaSource *source, const Folder *folder, const char *said, const CudaResult *result,
-                     Error *error) {
+/* "FILE:LINE: WHAT" from the first error; messages of the copy go by the source's own path. */
+static Status refuse(const Compile *c, const char *said, Error *error) {
+  const CudaSource *source = c->source;
   const char *at = strstr(said, "error: ");
   if (!at)
     return error_set(error, STATUS_BAD_FILE, "%.100s: clang gave no PTX: %.150s", source->path,
@@ -126,30 +146,28 @@ static Status refuse(const CudaSource *source, const Folder *folder, const char 
   snprintf(where, sizeof where, "%.*s", (int)(at - line < 600 ? at - line : 600), line); /* "PATH:LINE:COLUMN: " */
   snprintf(what, sizeof what, "%.*s", (int)strcspn(at + 7, "\n"), at + 7);
   const char *file = where;
-  const size_t n = strlen(folder->path);
-  const bool own = strncmp(where, folder->path, n) == 0;
+  const size_t n = strlen(c->folder.path);
+  const bool own = strncmp(where, c->folder.path, n) == 0;
   if (own) file = where + n + 1;
   const char *colon = strchr(file, ':');
   const long number = colon ? strtol(colon + 1, NULL, 10) : 0;
-  char hint[160];
-  hint_at_headers(result, hint, sizeof hint);
+  char hint[300];
+  hint_at_headers(c, hint, sizeof hint);
   char kernel[100], parameters[100];
   const char *given = source->template_name ? source->template_name : "";
   snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(given, "<"), given);
   if (strstr(what, MARK) && signature_template(source->text, source->length, kernel, parameters, sizeof parameters))
     return error_set(error, STATUS_BAD_REQUEST, "%.100s: '%.80s' does not fit the template of '%.60s', %s",
                      source->path, given, kernel, parameters);
-  const size_t length = colon ? (size_t)(colon - file) : 0;
   const char *name = base_name(source->path);
-  if (own && strlen(name) == length && memcmp(file, name, length) == 0)
-    return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", source->path, number, what, hint);
-  return error_set(error, STATUS_BAD_FILE, "%.*s:%ld: %.130s%s",
-                   colon ? (int)(colon - file < 120 ? colon - file : 120) : 0, file, number, what, hint);
+  where[colon ? colon - where : 0] = '\0';
+  return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", own && !strcmp(file, name) ? source->path : file,
+                   number, what, hint);
 }
 
 static void note(CudaResult *result, const char *what, const char *name) {
   if (result->n_notes < CUDA_NOTES_MAX)
-    snprintf(result->notes[result->n_notes++], CUDA_NOTE_BYTES, "%s%.100s", what, name);
+    snprintf(result->notes[result->n_notes++], CUDA_NOTE_BYTES, "%s%.120s", what, name);
 }
 
 /* --- compiling --- */
@@ -178,25 +196,6 @@ static const char *const STOOD_FOR[] = {
     "vector_functions.h",
     "device_atomic_functions.h",
 };
-
-enum { COPIES_MAX = 256, INCLUDE_DEPTH = 8, PARTS_MAX = 4096 };
-
-/* The source, and what it includes by "NAME" from its own folder, as they are compiled. */
-typedef struct {
-  char name[PATH_BYTES];
-  char *text;
-  size_t length;
-} Copy;
-
-typedef struct {
-  const CudaSource *source;
-  Folder folder;
-  Copy copies[COPIES_MAX];
-  int n_copies;
-  SourcePart parts[PARTS_MAX];
-  char reason[300]; /* of the first kernel that was left out */
-  CudaResult *result;
-} Compile;
 
 static Status add_copy(Compile *c, const char *name, const char *text, size_t length, Error *error) {
   Copy *copy = &c->copies[c->n_copies++];
@@ -275,14 +274,27 @@ static bool part_at(Compile *c, const char *said, Copy **copy, SourcePart *part)
 static bool is_entry(const CudaSource *source, const Copy *copy, const SourcePart *part) {
   const char *name = source->entry ? source->entry : source->template_name ? source->template_name : "";
   const char *plain = strrchr(name, ':') && !strchr(name, '<') ? strrchr(name, ':') + 1 : name;
-  const size_t n = strcspn(plain, "<");
-  if (part->kind != SOURCE_KERNEL || !n) return false;
-  for (const char *p = copy->text + part->begin; p + n < copy->text + part->head; p++)
-    if (memcmp(p, plain, n) == 0 && p[n] == '(' && !ascii_is_alnum((unsigned char)p[-1]) && p[-1] != '_') return true;
-  return false;
+  char its[100];
+  return part->kind == SOURCE_KERNEL && source_name(copy->text, part, its, sizeof its) &&
+         strlen(its) == strcspn(plain, "<") && strncmp(its, plain, strlen(its)) == 0;
 }
 
-/* Blanks the parts that errors lie in: those of the least kind, in the last rounds all. An error outside every part is
+/* Blanks a part, and, when told to, the host's functions that name it. */
+static void cut(Compile *c, Copy *copy, const SourcePart *part, bool with_users) {
+  char name[100];
+  with_users &= source_name(copy->text, part, name, sizeof name);
+  source_blank(copy->text, copy->length, part);
+  for (Copy *in = c->copies; with_users && in < c->copies + c->n_copies; in++)
+    for (int k = 0, n = source_parts(in->text, in->length, c->parts, PARTS_MAX); k < n; k++) {
+      const SourcePart user = c->parts[k];
+      if (!source_calls(in->text, &user, name)) continue;
+      cut(c, in, &user, true);
+      k = -1, n = source_parts(in->text, in->length, c->parts, PARTS_MAX);
+    }
+}
+
+/* Blanks the parts that errors lie in: those of the least kind, in the last rounds all, with those of
+ * the host that name them. An error outside every part is
  * that of the place that asked for it. Returns how many went. */
 static int cut_by_errors(Compile *c, const char *said, bool all) {
   int n_cut = 0, least = SOURCE_KERNEL + 1;
@@ -312,15 +324,16 @@ static int cut_by_errors(Compile *c, const char *said, bool all) {
       if (part.kind != SOURCE_KERNEL && !c->result->is_cut)
         note(c->result, "the host's half was left out: ", strchr(why, ':') + 1);
       c->result->is_cut = true;
-      source_blank(copy->text, copy->length, &part);
+      cut(c, copy, &part, all);
       n_cut++;
     }
   return n_cut;
 }
 
 /* One run of clang over the copy: to PTX, or no further than what it reads (-M), by absolute paths. */
-static Status run_clang(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
-                        bool only_reads, ChildResult *child, Error *error) {
+static Status run_clang(const Compile *c, bool only_reads, ChildResult *child, Error *error) {
+  const CudaSource *source = c->source;
+  const Folder *folder = &c->folder;
   char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_MAX + 1],
       stubs[PATH_BYTES + 16], reads[PATH_BYTES + 16], clang_home[PATH_MAX], absolute[PATH_MAX],
       folders[CUDA_WORDS_MAX][PATH_MAX + 2];
@@ -328,12 +341,12 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
   snprintf(reads, sizeof reads, "%s/" READS, folder->path);
   if (assets_find(header, sizeof header, "kernels/cuda/tw_cuda.h", error)) return STATUS_BAD_REQUEST;
   snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(base_name(header) - header), header);
-  snprintf(copy, sizeof copy, "%s/%s", folder->path, name);
+  snprintf(copy, sizeof copy, "%s/%s", folder->path, c->copies[0].name);
   const size_t n = (size_t)(base_name(source->path) - source->path);
   snprintf(own_folder, sizeof own_folder, "%.*s", n ? (int)(n < PATH_BYTES - 1 ? n : PATH_BYTES - 1) : 2,
            n ? source->path : "./");
   if (source->alone) snprintf(own_folder, sizeof own_folder, "%s", stubs);
-  const char *argv[64 + CUDA_WORDS_MAX] = {clang,
+  const char *argv[64 + CUDA_WORDS_MAX] = {c->clang,
                                            "-x",
                                            "cuda",
                                            "--cuda-device-only",
@@ -389,7 +402,7 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
   /* Of a hand-in: the compiler, the libraries it is linked with and the headers of the system; never a home. */
   const char *const open_to[] = {folder->path, cuda_folder,        "/usr",     "/lib",
                                  "/lib64",     "/etc/ld.so.cache", clang_home, NULL};
-  if (!realpath(clang, clang_home)) snprintf(clang_home, sizeof clang_home, "%s", clang);
+  if (!realpath(c->clang, clang_home)) snprintf(clang_home, sizeof clang_home, "%s", c->clang);
   for (int up = 0; up < 2; up++) *strrchr(clang_home, '/') = '\0'; /* PREFIX of PREFIX/bin/clang */
   const ChildLimits limits = {.folders = source->alone ? open_to : NULL,
                               .cpu_seconds = cpu_seconds,
@@ -468,82 +481,96 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
   char where[16] = "", real[PATH_MAX];
   if (realpath(path, real)) path = real;
   if (line) snprintf(where, sizeof where, ":%d", line);
-  return error_refuse(error, "%.120s%s: it includes %.130s, which does not lie below %s; --include DIR allows a folder",
+  return error_refuse(error, "%.100s%s: it includes %.80s, which does not lie below %s; -I %.*s allows that",
                       source->path, where, quote(path, strlen(path)).text,
-                      source->alone ? "a folder of headers" : "its folder");
+                      source->alone ? "a folder of headers" : "its folder",
+                      (int)(base_name(path) - path < 100 ? base_name(path) - path : 100), path);
+}
+
+/* Says of a header that is not here which folder around the source has it: its own, those above, those in each. */
+static void note_missing(Compile *c, const char *name) {
+  char pattern[2 * PATH_BYTES], found[300] = "", said[300];
+  for (int up = 0; up < AROUND_MAX && !*found && !c->source->alone; up++) {
+    glob_t around;
+    snprintf(pattern, sizeof pattern, "%.*s%.*s{.,*}/%s", (int)(base_name(c->source->path) - c->source->path),
+             c->source->path, 3 * up, "../../../../", name);
+    if (glob(pattern, GLOB_BRACE, NULL, &around) == 0)
+      snprintf(found, sizeof found, " -I %.*s", (int)(strlen(around.gl_pathv[0]) - strlen(name) - 1), *around.gl_pathv);
+    globfree(&around);
+  }
+  snprintf(said, sizeof said, "%.80s%s%.60s", name, *found ? ";" : "", found);
+  note(c->result, "a header is not here, and was left empty: ", said);
+  if (c->n_missing++ == 0) snprintf(c->missing, sizeof c->missing, "%s", name);
+  if (!strstr(c->around, found) && strlen(c->around) + strlen(found) < sizeof c->around) strcat(c->around, found);
 }
 
 /* Judges one list of what clang reads, a rule of make. A header that is not here is left empty, with a note. */
-static Status judge_list(const CudaSource *source, const Folder *folder, const char *searched, char *rule,
-                         int *n_missing, CudaResult *result, Error *error) {
+static Status judge_list(Compile *c, char *rule, Error *error) {
   Status status = STATUS_OK;
   char *at = strstr(rule, ": "), *path;
   if (at) at += 2;
   while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
     char stub[160];
     if (*path == '/' || access(path, F_OK) == 0) {
-      if (!may_read(path, searched, folder)) status = refuse_path(source, path, error);
+      if (!may_read(path, c->searched.err, &c->folder)) status = refuse_path(c->source, path, error);
     } else if (strlen(path) < 128 && !strstr(path, "..") && !strchr(path, '\\')) {
       snprintf(stub, sizeof stub, STUBS "%s", path);
-      status = folder_write(folder, stub, "", 0, "", error);
-      note(result, LEFT_EMPTY, path);
-      ++*n_missing;
+      status = folder_write(&c->folder, stub, "", 0, "", error);
+      note_missing(c, path);
     }
   }
   return status;
 }
 
-/* What clang would read is judged before it compiles, until no header is missing: one that was just left empty may open
- * others (__has_include). `searched` then has what clang says of its folders, for the caller to free. */
-static Status judge_reads(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
-                          ChildResult *searched, CudaResult *result, Error *error) {
+/* What clang would read is judged before it compiles; of a hand-in until no header is missing: one that was just left
+ * empty may open others (__has_include). c->searched then has what clang says of its folders. */
+static Status judge_reads(Compile *c, Error *error) {
   for (int round = 0; round < ROUNDS_MAX; round++) {
-    int n_missing = 0;
-    child_result_free(searched);
-    Status status = run_clang(source, folder, clang, name, true, searched, error);
-    if (!status && !strstr(searched->out, ": ")) status = refuse(source, folder, searched->err, result, error);
-    if (!status) status = judge_list(source, folder, searched->err, searched->out, &n_missing, result, error);
-    if (status || n_missing == 0) return status;
+    const int before = c->n_missing;
+    child_result_free(&c->searched);
+    Status status = run_clang(c, true, &c->searched, error);
+    if (!status && !strstr(c->searched.out, ": ")) status = refuse(c, c->searched.err, error);
+    if (!status) status = judge_list(c, c->searched.out, error);
+    if (status || c->n_missing == before || !c->source->alone) return status;
   }
-  return error_refuse(error, "%.200s: each header that is left empty asks for another, %d times", source->path,
+  return error_refuse(error, "%.200s: each header that is left empty asks for another, %d times", c->source->path,
                       ROUNDS_MAX);
 }
 
-/* What the compile did read, by its own list: the same as was judged, or nothing of it is kept. */
-static Status judge_compiled(const CudaSource *source, const Folder *folder, const char *searched, CudaResult *result,
-                             Error *error) {
+/* What the compile did read, by its own list: as was judged, or nothing that it says is used. */
+static Status judge_compiled(Compile *c, Error *error) {
   char beside[PATH_BYTES + 1], *rule;
   size_t length;
-  int n_missing = 0;
-  snprintf(beside, sizeof beside, "%s/", folder->path);
+  const int before = c->n_missing;
+  snprintf(beside, sizeof beside, "%s/", c->folder.path);
   Status status = file_read_beside(beside, READS, CUDA_PTX_MAX, &rule, &length, error);
-  if (!status) status = judge_list(source, folder, searched, rule, &n_missing, result, error);
-  if (!status && n_missing) status = error_refuse(error, "%.200s: its headers changed", source->path);
+  if (!status) status = judge_list(c, rule, error);
+  if (!status && c->n_missing > before) status = error_refuse(error, "%.200s: its headers changed", c->source->path);
   free(rule);
   return status;
 }
 
 /* Compiles until no error is left, without the parts that errors lie in. */
-static Status compile_rounds(Compile *c, const char *clang, Error *error) {
-  const CudaSource *source = c->source;
-  const char *name = c->copies[0].name;
-  char hint[160];
-  ChildResult child = {0}, searched = {0};
+static Status compile_rounds(Compile *c, Error *error) {
+  char hint[300];
+  ChildResult child = {0};
   Status status = write_copies(c, error);
+  bool unjudged = true;
   for (int round = 0; !status; round++) {
-    if (round == 0 || source->alone) status = judge_reads(source, &c->folder, clang, name, &searched, c->result, error);
-    if (!status) status = run_clang(source, &c->folder, clang, name, false, &child, error);
-    if (status || child.exit_status == 0) break;
-    if (round == 0 && !source->alone) status = add_included(c, &c->copies[0], 0, error);
-    if (!status && (round + 1 == COMPILES_MAX || !cut_by_errors(c, child.err, round + 4 > COMPILES_MAX)))
-      status = refuse(source, &c->folder, child.err, c->result, error);
+    if (unjudged || c->source->alone) status = judge_reads(c, error);
     child_result_free(&child);
-    child = (ChildResult){0};
+    if (!status) status = run_clang(c, false, &child, error);
+    if (!status) status = judge_compiled(c, error);
+    if (status || child.exit_status == 0) break;
+    if (round == 0 && !c->source->alone) status = add_included(c, &c->copies[0], 0, error);
+    const bool is_last = round + 1 == COMPILES_MAX;
+    unjudged = strstr(child.err, "file not found") != NULL;
+    if (!status && (is_last || (!unjudged && !cut_by_errors(c, child.err, round + 4 > COMPILES_MAX))))
+      status = refuse(c, child.err, error);
     if (!status) status = write_copies(c, error);
   }
-  if (!status) status = judge_compiled(source, &c->folder, searched.err, c->result, error);
   if (!status && *c->reason && !strstr(child.out, ".entry") && !strstr(c->copies[0].text, "__global__")) {
-    hint_at_headers(c->result, hint, sizeof hint);
+    hint_at_headers(c, hint, sizeof hint);
     status = error_set(error, STATUS_BAD_FILE, "%s%s", c->reason, hint);
   }
   if (!status) {
@@ -551,25 +578,30 @@ static Status compile_rounds(Compile *c, const char *clang, Error *error) {
     child.out = NULL;
     take_entry(c->result);
   }
-  child_result_free(&searched);
   child_result_free(&child);
   return status;
 }
 
 Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) {
-  char clang[CLANG_NAME_BYTES];
   memset(result, 0, sizeof *result);
   if (source->length > CUDA_SOURCE_MAX)
     return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than 4 MiB", source->path);
-  if (!clang_find(clang))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
   Compile *c = calloc(1, sizeof *c);
   if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to compile '%.100s'", source->path);
   c->source = source;
   c->result = result;
-  Status status = folder_new(&c->folder, error);
+  Status status = STATUS_OK;
+  char kernel[100], parameters[100];
+  const char *open = source->template_name ? strstr(source->template_name, "<>") : NULL;
+  snprintf(kernel, sizeof kernel, "%.*s", open ? (int)(open - source->template_name) : 0, source->template_name);
+  if (open && signature_template(source->text, source->length, kernel, parameters, sizeof parameters) &&
+      !strchr(parameters, '='))
+    status = error_refuse(error, "'%s' has no defaults", kernel);
+  else if (!clang_find(c->clang))
+    status = error_set(
+        error, STATUS_BAD_REQUEST,
+        "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
+  if (!status) status = folder_new(&c->folder, error);
   for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && status == STATUS_OK; h++) {
     char stub[160];
     snprintf(stub, sizeof stub, STUBS "%s", STOOD_FOR[h]);
@@ -579,7 +611,8 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
     status = add_copy(c, *base_name(source->path) ? base_name(source->path) : "kernel.cu", source->text, source->length,
                       error);
   if (!status) blank_magic(c);
-  if (!status) status = compile_rounds(c, clang, error);
+  if (!status) status = compile_rounds(c, error);
+  child_result_free(&c->searched);
   folder_remove(&c->folder);
   for (int k = 0; k < c->n_copies; k++) free(c->copies[k].text);
   free(c);

@@ -1,6 +1,6 @@
 #include "viz/compile/source_cut.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
@@ -141,6 +141,29 @@ int source_parts(const char *text, size_t length, SourcePart *parts, int most) {
   Cutter c = {.text = text, .length = length, .parts = parts, .most = most};
   list(&c, 0, length);
   return c.n;
+}
+
+bool source_name(const char *text, const SourcePart *part, char *name, size_t size) {
+  const Cutter c = {.text = text, .length = part->end};
+  size_t begin = part->begin, end = begin; /* of the last word */
+  int depth = 0;
+  if (is_type(&c, part->begin, part->head)) return false;
+  for (size_t i = part->begin; i < part->head; i++) {
+    if (text[i] == '(' && depth++ == 0 && end > begin && strncmp(text + begin, "__", 2) != 0)
+      return snprintf(name, size, "%.*s", (int)(end - begin), text + begin);
+    depth -= text[i] == ')';
+    if (is_word(text[i]) && i > end) begin = i; /* another */
+    if (is_word(text[i])) end = i + 1;
+    if (!is_word(text[i]) && !ascii_is_space(text[i])) begin = end = i + 1;
+  }
+  return false;
+}
+
+bool source_calls(const char *text, const SourcePart *part, const char *name) {
+  const Cutter c = {.text = text, .length = part->end};
+  char its[2];
+  return part->kind == SOURCE_HOST && source_name(text, part, its, sizeof its) &&
+         has_word(&c, part->begin, part->end, name);
 }
 
 void source_blank(char *text, size_t length, const SourcePart *part) {
