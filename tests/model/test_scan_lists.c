@@ -60,36 +60,34 @@ TEST(as_many_bytes_as_a_gpu_counted) {
   assert_int_equal(there.n_scans, there.n_counted);
 }
 
-/* The granules of some operations of one scan, by hand. */
-typedef struct {
-  const char *name;
-  uint32_t cta, part, at, granule; /* the operation at `at` of a CTA's part */
-} Op;
-
-static const Op OPS[] = {
+/* The CTA, its part, the operation of that, its granule => the scan: by hand. */
+static const char *const OPS[] = {
     /* the first key in the list, and its value: of 256 of a head the last, where the walk is backward; 64 a MiB */
-    {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000", 127, 1, 0, 255},
-    {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000", 127, 1, 1, 300 * 64 + 255},
-    {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74", 127, 1, 1, 74 * 64 + 255},
-    {"turns 256 heads 4 mib 16 v 530", 0, 0, 1, 530 * 64 + 1},
+    "127 1 0 255 => rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000",
+    "127 1 1 19455 => rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000",
+    "127 1 1 4991 => rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74",
+    "0 0 1 33921 => turns 256 heads 4 mib 16 v 530",
     /* a backward walk begins with the last key that it sees, of row 9 of head 1 the 20th, and ends with the first */
-    {"rows 128 heads 8 mib 8 ascending backward own 0 hot none work 4000", 137, 1, 0, 256 + 19},
-    {"rows 128 heads 8 mib 8 ascending backward own 0 hot none work 4000", 137, 1, 38, 256},
+    "137 1 0 275 => rows 128 heads 8 mib 8 ascending backward own 0 hot none work 4000",
+    "137 1 38 256 => rows 128 heads 8 mib 8 ascending backward own 0 hot none work 4000",
     /* in step the first 256 rows and the first 8 of the next head begin together: row 0 with granule 1 of 512 of K and
      * of V, row 1 with granule 3, ...; row 0 has two, and row 8 of head 1 takes its place */
-    {"turns 256 heads 4 mib 16", 0, 0, 0, 1},
-    {"turns 256 heads 4 mib 16", 0, 0, 2, 3},
-    {"turns 256 heads 4 mib 16", 0, 0, 3, 300 * 64 + 3},
-    {"turns 256 heads 4 mib 16", 0, 0, 2 * 263, 512 + 15},
-    {"turns 256 heads 4 mib 16", 0, 0, 2 * 264, 0},
-    {"turns 256 heads 4 mib 16", 0, 0, 2 * 2 * 264, 512 + 17},
+    "0 0 0 1 => turns 256 heads 4 mib 16",
+    "0 0 2 3 => turns 256 heads 4 mib 16",
+    "0 0 3 19203 => turns 256 heads 4 mib 16",
+    "0 0 526 527 => turns 256 heads 4 mib 16",
+    "0 0 528 0 => turns 256 heads 4 mib 16",
+    "0 0 1056 529 => turns 256 heads 4 mib 16",
 };
 
 static void find(void *context, const ScanList *s) {
   EACH (i, OPS) {
-    if (strcmp(s->name, OPS[i].name)) continue;
-    const ScanPart part = s->parts[OPS[i].cta * SCAN_PARTS + OPS[i].part];
-    assert_int_equal(scan_op_granule(s->ops[part.begin + OPS[i].at], OPS[i].cta), OPS[i].granule);
+    const TextSays row = test_says(OPS[i]);
+    uint32_t cta, part, at, granule;
+    if (strcmp(s->name, row.says)) continue;
+    assert_int_equal(sscanf(row.text, "%u %u %u %u", &cta, &part, &at, &granule), 4);
+    at += s->parts[cta * SCAN_PARTS + part].begin;
+    assert_int_equal(scan_op_granule(s->ops[at], cta), granule);
     ++*(size_t *)context;
   }
 }

@@ -129,27 +129,17 @@ static const Profile *profile_of(const Run *run) {
   static bool loaded[20];
   char rung[80];
   snprintf(rung, sizeof rung, "%s%s", run->rung, run->backward && !strchr(run->rung, '_') ? " backward" : "");
-  static const char *const NAMES[][4] = {{"cudnn-sm90", "pytorch_cudnn", "cudnn", ""},
-                                         {"fa2-sm90", "pytorch_fa2", "flash", ""},
-                                         {"mem-efficient-sm90", "pytorch_mem_efficient", "mem", ""},
-                                         {"eager_cublas", "", "", ""},
-                                         {"fa2_async", "", "", ""},
-                                         {"fa2_tensor", "", "", ""},
-                                         {"fa2_wgmma", "", "", ""},
-                                         {"fa3_overlap", "", "", ""},
-                                         {"fa2_backward", "", "", ""},
-                                         {"fa3_backward", "", "", ""},
-                                         {"fa3-sm90", "fa3", "", ""},
-                                         {"fa2-backward-sm90", "flash backward", "", ""},
-                                         {"cudnn-backward-sm90", "cudnn backward", "", ""},
-                                         {"fa1", "", "", ""},
-                                         {"fa2_causal", "", "", ""},
-                                         {"fa2_scalar", "", "", ""},
-                                         {"standard_tiled", "", "", ""}};
-  EACH (k, NAMES)
-    for (int n = 0; n < 4; n++) {
-      if (!*NAMES[k][n] || strcmp(rung, NAMES[k][n]) != 0) continue;
-      if (!loaded[k]) profiles[k] = open_profile(NAMES[k][0]);
+  /* A description, and as what it was recorded where that is another name. */
+  const char *rows =
+      "cudnn-sm90=pytorch_cudnn=cudnn|fa2-sm90=pytorch_fa2=flash|mem-efficient-sm90=pytorch_mem_efficient=mem|"
+      "fa3-sm90=fa3|fa2-backward-sm90=flash backward|cudnn-backward-sm90=cudnn backward|eager_cublas|"
+      "fa2_async|fa2_tensor|fa2_wgmma|fa3_overlap|fa2_backward|fa3_backward|fa1|fa2_causal|fa2_scalar|"
+      "standard_tiled";
+  char names[TEST_TEXT];
+  for (int k = 0; test_next(&rows, names); k++)
+    for (const char *name = strtok(names, "="), *first = name; name; name = strtok(NULL, "=")) {
+      if (strcmp(rung, name) != 0) continue;
+      if (!loaded[k]) profiles[k] = open_profile(first);
       loaded[k] = true;
       return &profiles[k];
     }

@@ -29,100 +29,105 @@ typedef enum {
   TOLD_CLOCKS
 } Told;
 
-/* Bounds without a mask and with one; a mask of which nothing is asked is not counted. */
+/* Bounds without a mask and, behind "/", with one; a mask of which nothing is asked is not counted. */
 typedef struct {
-  const char *file, *kernel;
+  char file[40], kernel[24];
   Told told;
   int shapes; /* of either mask */
   Bound bounds[2][QUANTITIES];
-  bool both;                 /* masks, under the first's bounds */
-  int64_t longest, heads, d; /* of the shapes; 0: any */
-  int kernels;               /* each reads 45 KB of code from HBM besides, which small runs show */
+  bool both;             /* masks, under the first's bounds */
+  int longest, heads, d; /* of the shapes; 0: any */
+  int kernels;           /* each reads 45 KB of code from HBM besides, which small runs show */
 } Row;
 
-/* Ours at shapes between those of h200/l2. What every card keeps to is said here. */
-#define OURS(file, told, hbm_worst, fabric, fabric_worst)                                                              \
-  {                                                                                                                    \
-    file, "ours", told, 28, .bounds = {                                                                                \
-      {{0.007, hbm_worst}, {fabric, fabric_worst}, {0, 0}, {0.0045, 0.026}},                                           \
-      {{0.007, 0.02}, {fabric, 0.09}, {0, 0}, {0.0045, 0.026}}                                                         \
-    }                                                                                                                  \
-  }
-/* HBM alone: the half of the shapes and the worst, without a mask and with one. */
-#define HBM_OF(file, kernel, told, shapes, full, full_worst, causal, causal_worst)                                     \
-  {                                                                                                                    \
-    file, kernel, told, shapes, .bounds = { {{full, full_worst}}, {{causal, causal_worst}} }                           \
-  }
-/* Eighteen shapes of each kernel and mask, six times each, with Q, K, V and O at other addresses, 4K to 64K: short
- * rows first under a mask, with d = 128, fill L2 to the brim. */
-#define PLACES(file, told, fa2_full, fa2_worst, causal, causal_worst, mem, mem_worst, mem_causal, mem_causal_worst,    \
-               cudnn, cudnn_worst, cudnn_causal, cudnn_causal_worst)                                                   \
-  HBM_OF(file, "fa2-sm90", told, 18, fa2_full, fa2_worst, causal, causal_worst),                                       \
-      HBM_OF(file, "mem-efficient-sm90", told, 18, mem, mem_worst, mem_causal, mem_causal_worst),                      \
-      HBM_OF(file, "cudnn-sm90", told, 18, cudnn, cudnn_worst, cudnn_causal, cudnn_causal_worst)
-static const Row ROWS[] = {
+/* The recording, the kernel ("ours": two), what the model is told, shapes; then H(BM), F(abric), S(ectors) and hit
+ * R(ate)
+ * with the half's and the worst's bound; or both; n, h, d, k: longest, heads, d, kernels. */
+static const char *const ROWS[] = {
     /* Ours, 4K to 64K, 1 to 16 heads, eleven times on eight cards. */
-    {"h200/l2/first.csv", "fa2_tensor", AS_IT_IS, 12,
-     .bounds = {{{0.009, 0.035}, {0.01, 0.025}, {0, 0}, {0.003, 0.005}},
-                {{0.009, 0.035}, {0.01, 0.025}, {0, 0}, {0.003, 0.01}}}},
-    {"h200/l2/first.csv", "fa2_async", AS_IT_IS, 30,
-     .bounds = {{{0.005, 0.034}, {0.01, 0.048}, {0.025, 0.1}, {0.0015, 0.01}},
-                {{0.005, 0.034}, {0.01, 0.048}, {0.025, 0.1}, {0.0015, 0.0115}}}},
-    {"h200/l2/first.csv", "fa2_async", IN_STEP, 30,
-     .bounds = {{{0, -0.15}, {0, 0}, {-0.5, 0}}, {[SECTORS] = {-0.5, 0}}}},
-    HBM_OF("h200/l2/first.csv", "fa2_async", WITHOUT_PARTITIONS, 30, 0, -0.3, 0, -0.12),
+    "h200/l2/first fa2_tensor 0 12 H .009 .035 F .01 .025 R .003 .005 / H .009 .035 F .01 .025 R .003 .01",
+    "h200/l2/first fa2_async 0 30 H .005 .034 F .01 .048 S .025 .1 R .0015 .01 / H .005 .034 F .01 .048 S .025 .1 R "
+    ".0015 .0115",
+    "h200/l2/first fa2_async 1 30 H 0 -.15 S -.5 0 / S -.5 0",
+    "h200/l2/first fa2_async 2 30 H 0 -.3 / H 0 -.12",
     /* A card laid out in another way, and not told. */
-    {"h200/l2/other.csv", "fa2_async", OTHER_LAYOUT, 30,
-     .bounds = {{{0.009, 0.06}, {0.01, 0.095}, {0, 0}, {0.003, 0.023}},
-                {{0.009, 0.06}, {0.0075, 0.06}, {0, 0}, {0.003, 0.023}}}},
-    {"h200/l2/other.csv", "fa2_tensor", OTHER_LAYOUT, 12,
-     .bounds = {{{0.009, 0.06}, {0.01, 0.095}, {0, 0}, {0.003, 0.023}},
-                {{0.009, 0.06}, {0.0075, 0.06}, {0, 0}, {0.003, 0.023}}}},
-    {"h200/l2/other.csv", "fa2_async", AS_IT_IS, 30, .bounds = {[1] = {[FABRIC] = {-0.0135, 0}}}},
-    {"h200/l2/other.csv", "fa2_tensor", AS_IT_IS, 12, .bounds = {[1] = {[FABRIC] = {-0.0135, 0}}}},
-    /* The model had them neither to fit nor to choose. */
-    OURS("h200/fresh/first.csv", AS_IT_IS, 0.06, 0.011, 0.045),
-    OURS("h200/fresh/other.csv", OTHER_LAYOUT, 0.055, 0.013, 0.049),
-    OURS("h200/fresh/third.csv", THIRD_LAYOUT, 0.055, 0.013, 0.05),
-    OURS("h200/later/first.csv", AS_IT_IS, 0.065, 0.011, 0.055),
-    OURS("h200/later/other.csv", OTHER_LAYOUT, 0.05, 0.015, 0.045),
-    OURS("h200/later/third.csv", THIRD_LAYOUT, 0.07, 0.0135, 0.08),
-    /* An H100 differs by its description alone: sides of 25 MiB, its rates. */
-    OURS("h100/fresh/first.csv", AS_IT_IS, 0.06, 0.016, 0.05),
-    OURS("h100/later/first.csv", AS_IT_IS, 0.04, 0.02, 0.12),
+    "h200/l2/other fa2_async 4 30 H .009 .06 F .01 .095 R .003 .023 / H .009 .06 F .0075 .06 R .003 .023",
+    "h200/l2/other fa2_tensor 4 12 H .009 .06 F .01 .095 R .003 .023 / H .009 .06 F .0075 .06 R .003 .023",
+    "h200/l2/other fa2_async 0 30 / F -.0135 0",
+    "h200/l2/other fa2_tensor 0 12 / F -.0135 0",
+    /* The model had them neither to fit nor to choose. Of an H100, which differs by its description alone: sides of 25
+     * MiB, its
+     * rates. */
+    "h200/fresh/first ours 0 28 H .007 .06 F .011 .045 R .0045 .026 / H .007 .02 F .011 .09 R .0045 .026",
+    "h200/fresh/other ours 4 28 H .007 .055 F .013 .049 R .0045 .026 / H .007 .02 F .013 .09 R .0045 .026",
+    "h200/fresh/third ours 5 28 H .007 .055 F .013 .05 R .0045 .026 / H .007 .02 F .013 .09 R .0045 .026",
+    "h200/later/first ours 0 28 H .007 .065 F .011 .055 R .0045 .026 / H .007 .02 F .011 .09 R .0045 .026",
+    "h200/later/other ours 4 28 H .007 .05 F .015 .045 R .0045 .026 / H .007 .02 F .015 .09 R .0045 .026",
+    "h200/later/third ours 5 28 H .007 .07 F .0135 .08 R .0045 .026 / H .007 .02 F .0135 .09 R .0045 .026",
+    "h100/fresh/first ours 0 28 H .007 .06 F .016 .05 R .0045 .026 / H .007 .02 F .016 .09 R .0045 .026",
+    "h100/later/first ours 0 28 H .007 .04 F .02 .12 R .0045 .026 / H .007 .02 F .02 .09 R .0045 .026",
     /* Launches of 80K to 128K: K and V of one head alone fill L2, or do not fit. Where other people's just do not fit
-     * any more under a mask, chance decides. */
-    HBM_OF("h200/longer/first.csv", "fa2_async", AS_IT_IS, 12, 0.012, 0.105, 0.01, 0.04),
-    HBM_OF("h200/longer/first.csv", "fa2_tensor", AS_IT_IS, 12, 0.012, 0.11, 0.01, 0.06),
-    HBM_OF("h200/others-longer/first.csv", "fa2-sm90", AS_IT_IS, 12, 0.025, 0.065, 0.06, 0.2),
-    HBM_OF("h200/others-longer/first.csv", "cudnn-sm90", AS_IT_IS, 12, 0.02, 0.1, 0.16, 0.7),
-    HBM_OF("h200/others-longer/first.csv", "mem-efficient-sm90", AS_IT_IS, 12, 0.045, 0.1, 0.03, 0.8),
-    PLACES("h200/others-places/first.csv", AS_IT_IS, 0.006, 0.027, 0.0102, 0.178, 0.01, 0.046, 0.004, 0.084, 0.006,
-           0.081, 0.002, 0.025),
-    PLACES("h200/others-places/second.csv", AS_IT_IS, 0.0071, 0.027, 0.009, 0.178, 0.01, 0.046, 0.004, 0.084, 0.006,
-           0.081, 0.002, 0.025),
-    PLACES("h200/others-places/third.csv", AS_IT_IS, 0.006, 0.027, 0.009, 0.178, 0.0131, 0.046, 0.004, 0.084, 0.006,
-           0.081, 0.002, 0.025),
-    PLACES("h200/others-places/fourth.csv", FOURTH_LAYOUT, 0.006, 0.027, 0.009, 0.178, 0.01, 0.046, 0.004, 0.084, 0.006,
-           0.081, 0.002, 0.025),
+     * any
+     * more under a mask, chance decides. */
+    "h200/longer/first fa2_async 0 12 H .012 .105 / H .01 .04",
+    "h200/longer/first fa2_tensor 0 12 H .012 .11 / H .01 .06",
+    "h200/others-longer/first fa2-sm90 0 12 H .025 .065 / H .06 .2",
+    "h200/others-longer/first cudnn-sm90 0 12 H .02 .1 / H .16 .7",
+    "h200/others-longer/first mem-efficient-sm90 0 12 H .045 .1 / H .03 .8",
+    /* Eighteen shapes of each kernel and mask, six times each, with Q, K, V and O at other addresses, 4K to 64K: short
+     * rows
+     * first under a mask, with d = 128, fill L2 to the brim. */
+    "h200/others-places/first fa2-sm90 0 18 H .006 .027 / H .0102 .178",
+    "h200/others-places/first mem-efficient-sm90 0 18 H .01 .046 / H .004 .084",
+    "h200/others-places/first cudnn-sm90 0 18 H .006 .081 / H .002 .025",
+    "h200/others-places/second fa2-sm90 0 18 H .0071 .027 / H .009 .178",
+    "h200/others-places/second mem-efficient-sm90 0 18 H .01 .046 / H .004 .084",
+    "h200/others-places/second cudnn-sm90 0 18 H .006 .081 / H .002 .025",
+    "h200/others-places/third fa2-sm90 0 18 H .006 .027 / H .009 .178",
+    "h200/others-places/third mem-efficient-sm90 0 18 H .0131 .046 / H .004 .084",
+    "h200/others-places/third cudnn-sm90 0 18 H .006 .081 / H .002 .025",
+    "h200/others-places/fourth fa2-sm90 6 18 H .006 .027 / H .009 .178",
+    "h200/others-places/fourth mem-efficient-sm90 6 18 H .01 .046 / H .004 .084",
+    "h200/others-places/fourth cudnn-sm90 6 18 H .006 .081 / H .002 .025",
     /* Begun with any GPC, one pass of the profiler each, spilled registers elsewhere now and then. */
-    PLACES("h200/others-turns/first.csv", AS_IT_IS, 0.006, 0.035, 0.0125, 0.105, 0.012, 0.041, 0.004, 0.075, 0.01, 0.06,
-           0.002, 0.05),
-    HBM_OF("h200/others-turns/second.csv", "fa2-sm90", AS_IT_IS, 18, 0.006, 0.035, 0.0125, 0.105),
+    "h200/others-turns/first fa2-sm90 0 18 H .006 .035 / H .0125 .105",
+    "h200/others-turns/first mem-efficient-sm90 0 18 H .012 .041 / H .004 .075",
+    "h200/others-turns/first cudnn-sm90 0 18 H .01 .06 / H .002 .05",
+    "h200/others-turns/second fa2-sm90 0 18 H .006 .035 / H .0125 .105",
     /* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on
      * others. */
-    {"h200/cudnn-places/first.csv", "cudnn-sm90", TOLD_CLOCKS, 18, .bounds = {{{0.0095, 0.079}}}, .both = true,
-     .d = 128},
+    "h200/cudnn-places/first cudnn-sm90 7 18 H .0095 .079 both d 128",
     /* One head that fits, counted in one pass: no store is cold, as it is where a profiler puts back what was stored.
-     */
-    {"h200/l2-one-pass/first.csv", "ours", ONE_PASS, 10, .bounds = {{[FABRIC] = {0.01, 0.01}}}, .longest = 16384,
-     .heads = 1},
-    {"h200/l2-one-pass/first.csv", "ours", AS_IT_IS, 10, .bounds = {{[FABRIC] = {-0.01, 0}}}, .longest = 16384,
-     .heads = 1},
+     * */
+    "h200/l2-one-pass/first ours 3 10 F .01 .01 n 16384 h 1",
+    "h200/l2-one-pass/first ours 0 10 F -.01 0 n 16384 h 1",
     /* Other streams: three kernels, between which the profiler flushes L2; O that comes and goes over the fabric. */
-    {"h200/kernels/first.csv", "standard_tiled", AS_IT_IS, 8, .bounds = {{{0, 0.2}, {0, 0.12}}}, .kernels = 3},
-    {"h200/kernels/first.csv", "fa1", AS_IT_IS, 15, .bounds = {{{0, 0.2}, {0, 0.04}}}, .kernels = 1},
+    "h200/kernels/first standard_tiled 0 8 H 0 .2 F 0 .12 k 3",
+    "h200/kernels/first fa1 0 15 H 0 .2 F 0 .04 k 1",
 };
+
+static Row row_of(const char *text) {
+  static const char QUANTITY[] = "HFSR", NUMBER[] = "nhdk";
+  Row r = {.told = AS_IT_IS};
+  int used, told, mask = 0;
+  char word[8];
+  assert_int_equal(sscanf(text, "%39s %23s %d %d%n", r.file, r.kernel, &told, &r.shapes, &used), 4);
+  r.told = (Told)told;
+  for (text += used; sscanf(text, "%7s%n", word, &used) == 1; text += used) {
+    const char *quantity = strchr(QUANTITY, *word), *number = strchr(NUMBER, *word);
+    mask |= *word == '/';
+    r.both |= *word == 'b';
+    if (quantity || number) text += used, used = 0;
+    if (quantity) {
+      Bound *b = &r.bounds[mask][quantity - QUANTITY];
+      assert_int_equal(sscanf(text, "%lf %lf%n", &b->middle, &b->worst, &used), 2);
+    } else if (number) {
+      int *const of[] = {&r.longest, &r.heads, &r.d, &r.kernels};
+      assert_int_equal(sscanf(text, "%d%n", of[number - NUMBER], &used), 1);
+    }
+  }
+  return r;
+}
 
 typedef struct {
   const CounterRow *first;
@@ -206,7 +211,7 @@ static void check(const Row *row, bool causal) {
   static double errors[QUANTITIES][SHAPES_MAX];
   const Gpu gpu = open_gpu(strncmp(row->file, "h100", 4) == 0 ? "h100-sxm" : "h200");
   char name[96];
-  snprintf(name, sizeof name, "counters/%s", row->file);
+  snprintf(name, sizeof name, "counters/%s.csv", row->file);
   CounterTable table = open_counter_table(name);
   int n = 0;
   for (int i = 0, all = read_means(row, causal, &table, means); i < all; i++) {
@@ -232,7 +237,9 @@ static void check(const Row *row, bool causal) {
 }
 
 TEST(counters_are_predicted) {
-  EACH (k, ROWS)
-    for (int causal = 0; causal < 2; causal++) check(&ROWS[k], causal);
+  EACH (k, ROWS) {
+    const Row row = row_of(ROWS[k]);
+    for (int causal = 0; causal < 2; causal++) check(&row, causal);
+  }
   assert_int_equal(n_wrong, 0);
 }

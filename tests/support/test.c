@@ -49,6 +49,26 @@ bool test_next(const char **texts, char text[TEST_TEXT]) {
   return true;
 }
 
+bool test_row(const char **rows, const char *format, ...) {
+  char text[TEST_TEXT];
+  int n = 0;
+  va_list fields;
+  if (!test_next(rows, text)) return false;
+  for (const char *c = format; *c; c++) n += *c == '%';
+  va_start(fields, format);
+  if (vsscanf(text, format, fields) != n) fail_msg("'%s' is no row of '%s'", text, format);
+  va_end(fields);
+  return true;
+}
+
+TextSays test_says(const char *row) {
+  static char text[1 << 13];
+  const char *says = strstr(row, " => ");
+  if (!says || strlen(row) >= sizeof text) fail_msg("'%s' has no two parts", row);
+  strcpy(text, row)[says - row] = '\0';
+  return (TextSays){text, says + 4};
+}
+
 const char *test_quoted(const char *text, char mark) {
   static char quoted[1 << 14];
   if (strlen(text) >= sizeof quoted) abort();

@@ -224,28 +224,6 @@ TEST(random_traces_count_like_the_slow_cache) {
       }
       assert_memory_equal(&cache->counts, &slow->counts, sizeof(CacheCounts));
     }
-    free(cache);
-  }
-  free(slow);
-}
-
-/* Which lines are there, and which of their sectors, must agree as well as the counts. */
-TEST(random_traces_leave_the_lines_of_the_slow_cache) {
-  Rand r = {77};
-  Slow *slow = malloc(sizeof *slow);
-  for (int round = 0; round < 100; round++) {
-    CacheConfig asked = random_config(&r);
-    memset(slow, 0, sizeof *slow);
-    must(cache_config_resolve(&asked, &slow->config, NULL));
-    slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
-    CacheState *cache = make_cache(&asked);
-    uint64_t address = 0, bytes = 1;
-    CacheKind kind;
-    for (int i = 0; i < 200; i++) {
-      random_access(&r, &slow->config, &address, &bytes, &kind);
-      slow_access(slow, cache, address, bytes, kind);
-      cache_access_range(cache, address, bytes, kind);
-    }
     assert_same_lines(cache, slow);
     free(cache);
   }

@@ -16,67 +16,66 @@ static size_t parse_all(const char *text, DinRecord *records, Error *error, Stat
 }
 
 TEST(lines_in_every_form) {
-  const struct {
-    const char *line;
-    DinLabel label;
-    uint64_t address;
-    uint32_t size_bytes;
-  } cases[] = {
-      {"0 0", DIN_READ, 0, 4},
-      {"1 70f60888 decoded as a store", DIN_WRITE, 0x70f60888, 4}, /* words of comments, some of them hexadecimal */
-      {"0 2000 bad", DIN_READ, 0x2000, 4},
-      {"0 1000 dead code", DIN_READ, 0x1000, 4},
-      {"0 1000 80", DIN_READ, 0x1000, 4}, /* din has no sizes */
-      {"0 1003", DIN_READ, 0x1000, 4},    /* but words */
-      {"2 0X40", DIN_FETCH, 0x40, 4},
-      {"3 40 other", DIN_MISC, 0x40, 4},
-      {"4 0 flush", DIN_FLUSH, 0, 1},
-      {"w 7f3a80 80", DIN_WRITE, 0x7f3a80, 128},
-      {"r 7f3a83 80 from here", DIN_READ, 0x7f3a83, 128},
-      {"W 10 8", DIN_WRITE, 16, 8},
-      {"m 10 8", DIN_MISC, 16, 8},
-      {"c 10 8", DIN_COPY_BACK, 16, 8},
-      {"v 10 8", DIN_INVALIDATE, 16, 8},
-      {"c 0 0", DIN_COPY_BACK_ALL, 0, 1},
-      {"v 0 0", DIN_INVALIDATE_ALL, 0, 1},
-      {" \t r\tDEADbeef   0x10 \t", DIN_READ, 0xdeadbeef, 16},
-      {"w ffffffffffffffff 1", DIN_WRITE, UINT64_MAX, 1},
-      {"i 1#no blank needed", DIN_FETCH, 1, 4},
-      {"r 10 8 # a comment", DIN_READ, 16, 8},
-      {"r 10 20\r", DIN_READ, 16, 32},
-      {"r 00000000000000000000000000000012 1", DIN_READ, 18, 1},
-      {"r 123456789abcdef 1", DIN_READ, 0x123456789abcdef, 1},   /* 15 digits: the fast way */
-      {"r 123456789abcdef0 1", DIN_READ, 0x123456789abcdef0, 1}, /* 16: the other */
-      {"r 0 1000000", DIN_READ, 0, 1 << 24},
-      {" L 10,1", DIN_READ, 16, 1},
-      {" S 1ffeffe7e,8", DIN_WRITE, 0x1ffeffe7e, 8},
-      {" M 20,16", DIN_MODIFY, 32, 16}, /* decimal */
-      {"L 10,1", DIN_READ, 16, 1},
-      {"read,0x1000,64", DIN_READ, 0x1000, 64},
-      {"W, 4096, 64", DIN_WRITE, 4096, 64}, /* decimal without 0x */
-      {"store,0x10", DIN_WRITE, 16, 4},
-      {"0x1000,w,64", DIN_WRITE, 0x1000, 64},
-      {"0x1000,64", DIN_READ, 0x1000, 64},
-      {"0x1000,64,store", DIN_WRITE, 0x1000, 64},
-      {"\"load\",\"0x1000\",\"32\"", DIN_READ, 0x1000, 32},
-      {"size,address,op\n32,0x40,w", DIN_WRITE, 64, 32},
-      {"time,addr,bytes\n1.5,64,32", DIN_READ, 64, 32},
-      {"==12== Lackey, an example\n L 10,1", DIN_READ, 16, 1},
-      {"\xef\xbb\xbf"
-       "0 1000",
-       DIN_READ, 0x1000, 4},                 /* a mark of UTF-8 */
-      {"0,0x1000,64", DIN_READ, 0x1000, 64}, /* a number is an operation before an address with 0x */
-      {"tick,cmd,addr,size\n0,w,4096,64", DIN_WRITE, 4096, 64},
-  };
+  /* the label by its number, the address in hexadecimal, the size: din has no sizes, but words; lackey's are decimal,
+   * as
+   * CSV's without 0x */
+  static const char *const cases[] = {"0 0 => 0 0 4",
+                                      "1 70f60888 decoded as a store => 1 70f60888 4",
+                                      "0 2000 bad => 0 2000 4",
+                                      "0 1000 dead code => 0 1000 4",
+                                      "0 1000 80 => 0 1000 4",
+                                      "0 1003 => 0 1000 4",
+                                      "2 0X40 => 2 40 4",
+                                      "3 40 other => 3 40 4",
+                                      "4 0 flush => 9 0 1",
+                                      "w 7f3a80 80 => 1 7f3a80 128",
+                                      "r 7f3a83 80 from here => 0 7f3a83 128",
+                                      "W 10 8 => 1 10 8",
+                                      "m 10 8 => 3 10 8",
+                                      "c 10 8 => 5 10 8",
+                                      "v 10 8 => 6 10 8",
+                                      "c 0 0 => 7 0 1",
+                                      "v 0 0 => 8 0 1",
+                                      " \t r\tDEADbeef   0x10 \t => 0 deadbeef 16",
+                                      "w ffffffffffffffff 1 => 1 ffffffffffffffff 1",
+                                      "i 1#no blank needed => 2 1 4",
+                                      "r 10 8 # a comment => 0 10 8",
+                                      "r 10 20\r => 0 10 32",
+                                      "r 00000000000000000000000000000012 1 => 0 12 1",
+                                      "r 123456789abcdef 1 => 0 123456789abcdef 1",
+                                      "r 123456789abcdef0 1 => 0 123456789abcdef0 1",
+                                      "r 0 1000000 => 0 0 16777216",
+                                      " L 10,1 => 0 10 1",
+                                      " S 1ffeffe7e,8 => 1 1ffeffe7e 8",
+                                      " M 20,16 => 4 20 16",
+                                      "L 10,1 => 0 10 1",
+                                      "read,0x1000,64 => 0 1000 64",
+                                      "W, 4096, 64 => 1 1000 64",
+                                      "store,0x10 => 1 10 4",
+                                      "0x1000,w,64 => 1 1000 64",
+                                      "0x1000,64 => 0 1000 64",
+                                      "0x1000,64,store => 1 1000 64",
+                                      "\"load\",\"0x1000\",\"32\" => 0 1000 32",
+                                      "size,address,op\n32,0x40,w => 1 40 32",
+                                      "time,addr,bytes\n1.5,64,32 => 0 40 32",
+                                      "==12== Lackey, an example\n L 10,1 => 0 10 1",
+                                      "\xef\xbb\xbf"
+                                      "0 1000 => 0 1000 4",
+                                      "0,0x1000,64 => 0 1000 64",
+                                      "tick,cmd,addr,size\n0,w,4096,64 => 1 1000 64"};
   EACH (i, cases)
     for (int longer = 0; longer < 2; longer++) { /* at the end of the text, and with much behind it */
       DinRecord records[MOST];
+      const TextSays row = test_says(cases[i]);
+      uint64_t address;
+      unsigned label, size;
       char text[256];
-      snprintf(text, sizeof text, "%s\n%s", cases[i].line, longer ? "# and then a line that is long enough\n" : "");
+      assert_int_equal(sscanf(row.says, "%u %" SCNx64 " %u", &label, &address, &size), 3);
+      snprintf(text, sizeof text, "%s\n%s", row.text, longer ? "# and then a line that is long enough\n" : "");
       assert_int_equal(parse_all(text, records, NULL, STATUS_OK), 1);
-      assert_int_equal(records[0].label, cases[i].label);
-      assert_int_equal(records[0].address, cases[i].address);
-      assert_int_equal(records[0].size_bytes, cases[i].size_bytes);
+      assert_int_equal(records[0].label, label);
+      assert_int_equal(records[0].address, address);
+      assert_int_equal(records[0].size_bytes, size);
     }
 }
 
@@ -100,38 +99,36 @@ TEST(a_power_of_two_is_known_in_either_spelling) {
 }
 
 TEST(a_mistake_is_named_with_its_line) {
-  const struct {
-    const char *text, *says;
-    size_t n_good;
-  } cases[] = {
-      {"0 10\n\n# c\n9 10\n", "trace line 4: '9' is no label", 1},
-      {"00 10\n", "trace line 1: '00' is no label", 0},
-      {"r 10 4\nr xyz 4\n", "trace line 2: 'xyz' is no address", 1},
-      {"0\n", "'' is no address", 0},
-      {"0 0x\n", "'0x' is no address", 0},
-      {"0 11112222333344445 4\n", "'11112222333344445' is no address", 0},
-      {"r 10 4z\n", "'4z' is no size", 0},
-      {"r 10 load\n", "'load' is no size", 0},
-      {"r 10 add\n", "'add' may be a size or the first word of a comment", 0},
-      {"r 10 0\n", "a size of 0 bytes", 0},
-      {"r 10 1000001\n", "a size of 16777217 bytes", 0},
-      {"r ffffffffffffffff 2\n", "run past the end of the address space", 0},
-      {"0 \x1b[31m 2\n", "'?[31m' is no address", 0},
-      {" L 10,1\n L 10\n", "trace line 2: '10' is no address with a comma behind it", 1},
-      {" L 10,1\n X 10,1\n", "trace line 2: 'X' is no label", 1},
-      {" L 10,1\n L 10,0x4\n", "trace line 2: '0x4' is no size", 1},
-      {"read,0x10,4\njump,0x10,4\n", "trace line 2: 'jump' is no operation", 1},
-      {"read,0x10,4\nread,10a0,4\n", "trace line 2: '10a0' is no address (hexadecimal ones begin with 0x)", 1},
-      {"read,0x10,4\nread\n", "trace line 2: 'read' is no line with all columns", 1},
-      {"read,0x10,4\nread,0x10,four\n", "trace line 2: 'four' is no size", 1},
-      {"0,r,4096,64,0,1000\n", "trace line 1: which of these 6 columns is the address is not guessed", 0},
-      {"0,4096,64\n", "which of these 3 columns", 0},
-      {"4096\t64,r\n", "which of these 2 columns", 0},
-  };
+  static const char *const cases[] = {
+      "0 10\n\n# c\n9 10\n => trace line 4: '9' is no label",
+      "00 10\n => trace line 1: '00' is no label",
+      "r 10 4\nr xyz 4\n => trace line 2: 'xyz' is no address",
+      "0\n => '' is no address",
+      "0 0x\n => '0x' is no address",
+      "0 11112222333344445 4\n => '11112222333344445' is no address",
+      "r 10 4z\n => '4z' is no size",
+      "r 10 load\n => 'load' is no size",
+      "r 10 add\n => 'add' may be a size or the first word of a comment",
+      "r 10 0\n => a size of 0 bytes",
+      "r 10 1000001\n => a size of 16777217 bytes",
+      "r ffffffffffffffff 2\n => run past the end of the address space",
+      "0 \x1b[31m 2\n => '?[31m' is no address",
+      " L 10,1\n L 10\n => trace line 2: '10' is no address with a comma behind it",
+      " L 10,1\n X 10,1\n => trace line 2: 'X' is no label",
+      " L 10,1\n L 10,0x4\n => trace line 2: '0x4' is no size",
+      "read,0x10,4\njump,0x10,4\n => trace line 2: 'jump' is no operation",
+      "read,0x10,4\nread,10a0,4\n => trace line 2: '10a0' is no address (hexadecimal ones begin with 0x)",
+      "read,0x10,4\nread\n => trace line 2: 'read' is no line with all columns",
+      "read,0x10,4\nread,0x10,four\n => trace line 2: 'four' is no size",
+      "0,r,4096,64,0,1000\n => trace line 1: which of these 6 columns is the address is not guessed",
+      "0,4096,64\n => which of these 3 columns",
+      "4096\t64,r\n => which of these 2 columns"};
   EACH (i, cases) {
+    const TextSays row = test_says(cases[i]);
+    const int n_good = strchr(row.text, '\n')[1] != '\0'; /* the first of several lines */
     DinRecord records[MOST];
-    assert_int_equal(parse_all(cases[i].text, records, fresh_error(), STATUS_BAD_FILE), cases[i].n_good);
-    assert_said(cases[i].says);
+    assert_int_equal(parse_all(row.text, records, fresh_error(), STATUS_BAD_FILE), n_good);
+    assert_said(row.says);
   }
 }
 
@@ -242,33 +239,33 @@ TEST(a_named_format_is_kept_to) {
 
 /* One line of 32 bytes in two sectors of 16, and what leaves it: by hand. */
 TEST(flush_copy_back_and_invalidate) {
-  const struct {
-    const char *text;
-    uint64_t line_misses, read_sector_misses, written_back_sectors;
-  } cases[] = {
-      {"r 0 20\nr 0 20\n", 1, 2, 0},
-      {"0 0\n4 0\n0 0\n", 2, 2, 0},                  /* read, emptied, read again */
-      {"w 0 20\n4 0\nr 0 20\n", 2, 2, 2},            /* what was stored is written back */
-      {"w 0 20\nc 0 10\nc 0 20\nr 0 20\n", 1, 0, 2}, /* each sector once; both stay */
-      {"w 0 20\nc 0 0\nr 0 20\n", 1, 0, 2},
-      {"w 0 20\nv 0 10\nr 0 20\n", 1, 1, 0}, /* one sector is lost, dirty as it was */
-      {"w 0 20\nv 0 0\nr 0 20\n", 2, 2, 0},
-      {"r 0 20\nv 10000 20\nr 0 20\n", 1, 2, 0},          /* not there */
-      {"w 4 4\nv 0 10\nw 0 4\nw 8 8\nr 0 10\n", 1, 1, 0}, /* bytes stored before it left do not count */
-      {"r 0 20\nv 0 fffff0\nr 0 20\n", 1, 4, 0},          /* more lines than there are sets */
-      {" M 0,32\n", 1, 2, 0},
+  /* misses of lines, of sectors read, sectors written back */
+  static const char *const cases[] = {
+      "r 0 20\nr 0 20\n => 1 2 0",
+      "0 0\n4 0\n0 0\n => 2 2 0",                  /* read, emptied, read again */
+      "w 0 20\n4 0\nr 0 20\n => 2 2 2",            /* what was stored is written back */
+      "w 0 20\nc 0 10\nc 0 20\nr 0 20\n => 1 0 2", /* each sector once; both stay */
+      "w 0 20\nc 0 0\nr 0 20\n => 1 0 2",
+      "w 0 20\nv 0 10\nr 0 20\n => 1 1 0", /* one sector is lost, dirty as it was */
+      "w 0 20\nv 0 0\nr 0 20\n => 2 2 0",
+      "r 0 20\nv 10000 20\nr 0 20\n => 1 2 0",          /* not there */
+      "w 4 4\nv 0 10\nw 0 4\nw 8 8\nr 0 10\n => 1 1 0", /* bytes stored before it left do not count */
+      "r 0 20\nv 0 fffff0\nr 0 20\n => 1 4 0",          /* more lines than there are sets */
+      " M 0,32\n => 1 2 0",
   };
   const CacheConfig config = {
       .size_bytes = 32 * 4, .ways = 2, .line_bytes = 32, .sector_bytes = 16, .address_bits = 64};
   EACH (i, cases) {
+    const TextSays row = test_says(cases[i]);
+    uint64_t misses, sectors, written;
     CacheState *cache = make_cache(&config);
+    assert_int_equal(sscanf(row.says, "%" SCNu64 " %" SCNu64 " %" SCNu64, &misses, &sectors, &written), 3);
     DinRecord records[MOST];
-    const size_t n = parse_all(cases[i].text, records, NULL, STATUS_OK);
+    const size_t n = parse_all(row.text, records, NULL, STATUS_OK);
     must(din_replay(cache, records, n, NULL));
     const CacheCounts *c = &cache->counts;
-    if (c->line_misses != cases[i].line_misses || c->read_sector_misses != cases[i].read_sector_misses ||
-        c->written_back_sectors != cases[i].written_back_sectors)
-      fail_msg("%s: %d line misses, %d sectors read, %d written back", cases[i].text, (int)c->line_misses,
+    if (c->line_misses != misses || c->read_sector_misses != sectors || c->written_back_sectors != written)
+      fail_msg("%s: %d line misses, %d sectors read, %d written back", row.text, (int)c->line_misses,
                (int)c->read_sector_misses, (int)c->written_back_sectors);
     free(cache);
   }

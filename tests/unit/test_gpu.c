@@ -47,55 +47,24 @@ TEST(paper_is_its_file) {
  * twice the fp32 lanes (64 on V100, T4, A100; 128 on the others), and of tensor cores what is documented of the
  * generation's multiply-adds, dense, at the clock of which the vendor's peak is. 0: nothing is said. */
 TEST(peaks_are_units_times_clock) {
-  static const struct {
-    const char *name;
-    double fp32, tensor, tensor_clock_hz;
-  } CASES[] = {{"v100", 128, 1024, 1530e6},
-               {"t4", 128, 1024, 1590e6},
-               {"a100-40gb", 128, 2048, 1410e6},
-               {"a100-80gb", 128, 2048, 1410e6},
-               {"rtx3090", 256, 512, 1695e6},
-               {"rtx4090", 256, 512, 2520e6},
-               {"l4", 256, 1024, 2040e6},
-               {"h100-pcie", 256, 4096, 1620e6},
-               {"h100-sxm", 256, 4096, 1830e6},
-               {"h200", 256, 4096, 1830e6},
-               {"b200", 256, 8192, 1856e6},
-               {"mi300x", 256, 2048, 2100e6},
-               {"paper", 128, 0, 0},
-               {"tiny", 64, 0, 0},
-               {"rtx3060", 256, 512, 1777e6},
-               {"rtx4060", 256, 512, 2460e6},
-               {"rtx4070", 256, 512, 2475e6},
-               {"rtx5090", 256, 512, 2407e6},
-               {"l40s", 256, 1024, 2520e6},
-               {"a10", 256, 1024, 1695e6},
-               {"a6000", 256, 1024, 1800e6},
-               {"gh200", 256, 4096, 1830e6},
-               {"b300", 256, 8192, 1907e6},
-               {"mi325x", 256, 2048, 2100e6},
-               {"mi355x", 256, 4096, 2400e6},
-               {"a30", 128, 2048, 1440e6},
-               {"a40", 256, 1024, 1740e6},
-               {"rtx3080", 256, 512, 1710e6},
-               {"rtx5070", 256, 512, 2512e6},
-               {"rtx5070ti", 256, 512, 2452e6},
-               {"rtx5080", 256, 512, 2617e6},
-               {"rtx-pro-6000", 256, 1024, 2600e6},
-               {"l20", 256, 512, 2520e6},
-               {"h20", 256, 1024, 1853e6},
-               {"h800", 256, 4096, 1830e6},
-               {"gb300", 256, 8192, 2008e6},
-               {"jetson-orin", 256, 2048, 1300e6},
-               {"m4-max", 256, 256, 1578e6},
-               {"gb200", 0, 8192, 2008e6}};
-  EACH (i, CASES) {
-    const Gpu g = open_gpu(CASES[i].name);
-    const double fp32 = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz) / CASES[i].fp32,
-                 tensor = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].tensor_clock_hz) / CASES[i].tensor;
-    if (CASES[i].fp32 > 0 && fabs(fp32 - 1) > 0.015)
-      fail_msg("%s: %g of its FLOP per SM and clock", CASES[i].name, fp32);
-    if (CASES[i].tensor > 0 && fabs(tensor - 1) > 0.015) fail_msg("%s: %g of its tensor cores'", CASES[i].name, tensor);
+  const char *rows =
+      "v100 128 1024 1530e6|t4 128 1024 1590e6|a100-40gb 128 2048 1410e6|a100-80gb 128 2048 1410e6|"
+      "rtx3090 256 512 1695e6|rtx4090 256 512 2520e6|l4 256 1024 2040e6|h100-pcie 256 4096 1620e6|"
+      "h100-sxm 256 4096 1830e6|h200 256 4096 1830e6|b200 256 8192 1856e6|mi300x 256 2048 2100e6|paper 128 0 0|"
+      "tiny 64 0 0|rtx3060 256 512 1777e6|rtx4060 256 512 2460e6|rtx4070 256 512 2475e6|rtx5090 256 512 2407e6|"
+      "l40s 256 1024 2520e6|a10 256 1024 1695e6|a6000 256 1024 1800e6|gh200 256 4096 1830e6|b300 256 8192 1907e6|"
+      "mi325x 256 2048 2100e6|mi355x 256 4096 2400e6|a30 128 2048 1440e6|a40 256 1024 1740e6|rtx3080 256 512 1710e6|"
+      "rtx5070 256 512 2512e6|rtx5070ti 256 512 2452e6|rtx5080 256 512 2617e6|rtx-pro-6000 256 1024 2600e6|"
+      "l20 256 512 2520e6|h20 256 1024 1853e6|h800 256 4096 1830e6|gb300 256 8192 2008e6|jetson-orin 256 2048 1300e6|"
+      "m4-max 256 256 1578e6|gb200 0 8192 2008e6";
+  char name[32];
+  double lanes, cores, hz;
+  while (test_row(&rows, "%31s %lf %lf %lf", name, &lanes, &cores, &hz)) {
+    const Gpu g = open_gpu(name);
+    const double fp32 = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz) / lanes,
+                 tensor = g.fp16_tensor_flops_per_s / ((double)g.n_sm * hz) / cores;
+    if (lanes > 0 && fabs(fp32 - 1) > 0.015) fail_msg("%s: %g of its FLOP per SM and clock", name, fp32);
+    if (cores > 0 && fabs(tensor - 1) > 0.015) fail_msg("%s: %g of its tensor cores'", name, tensor);
     if (g.fp8_tensor_flops_per_s > 0) /* twice fp16 wherever there is fp8 */
       assert_true(fabs(g.fp8_tensor_flops_per_s / g.fp16_tensor_flops_per_s - 2) < 0.01);
   }
@@ -104,28 +73,25 @@ TEST(peaks_are_units_times_clock) {
 /* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. The widths of H200 and
  * B200 are those of the device property. */
 TEST(bandwidth_is_bus_width_times_clock) {
-  static const struct {
-    const char *name;
-    double bus_bits;
-  } CASES[] = {{"v100", 4096},     {"a100-40gb", 5120}, {"a100-80gb", 5120}, {"h100-pcie", 5120},
-               {"h100-sxm", 5120}, {"h200", 6016},      {"b200", 7680}};
-  EACH (i, CASES) {
-    const Gpu g = open_gpu(CASES[i].name);
-    const double peak = CASES[i].bus_bits / 8 * 2 * g.memory_clock_hz;
+  const char *rows = "v100 4096|a100-40gb 5120|a100-80gb 5120|h100-pcie 5120|h100-sxm 5120|h200 6016|b200 7680";
+  char name[32];
+  double bus_bits;
+  while (test_row(&rows, "%31s %lf", name, &bus_bits)) {
+    const Gpu g = open_gpu(name);
+    const double peak = bus_bits / 8 * 2 * g.memory_clock_hz;
     if (g.hbm_bytes_per_s < 0.97 * peak || g.hbm_bytes_per_s > 1.01 * peak)
-      fail_msg("%s: %g of %g", CASES[i].name, g.hbm_bytes_per_s, peak);
+      fail_msg("%s: %g of %g", name, g.hbm_bytes_per_s, peak);
   }
 }
 
 /* Whole sets in every slice; the number of sets as the cited configurations have them. */
 TEST(l2_geometry_adds_up) {
-  static const struct {
-    const char *name;
-    int64_t sets_per_slice;
-  } CASES[] = {{"v100", 32}, {"a100-40gb", 256}, {"h100-sxm", 256}, {"h200", 256}, {"mi300x", 128}, {"tiny", 16}};
-  EACH (i, CASES) {
-    const Gpu g = open_gpu(CASES[i].name);
-    assert_int_equal(g.l2_bytes, g.l2_slices * CASES[i].sets_per_slice * g.l2_ways * g.l2_line_bytes);
+  const char *rows = "v100 32|a100-40gb 256|h100-sxm 256|h200 256|mi300x 128|tiny 16";
+  char name[32];
+  int sets_per_slice;
+  while (test_row(&rows, "%31s %d", name, &sets_per_slice)) {
+    const Gpu g = open_gpu(name);
+    assert_int_equal(g.l2_bytes, g.l2_slices * sets_per_slice * g.l2_ways * g.l2_line_bytes);
   }
   assert_int_equal(open_gpu("h200").l2_bytes, 62914560);
   assert_int_equal(open_gpu("b200").l2_bytes, 132644864);
@@ -216,43 +182,42 @@ TEST(a_users_file_may_be_short) {
 /* Numbers that cannot all be true: the message is at the line of one of them and names
  * the other. */
 TEST(contradictions_are_explained) {
-  static const struct {
-    const char *more;
-    const char *starts, *says;
-  } CASES[] = {
-      {"shared_per_sm = 128 KiB", "7: shared_per_sm (131072 B)", "more than sram (102400 B)"},
-      {"l1 = 128 KiB", "7: l1 (131072 B)", "more than sram"},
-      {"shared_per_cta = 101 KiB", "7: shared_per_cta (103424 B)", "no CTA could have it"},
-      {"shared_reserved = 1 KiB|shared_per_cta = 100 KiB", "8: shared_per_cta", "less shared_reserved (101376 B)"},
-      {"shared_reserved = 200 KiB", "7: shared_reserved (204800 B)", "leaves nothing"},
-      {"threads_per_sm = 1000", "7: threads_per_sm is 1000", "31 warps of 32 threads are 992"},
-      {"threads_per_sm = 1024|warps_per_sm = 64", "7: threads_per_sm is 1024", "64 warps of 32 threads are 2048"},
-      {"threads_per_sm = 1024|threads_per_cta = 2K", "8: threads_per_cta (2048)", "threads_per_sm (1024)"},
-      {"l2_ways = 16", "7: l2_ways is given but l2 is not", "remove the line"},
-      {"l2_line = 128 B", "7: l2_line is given but l2 is not", "remove the line"},
-      {"l2_bandwidth = 1 TB/s", "7: l2_bandwidth is given but l2 is not", "remove the line"},
-      {"l2 = 4 MiB|l2_sector = 48 B", "8: l2_sector (48 B)", "does not divide l2_line"},
-      {"l2 = 4 MB|l2_line = 48 B|l2_sector = 16 B", "7: l2 (4000000 B)", "whole number of lines of 48 B"},
-      {"l2 = 384 B|l2_partitions = 2", "7: l2 (384 B)", "each of 2 partitions"},
-      {"l2 = 4 MiB|l2_partitions = 2|l2_slices = 3", "9: 3 slices", "evenly among 2 partitions"},
-      {"l2 = 4 MiB|l2_ways = 20", "8: l2 (4194304 B)", "sets of 20 ways"},
-      {"l2 = 4 MiB|l2_room = 5 MiB", "8: l2_room (5242880 B) is more than", "a part"},
-      {"l2_fabric_sm = 3 KB", "7: l2_fabric_sm is given but l2 is not", "remove the line"},
-      {"l2 = 9 GB", "7: l2 (9000000000 B)", "as large as hbm"},
-      {"hbm_read_measured = 106 GB/s", "7: hbm_read_measured (1.06e+11)", "above hbm_bandwidth"},
-      {"fp16_tensor_measured = 1 TFLOP/s", "7: fp16_tensor_measured", "above fp16_tensor (0)"},
-      {"l3_bandwidth = 1 TB/s", "7: l3_bandwidth is given but l3 is not", "remove the line"},
-      {"l2_way = 9", "7: unknown key 'l2_way'", "did you mean 'l2_ways'?"},
-      {"l2_partitions = 65", "7: l2_partitions = 65 is out of range", "from 1 to 64"},
+  static const char *const CASES[] = {
+      "shared_per_sm = 128 KiB => 7: shared_per_sm (131072 B)|more than sram (102400 B)",
+      "l1 = 128 KiB => 7: l1 (131072 B)|more than sram",
+      "shared_per_cta = 101 KiB => 7: shared_per_cta (103424 B)|no CTA could have it",
+      "shared_reserved = 1 KiB|shared_per_cta = 100 KiB => 8: shared_per_cta|less shared_reserved (101376 B)",
+      "shared_reserved = 200 KiB => 7: shared_reserved (204800 B)|leaves nothing",
+      "threads_per_sm = 1000 => 7: threads_per_sm is 1000|31 warps of 32 threads are 992",
+      "threads_per_sm = 1024|warps_per_sm = 64 => 7: threads_per_sm is 1024|64 warps of 32 threads are 2048",
+      "threads_per_sm = 1024|threads_per_cta = 2K => 8: threads_per_cta (2048)|threads_per_sm (1024)",
+      "l2_ways = 16 => 7: l2_ways is given but l2 is not|remove the line",
+      "l2_line = 128 B => 7: l2_line is given but l2 is not|remove the line",
+      "l2_bandwidth = 1 TB/s => 7: l2_bandwidth is given but l2 is not|remove the line",
+      "l2 = 4 MiB|l2_sector = 48 B => 8: l2_sector (48 B)|does not divide l2_line",
+      "l2 = 4 MB|l2_line = 48 B|l2_sector = 16 B => 7: l2 (4000000 B)|whole number of lines of 48 B",
+      "l2 = 384 B|l2_partitions = 2 => 7: l2 (384 B)|each of 2 partitions",
+      "l2 = 4 MiB|l2_partitions = 2|l2_slices = 3 => 9: 3 slices|evenly among 2 partitions",
+      "l2 = 4 MiB|l2_ways = 20 => 8: l2 (4194304 B)|sets of 20 ways",
+      "l2 = 4 MiB|l2_room = 5 MiB => 8: l2_room (5242880 B) is more than|a part",
+      "l2_fabric_sm = 3 KB => 7: l2_fabric_sm is given but l2 is not|remove the line",
+      "l2 = 9 GB => 7: l2 (9000000000 B)|as large as hbm",
+      "hbm_read_measured = 106 GB/s => 7: hbm_read_measured (1.06e+11)|above hbm_bandwidth",
+      "fp16_tensor_measured = 1 TFLOP/s => 7: fp16_tensor_measured|above fp16_tensor (0)",
+      "l3_bandwidth = 1 TB/s => 7: l3_bandwidth is given but l3 is not|remove the line",
+      "l2_way = 9 => 7: unknown key 'l2_way'|did you mean 'l2_ways'?",
+      "l2_partitions = 65 => 7: l2_partitions = 65 is out of range|from 1 to 64",
   };
   EACH (i, CASES) {
+    const TextSays row = test_says(CASES[i]);
+    const char *bar = strchr(row.says, '|');
     char lines[512], starts[128];
-    snprintf(lines, sizeof lines, MINIMAL "|%s", CASES[i].more);
-    snprintf(starts, sizeof starts, "mine.gpu:%s", CASES[i].starts);
+    snprintf(lines, sizeof lines, MINIMAL "|%s", row.text);
+    snprintf(starts, sizeof starts, "mine.gpu:%.*s", (int)(bar - row.says), row.says);
     Gpu gpu, before;
     memset(&gpu, 0x5A, sizeof gpu);
     before = gpu;
-    must_refuse(parse(described("mine", lines), &gpu), STATUS_BAD_FILE, CASES[i].says);
+    must_refuse(parse(described("mine", lines), &gpu), STATUS_BAD_FILE, bar + 1);
     assert_begins(starts);
     assert_true(strlen(test_error.message) < sizeof test_error.message - 1);
     assert_memory_equal(&gpu, &before, sizeof gpu);

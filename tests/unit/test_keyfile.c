@@ -95,47 +95,48 @@ TEST(crlf_and_bom_are_accepted) {
 
 /* Each unit against its factor. */
 TEST(units_have_their_factors) {
-  static const struct {
-    const char *line;
-    double want;
-    int field;
-  } CASES[] = {
-      {"bandwidth = 7 B/s", 7, BANDWIDTH},
-      {"bandwidth = 2 kB/s", 2000, BANDWIDTH},
-      {"bandwidth = 2 MB/s", 2e6, BANDWIDTH},
-      {"bandwidth = 1555 GB/s", 1.555e12, BANDWIDTH},
-      {"bandwidth = 3.35 TB/s", 3.35e12, BANDWIDTH},
-      {"bandwidth = 2 KiB/s", 2048, BANDWIDTH},
-      {"bandwidth = 2 MiB/s", 2097152, BANDWIDTH},
-      {"bandwidth = 1 GiB/s", 1073741824.0, BANDWIDTH},
-      {"bandwidth = 1 TiB/s", 1099511627776.0, BANDWIDTH},
-      {"clock = 5 Hz", 5, CLOCK},
-      {"clock = 5 kHz", 5000, CLOCK},
-      {"clock = 1.41 GHz", 1.41e9, CLOCK},
-      {"peak = 5 FLOP/s", 5, PEAK},
-      {"peak = 5 MFLOP/s", 5e6, PEAK},
-      {"peak = 5 GFLOP/s", 5e9, PEAK},
-      {"peak = 2.25 PFLOP/s", 2.25e15, PEAK},
-      {"peak = 0 FLOP/s", 0, PEAK},
-      {"launch = 1 s", 1, LAUNCH},
-      {"launch = 2.5 ms", 2.5e-3, LAUNCH},
-      {"launch = 800 ns", 8e-7, LAUNCH},
-      {"peak=312TFLOP/s", 312e12, PEAK},
-  };
+  static const char *const CASES[] = {"bandwidth = 7 B/s => 7",
+                                      "bandwidth = 2 kB/s => 2000",
+                                      "bandwidth = 2 MB/s => 2e6",
+                                      "bandwidth = 1555 GB/s => 1.555e12",
+                                      "bandwidth = 3.35 TB/s => 3.35e12",
+                                      "bandwidth = 2 KiB/s => 2048",
+                                      "bandwidth = 2 MiB/s => 2097152",
+                                      "bandwidth = 1 GiB/s => 1073741824.0",
+                                      "bandwidth = 1 TiB/s => 1099511627776.0",
+                                      "clock = 5 Hz => 5",
+                                      "clock = 5 kHz => 5000",
+                                      "clock = 1.41 GHz => 1.41e9",
+                                      "peak = 5 FLOP/s => 5",
+                                      "peak = 5 MFLOP/s => 5e6",
+                                      "peak = 5 GFLOP/s => 5e9",
+                                      "peak = 2.25 PFLOP/s => 2.25e15",
+                                      "peak = 0 FLOP/s => 0",
+                                      "launch = 1 s => 1",
+                                      "launch = 2.5 ms => 2.5e-3",
+                                      "launch = 800 ns => 8e-7",
+                                      "peak=312TFLOP/s => 312e12"};
   EACH (i, CASES) {
+    const TextSays row = test_says(CASES[i]);
     char text[256];
-    snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", CASES[i].line);
+    int f = 0;
+    while (strncmp(FIELDS[f].name, row.text, strlen(FIELDS[f].name)) != 0) f++;
+    snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", row.text);
     const Result r = parse(text);
-    if (r.status != STATUS_OK) fail_msg("%s: %s", CASES[i].line, r.error.message);
-    const double got = *(const double *)(const void *)((const char *)&r.machine + FIELDS[CASES[i].field].offset);
-    if (got != CASES[i].want) fail_msg("%s: %.17g", CASES[i].line, got);
+    if (r.status != STATUS_OK) fail_msg("%s: %s", row.text, r.error.message);
+    const double got = *(const double *)(const void *)((const char *)&r.machine + FIELDS[f].offset);
+    if (got != atof(row.says)) fail_msg("%s: %.17g", row.text, got);
   }
 }
 
-static void is_refused(const char *text, const char *starts, const char *says) {
+/* What is said begins so, and goes on as the first of two parts, "STARTS|SAYS", does. */
+static void is_refused(const char *text, const char *begins, const char *parts) {
   const Result r = parse(text);
+  const char *bar = strchr(parts, '|');
+  char starts[128];
+  snprintf(starts, sizeof starts, "%s%.*s", begins, (int)(bar - parts), parts);
   if (r.status != STATUS_BAD_FILE) fail_msg("accepted: %s", text);
-  if (strncmp(r.error.message, starts, strlen(starts)) != 0 || !strstr(r.error.message, says))
+  if (strncmp(r.error.message, starts, strlen(starts)) != 0 || !strstr(r.error.message, bar + 1))
     fail_msg("'%s' says: %s", text, r.error.message);
   assert_null(strchr(r.error.message, '\n'));
   assert_true(strlen(r.error.message) < sizeof r.error.message - 1); /* nothing was cut off */
@@ -145,65 +146,63 @@ static void is_refused(const char *text, const char *starts, const char *says) {
 TEST(slips_are_named_with_their_line) {
 #define HEAD "name = a\nn_sm = 8 # assumed\n"
   /* Behind a name and a count of SMs, the third line; what is said of it begins so, and goes on. */
-  static const struct {
-    const char *line, *starts, *says;
-  } THIRD[] = {
-      {"sram = 64 KiB", "sram", "where its number comes from"},
-      {"sram = 64 KiB # from the datasheet", "sram", "# source: document"},
-      {"sram = 64 KiB # assumedly", "sram", "# source: document"},
-      {"sram = 64 KiB # sources: x", "sram", "# source: document"},
-      {"sram = 64 KiB # source:   ", "'source:' of sram is empty", "name a document"},
-      {"smar = 64 KiB # assumed", "unknown key 'smar'", "did you mean 'sram'?"},
-      {"bandwith = 1 GB/s # assumed", "unknown key 'bandwith'", "did you mean 'bandwidth'?"},
-      {"Clock = 1 GHz # assumed", "unknown key 'Clock'", "did you mean 'clock'?"},
-      {"colour = red", "unknown key 'colour'", "remove the line"},
-      {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa = 1", "unknown key 'aaaa",
-       "remove the line"},
-      {"n_sm = 9 # assumed", "n_sm is given twice, first on line 2", "keep one"},
-      {"name = b", "name is given twice, first on line 1", "keep one"},
-      {"sram 64 KiB", "'sram 64 KiB' is not 'key = value'", "begins with '#'"},
-      {"= 64 KiB # assumed", "no key before '='", "write 'key = value'"},
-      {"sram = # assumed", "sram has no value", "after '='"},
-      {"sram = 65536 # assumed", "sram = 65536 has no unit", "60 MiB"},
-      {"sram = lots # assumed", "sram: 'lots' is not a size", "digit"},
-      {"sram = 64 XB # assumed", "sram: '64 XB': unknown unit", "KiB"},
-      {"sram = 1 KiB KiB # assumed", "sram:", "unknown unit"},
-      {"sram = 1 B # assumed", "sram = 1 B is out of range", "from 1024 to 1e+09 B"},
-      {"sram = 2 TB # assumed", "sram = 2 TB is out of range", "from 1024"},
-      {"clock = 5 # assumed", "clock = 5 has no unit", "1980 MHz"},
-      {"clock = 5 B/s # assumed", "clock: unknown unit 'B/s'", "1980 MHz"},
-      {"clock = 5 GHZ # assumed", "clock: unknown unit 'GHZ'", "1980 MHz"},
-      {"clock = fast # assumed", "clock = 'fast' is not a positive number", "1980 MHz"},
-      {"clock = -1 GHz # assumed", "clock = '-1 GHz' is not a positive number", "1980"},
-      {"clock = nan GHz # assumed", "clock = 'nan GHz' is not a positive number", "1980"},
-      {"clock = 1e300 GHz # assumed", "clock = 1e300 GHz is out of range", "1e+11 Hz"},
-      {"clock = 1e399 GHz # assumed", "clock = 1e399 GHz is out of range", "1e+11 Hz"},
-      {"# \x1b[31m", "byte 3 is a control character (0x1B)", "printable"},
-      {"# \xC2\x9B 31m", "byte 3 is a control character", "printable"},
-      {"# a\rb", "byte 4 is a control character (0x0D)", "printable"},
-      {"# \xff", "byte 3 is 0xFF, which is not UTF-8", "save the file as UTF-8"},
-      {"# \xC0\xAF", "byte 3 is 0xC0", "UTF-8"}, /* overlong */
+  static const char *const THIRD[] = {
+      "sram = 64 KiB => sram|where its number comes from",
+      "sram = 64 KiB # from the datasheet => sram|# source: document",
+      "sram = 64 KiB # assumedly => sram|# source: document",
+      "sram = 64 KiB # sources: x => sram|# source: document",
+      "sram = 64 KiB # source:    => 'source:' of sram is empty|name a document",
+      "smar = 64 KiB # assumed => unknown key 'smar'|did you mean 'sram'?",
+      "bandwith = 1 GB/s # assumed => unknown key 'bandwith'|did you mean 'bandwidth'?",
+      "Clock = 1 GHz # assumed => unknown key 'Clock'|did you mean 'clock'?",
+      "colour = red => unknown key 'colour'|remove the line",
+      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa = 1 => unknown key 'aaaa|remove the line",
+      "n_sm = 9 # assumed => n_sm is given twice, first on line 2|keep one",
+      "name = b => name is given twice, first on line 1|keep one",
+      "sram 64 KiB => 'sram 64 KiB' is not 'key = value'|begins with '#'",
+      "= 64 KiB # assumed => no key before '='|write 'key = value'",
+      "sram = # assumed => sram has no value|after '='",
+      "sram = 65536 # assumed => sram = 65536 has no unit|60 MiB",
+      "sram = lots # assumed => sram: 'lots' is not a size|digit",
+      "sram = 64 XB # assumed => sram: '64 XB': unknown unit|KiB",
+      "sram = 1 KiB KiB # assumed => sram:|unknown unit",
+      "sram = 1 B # assumed => sram = 1 B is out of range|from 1024 to 1e+09 B",
+      "sram = 2 TB # assumed => sram = 2 TB is out of range|from 1024",
+      "clock = 5 # assumed => clock = 5 has no unit|1980 MHz",
+      "clock = 5 B/s # assumed => clock: unknown unit 'B/s'|1980 MHz",
+      "clock = 5 GHZ # assumed => clock: unknown unit 'GHZ'|1980 MHz",
+      "clock = fast # assumed => clock = 'fast' is not a positive number|1980 MHz",
+      "clock = -1 GHz # assumed => clock = '-1 GHz' is not a positive number|1980",
+      "clock = nan GHz # assumed => clock = 'nan GHz' is not a positive number|1980",
+      "clock = 1e300 GHz # assumed => clock = 1e300 GHz is out of range|1e+11 Hz",
+      "clock = 1e399 GHz # assumed => clock = 1e399 GHz is out of range|1e+11 Hz",
+      "# \x1b[31m => byte 3 is a control character (0x1B)|printable",
+      "# \xC2\x9B 31m => byte 3 is a control character|printable",
+      "# a\rb => byte 4 is a control character (0x0D)|printable",
+      "# \xff => byte 3 is 0xFF, which is not UTF-8|save the file as UTF-8",
+      "# \xC0\xAF => byte 3 is 0xC0|UTF-8", /* overlong */
   };
-  static const struct {
-    const char *text, *starts, *says;
-  } CASES[] = {
-      {"", "m.gpu: no 'name' (a name)", "add a line 'name = ...'"},
-      {"name = a\n", "m.gpu: no 'n_sm' (how many SMs)", "'n_sm = 132  # source: ...'"},
-      {HEAD "sram = 64 KiB\nclock = 1 GHz # assumed\n", "m.gpu:3: sram", "where its number comes from"},
-      {HEAD "sram =", "m.gpu:3: sram has no value", "after '='"},
-      {"name = a\nn_sm = 0 # assumed\n", "m.gpu:2: n_sm: '0'", "at least 1"},
-      {"name = a\nn_sm = 5000 # assumed\n", "m.gpu:2: n_sm = 5000 is out of range", "from 1 to 4096"},
-      {"name = a\nn_sm = 8 SMs # assumed\n", "m.gpu:2: n_sm:", "does not belong to a count"},
-      {HEAD "\nna\x01me\n", "m.gpu:4: byte 3 is a control character (0x01)", "printable"},
-      {HEAD "# \xC3", "m.gpu:3: byte 3 is 0xC3", "UTF-8"}, /* cut off */
+  static const char *const CASES[] = {
+      " =>  no 'name' (a name)|add a line 'name = ...'",
+      "name = a\n =>  no 'n_sm' (how many SMs)|'n_sm = 132  # source: ...'",
+      HEAD "sram = 64 KiB\nclock = 1 GHz # assumed\n => 3: sram|where its number comes from",
+      HEAD "sram = => 3: sram has no value|after '='",
+      "name = a\nn_sm = 0 # assumed\n => 2: n_sm: '0'|at least 1",
+      "name = a\nn_sm = 5000 # assumed\n => 2: n_sm = 5000 is out of range|from 1 to 4096",
+      "name = a\nn_sm = 8 SMs # assumed\n => 2: n_sm:|does not belong to a count",
+      HEAD "\nna\x01me\n => 4: byte 3 is a control character (0x01)|printable",
+      HEAD "# \xC3 => 3: byte 3 is 0xC3|UTF-8", /* cut off */
   };
   EACH (i, THIRD) {
-    char text[256], starts[128];
-    snprintf(text, sizeof text, HEAD "%s\n", THIRD[i].line);
-    snprintf(starts, sizeof starts, "m.gpu:3: %s", THIRD[i].starts);
-    is_refused(text, starts, THIRD[i].says);
+    const TextSays row = test_says(THIRD[i]);
+    char text[256];
+    snprintf(text, sizeof text, HEAD "%s\n", row.text);
+    is_refused(text, "m.gpu:3: ", row.says);
   }
-  EACH (i, CASES) is_refused(CASES[i].text, CASES[i].starts, CASES[i].says);
+  EACH (i, CASES) {
+    const TextSays row = test_says(CASES[i]);
+    is_refused(row.text, "m.gpu:", row.says);
+  }
 }
 
 /* What is near a limit is read; one beyond it is refused. */

@@ -8,69 +8,72 @@
 #include "tests/support/rand.h"
 
 #define HEAD "algorithm mine\nkernel forward\n"
+#define LOOP HEAD "  for every row block i\n"
 
-static const TextSays REFUSED[] = {
-    {"", "mine.walk:1: the text holds no program"},
-    {"kernel forward\n", "mine.walk:1: the program begins with 'algorithm NAME'"},
-    {HEAD, "mine.walk:3: kernel 'forward' has no lines"},
-    {HEAD "for every row block i\n", "mine.walk:3: the lines of a kernel are indented"},
-    {HEAD "  for every row block i\n  for every row block i\n", "mine.walk:4: the loop of line 3 has no lines in it"},
-    {HEAD "  for all row block i\n", "mine.walk:3: after 'for' comes 'every'"},
-    {HEAD "  for every row block i\n    load Q_j\n", "mine.walk:4: 'Q_j' has the subscript j"},
-    {HEAD "  for every row block i\n    load Q_i\n    for each column block j of i\n      load K_j\n"
-          "      S = Q_i K_j / sqrt(d)\n",
-     "mine.walk:7: a product of B_r x d with B_c x d: the inner sides differ; transpose the second: ^T"},
-    {HEAD "  for every row block i\n    load Q_i\n    O_i = 0\n    for each column block j of i\n      load K_j\n"
-          "      P = Q_i K_j^T / sqrt(d)\n      O_i += P V_j\n    store O_i\n",
-     "mine.walk:9: 'V_j' is used before it is loaded; put 'load V_j' above this line"},
-    {HEAD "  for every row block i\n    load Q_i\n    for each column block j\n      load K_j\n      load V_j\n"
-          "    for each column block j\n      S = Q_i K_j^T\n",
-     "mine.walk:9: 'K_j' is what line 6 left when the loop of line 5 ended"},
-    {HEAD "  for every row block i\n     load Q_i\n    O_i = 0\n",
-     "mine.walk:5: the line is indented by 4, but its block by 5"},
-    {HEAD "  for every row block i\n    store Q_i\n", "mine.walk:4: 'Q_i' is an input; it is never stored"},
-    {HEAD "  for every row block i\n    load Q_i\n    S_i = Q_i\n    for each column block j\n      load K_j\n"
-          "      P_i = Q_i K_j^T\n      store P_i\n",
-     "mine.walk:9: 'P_i' is B_r x B_c; it is a block of i and j"},
-    {"algorithm mine\ninput S_ij: B_r x B_c\noutput O_i: B_r x 1\nkernel k\n  for every row block i\n"
-     "    for each column block j\n      load S_ij\n      mask S_ij\n",
-     "mine.walk:8: 'S_ij' is an input, which stays as it is; mask a copy: 'A = S_ij', then 'mask A'"},
-    {HEAD "  for every row block i\n    load m_i\n", "mine.walk:4: 'm_i' is loaded, but no line above has stored it"},
-    {HEAD "  for every row block i\n    O_i = 0 when splits\n", "mine.walk:4: after 'splits' comes '> 1' or '= 1'"},
-    {HEAD "  for every row block i\n    O_i = 0 0 ]\n", "mine.walk:4: ']' cannot stand here"},
-    {HEAD "  for every row block i\n    O_i = 0\n", "mine.walk:5: the program never stores O_i"},
-    {HEAD "  for every row block i\n    for every split s\n      for each column block j of i\n        load K_j\n",
-     "mine.walk:5: a masked loop inside the loop over split s walks all keys"},
-    {HEAD "\tfor every row block i\n", "mine.walk:3: a tab; indent with spaces"},
-    {HEAD "  for every row block i\n    load K_0\n", "mine.walk:4: a subscript is i, j, s or h"},
-    {HEAD "  load Q_i\n", "mine.walk:3: 'load' stands inside a loop over blocks"},
-    {HEAD "  H = 0; G = H\n", "mine.walk:3: outside loops names are set to numbers alone, such as H = 0"},
-    {HEAD "  for every row block i\n    add O_i = 1\n",
-     "mine.walk:4: 'O_i' is added to, but no kernel above has set it; 'store O_i = 0' in one"},
-    {HEAD "  for every row block i\n    store x_i = 0\n    store O_i = 0\n",
-     "mine.walk:4: 'x_i' is only ever set to numbers, so its shape is not known; declare it: 'tensor x_i: B_r x 1'"},
-    {HEAD "  for every row block i\n    store O_i = 0 when 1 > 0\n",
-     "mine.walk:4: a condition here is lse, splits > 1 or splits = 1, joined by and; what moves never depends on "
-     "values"},
-    {HEAD "  for every row block i\n    load Q_i\n    m = row max of Q_i when row sum of Q_i > 0\n",
-     "mine.walk:5: 'm' has no value in the rows that 'when' leaves out; set it above this line"},
-    {HEAD "  for every row block i\n    load Q_i\n    m = 0\n    m = 1 when Q_i > 0\n",
-     "mine.walk:6: 'when' chooses rows; the comparison is B_r x d and should have one column"},
-    {HEAD "  for every row block i with split s\n", "mine.walk:3: 'row block i with column block j' is the diagonal"},
-    {"algorithm mine\ninput Q_i\n", "mine.walk:2: an input has a shape, 'input Q_i: B_r x d', or a formula"},
-    {"algorithm mine\ninput Q: B_r x d\n", "mine.walk:2: 'Q' is B_r x d; write its block: Q_i"},
-    {"algorithm mine\ninput Q_i: B_r x c\n", "mine.walk:2: a shape is two of B_r, B_c, d, d_v, 1 or a size"},
-    {"algorithm mine\ninput Q_i: B_r x d bf16\n", "mine.walk:2: 'bf16' is too much here; a declaration is"},
-    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i = K Q\n",
-     "mine.walk:3: 'K' is no input declared above; a formula is over inputs"},
-    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i = attention(Q, Q, Q)\n",
-     "mine.walk:3: attention takes B_r x d, B_c x d, B_c x d_v; these are B_r x d, B_r x d, B_r x d"},
-    {HEAD "  for every row block i\n    load Q_i\n    for each column block j of i\n      load K_j\n"
-          "      S = Q_i K_j^T\n      mask S = -S\n",
-     "mine.walk:8: what a mask leaves is one number"},
-    {"algorithm mine\nsize d = 3\n", "mine.walk:2: 'size c = 16' names a side"},
-    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i\nkernel k\n  for every row block i\n    load Q_i\n",
-     "mine.walk:7: the program never stores O_i, an output; 'store O_i'"},
+static const char *const REFUSED[] = {
+    " => :1: the text holds no program",
+    "kernel forward\n => :1: the program begins with 'algorithm NAME'",
+    HEAD " => :3: kernel 'forward' has no lines",
+    HEAD "for every row block i\n => :3: the lines of a kernel are indented",
+    LOOP "  for every row block i\n => :4: the loop of line 3 has no lines in it",
+    HEAD "  for all row block i\n => :3: after 'for' comes 'every'",
+    LOOP "    load Q_j\n => :4: 'Q_j' has the subscript j",
+    HEAD
+    "  for every row block i\n    load Q_i\n    for each column block j of i\n      load K_j\n"
+    "      S = Q_i K_j / sqrt(d)\n => :7: a product of B_r x d with B_c x d: the inner sides differ; transpose the "
+    "second: ^T",
+    HEAD "  for every row block i\n    load Q_i\n    O_i = 0\n    for each column block j of i\n      load K_j\n"
+         "      P = Q_i K_j^T / sqrt(d)\n      O_i += P V_j\n    store O_i\n => :9: 'V_j' is used before it is loaded; "
+         "put 'load V_j' above this line",
+    HEAD
+    "  for every row block i\n    load Q_i\n    for each column block j\n      load K_j\n      load V_j\n"
+    "    for each column block j\n      S = Q_i K_j^T\n => :9: 'K_j' is what line 6 left when the loop of line 5 ended",
+    HEAD "  for every row block i\n     load Q_i\n    O_i = 0\n => :5: the line is indented by 4, but its block by 5",
+    LOOP "    store Q_i\n => :4: 'Q_i' is an input; it is never stored",
+    LOOP "    load Q_i\n    S_i = Q_i\n    for each column block j\n      load K_j\n"
+         "      P_i = Q_i K_j^T\n      store P_i\n => :9: 'P_i' is B_r x B_c; it is a block of i and j",
+    "algorithm mine\ninput S_ij: B_r x B_c\noutput O_i: B_r x 1\nkernel k\n  for every row block i\n"
+    "    for each column block j\n      load S_ij\n      mask S_ij\n => :8: 'S_ij' is an input, which stays as it "
+    "is; mask a copy: 'A = S_ij', then 'mask A'",
+    LOOP "    load m_i\n => :4: 'm_i' is loaded, but no line above has stored it",
+    LOOP "    O_i = 0 when splits\n => :4: after 'splits' comes '> 1' or '= 1'",
+    LOOP "    O_i = 0 0 ]\n => :4: ']' cannot stand here",
+    LOOP "    O_i = 0\n => :5: the program never stores O_i",
+    HEAD
+    "  for every row block i\n    for every split s\n      for each column block j of i\n        load K_j\n => :5: a "
+    "masked loop inside the loop over split s walks all keys",
+    HEAD "\tfor every row block i\n => :3: a tab; indent with spaces",
+    LOOP "    load K_0\n => :4: a subscript is i, j, s or h",
+    HEAD "  load Q_i\n => :3: 'load' stands inside a loop over blocks",
+    HEAD "  H = 0; G = H\n => :3: outside loops names are set to numbers alone, such as H = 0",
+    HEAD
+    "  for every row block i\n    add O_i = 1\n => :4: 'O_i' is added to, but no kernel above has set it; 'store O_i "
+    "= 0' in one",
+    HEAD "  for every row block i\n    store x_i = 0\n    store O_i = 0\n => :4: 'x_i' is only ever set to numbers, so "
+         "its shape is not known; declare it: 'tensor x_i: B_r x 1'",
+    HEAD
+    "  for every row block i\n    store O_i = 0 when 1 > 0\n => :4: a condition here is lse, splits > 1 or splits = "
+    "1, joined by and; what moves never depends on "
+    "values",
+    HEAD
+    "  for every row block i\n    load Q_i\n    m = row max of Q_i when row sum of Q_i > 0\n => :5: 'm' has no value "
+    "in the rows that 'when' leaves out; set it above this line",
+    HEAD "  for every row block i\n    load Q_i\n    m = 0\n    m = 1 when Q_i > 0\n => :6: 'when' chooses rows; the "
+         "comparison is B_r x d and should have one column",
+    HEAD "  for every row block i with split s\n => :3: 'row block i with column block j' is the diagonal",
+    "algorithm mine\ninput Q_i\n => :2: an input has a shape, 'input Q_i: B_r x d', or a formula",
+    "algorithm mine\ninput Q: B_r x d\n => :2: 'Q' is B_r x d; write its block: Q_i",
+    "algorithm mine\ninput Q_i: B_r x c\n => :2: a shape is two of B_r, B_c, d, d_v, 1 or a size",
+    "algorithm mine\ninput Q_i: B_r x d bf16\n => :2: 'bf16' is too much here; a declaration is",
+    "algorithm mine\ninput Q_i: B_r x d\noutput O_i = K Q\n => :3: 'K' is no input declared above; a formula is over "
+    "inputs",
+    "algorithm mine\ninput Q_i: B_r x d\noutput O_i = attention(Q, Q, Q)\n => :3: attention takes B_r x d, B_c x d, "
+    "B_c x d_v; these are B_r x d, B_r x d, B_r x d",
+    LOOP "    load Q_i\n    for each column block j of i\n      load K_j\n"
+         "      S = Q_i K_j^T\n      mask S = -S\n => :8: what a mask leaves is one number",
+    "algorithm mine\nsize d = 3\n => :2: 'size c = 16' names a side",
+    "algorithm mine\ninput Q_i: B_r x d\noutput O_i\nkernel k\n  for every row block i\n    load Q_i\n => :7: the "
+    "program never stores O_i, an output; 'store O_i'",
 };
 
 /* A size of one's own, a state of d x c in HBM, a formula of one's own: by hand, N = 6 in blocks of 2 and 3, d = 4. */
@@ -99,10 +102,10 @@ TEST(sizes_and_states_of_ones_own) {
 
 TEST(refused_with_file_and_line) {
   EACH (k, REFUSED) {
+    const TextSays row = test_says(REFUSED[k]);
     Program p = {.n_ops = 77};
-    assert_int_equal(program_read(&p, REFUSED[k].text, strlen(REFUSED[k].text), "mine.walk", fresh_error()),
-                     STATUS_BAD_FILE);
-    assert_begins(REFUSED[k].says);
+    must_refuse(program_read(&p, row.text, strlen(row.text), "mine.walk", fresh_error()), STATUS_BAD_FILE, row.says);
+    assert_begins("mine.walk:");
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
   }
 }

@@ -103,24 +103,23 @@ TEST(what_goes_on_from_there) {
 }
 
 TEST(mistyped_words_have_a_guess) {
-  static const struct {
-    const char *line, *what;
-  } CASES[] = {
-      {"kernal k\n", "mine.walk:2: 'kernal' begins no line of a header; did you mean 'kernel'?"},
-      {"outptu O_i\n", "mine.walk:2: 'outptu' begins no line of a header; did you mean 'output'?"},
-      {"kernel k\n  for every row block i\n    laod Q_i\n",
-       "mine.walk:4: 'laod' begins no line of a kernel; did you mean 'load'?"},
-      {"kernel k\n  for every row block i\n    load Q_i\n    strore Q_i\n",
-       "mine.walk:5: 'strore' begins no line of a kernel; did you mean 'store'?"},
-      {"tensor stats_i: B_r x 1\n",
-       "mine.walk:2: 'stats' is what columns that nobody declares are called together; take another name"},
+  static const char *const CASES[] = {
+      "kernal k\n => mine.walk:2: 'kernal' begins no line of a header; did you mean 'kernel'?",
+      "outptu O_i\n => mine.walk:2: 'outptu' begins no line of a header; did you mean 'output'?",
+      "kernel k\n  for every row block i\n    laod Q_i\n => mine.walk:4: 'laod' begins no line of a kernel; did you "
+      "mean 'load'?",
+      "kernel k\n  for every row block i\n    load Q_i\n    strore Q_i\n => mine.walk:5: 'strore' begins no line of "
+      "a kernel; did you mean 'store'?",
+      "tensor stats_i: B_r x 1\n => mine.walk:2: 'stats' is what columns that nobody declares are called together; "
+      "take another name",
   };
   static Program p;
   EACH (k, CASES) {
+    const TextSays row = test_says(CASES[k]);
     char text[256];
-    snprintf(text, sizeof text, "algorithm a\n%s", CASES[k].line);
+    snprintf(text, sizeof text, "algorithm a\n%s", row.text);
     assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
-    assert_string_equal(test_error.message, CASES[k].what);
+    assert_string_equal(test_error.message, row.says);
   }
   assert_null(words_nearest("S", WORDS_LINE));
   assert_null(words_nearest("", WORDS_LINE));

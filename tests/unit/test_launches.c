@@ -98,53 +98,38 @@ TEST(test_names) {
   }
 }
 
-#define ROW(kernel_, launches, bytes)                                                                                  \
-  {                                                                                                                    \
-    .kernel = kernel_, .n_launches = launches, .known = {[COUNTER_HBM_READ] = true}, .value = {                        \
-      [COUNTER_HBM_READ] = bytes                                                                                       \
-    }                                                                                                                  \
-  }
-
 /* Which launches are added up, how often, and to how much. */
 TEST(test_runs) {
-  CounterRow rows[] = {
-      ROW("copy_kernel", 1, 1000),
-      ROW("flash_fwd_splitkv_kernel", 10, 100),
-      ROW("flash_fwd_splitkv_combine_kernel", 10, 7),
-      ROW("gemm_qk", 4, 10),
-      ROW("scale_mask", 4, 20),
-      ROW("softmax_kernel", 4, 30),
-      ROW("dropout_kernel", 4, 5),
-      ROW("gemm_pv", 4, 40),
-      ROW("copy_out", 8, 3),       /* twice a run */
-      ROW("softmax_kernel", 1, 9), /* of something else */
-      ROW("flash_bwd_dot_do_o", 2, 1),
-      ROW("flash_bwd_dq_dk_dv_loop", 2, 2),
-      ROW("flash_bwd_convert_dq", 2, 4),
-      ROW("flash_bwd_dot_do_o", 1, 10), /* the next one */
-      ROW("flash_bwd_dq_dk_dv_loop", 1, 20),
-      ROW("gemm", 1, 11), /* a product without a softmax */
-      ROW("flash_fwd_kernel", 1, 50),
-      ROW("flash_fwd_kernel", 1, 60),
-  };
-  static const struct {
-    uint64_t bytes;
-    int n_parts;
-    int64_t n_runs;
-  } RUNS[] = {{1000, 1, 1}, {107, 2, 10}, {111, 6, 4}, {9, 1, 1}, {7, 3, 2},
-              {30, 2, 1},   {11, 1, 1},   {50, 1, 1},  {60, 1, 1}};
-  const CounterTable table = {.rows = rows, .n_rows = COUNT_OF(rows)};
+  /* the kernel, how often it was launched, the bytes it read; then runs: bytes, parts, times. copy_out runs twice a
+   * run,
+   * a softmax is of something else, a backward pass follows another, a product has no softmax */
+  const char *launches =
+      "copy_kernel 1 1000|flash_fwd_splitkv_kernel 10 100|flash_fwd_splitkv_combine_kernel 10 7|gemm_qk 4 10|"
+      "scale_mask 4 20|softmax_kernel 4 30|dropout_kernel 4 5|gemm_pv 4 40|copy_out 8 3|softmax_kernel 1 9|"
+      "flash_bwd_dot_do_o 2 1|flash_bwd_dq_dk_dv_loop 2 2|flash_bwd_convert_dq 2 4|flash_bwd_dot_do_o 1 10|"
+      "flash_bwd_dq_dk_dv_loop 1 20|gemm 1 11|flash_fwd_kernel 1 50|flash_fwd_kernel 1 60";
+  const char *expected = "1000 1 1|107 2 10|111 6 4|9 1 1|7 3 2|30 2 1|11 1 1|50 1 1|60 1 1";
+  CounterRow rows[32] = {{.n_launches = 0}};
+  char kernel[64];
+  size_t n_rows = 0;
+  for (CounterRow *row = rows;
+       test_row(&launches, "%63s %" SCNd64 " %" SCNu64, kernel, &row->n_launches, &row->value[COUNTER_HBM_READ]);
+       row++, n_rows++) {
+    row->known[COUNTER_HBM_READ] = true;
+    strcpy(row->kernel, kernel);
+  }
+  const CounterTable table = {.rows = rows, .n_rows = n_rows};
   LaunchRun *runs;
   size_t n;
   must(launch_runs(&table, "", &runs, &n, NULL));
-  for (size_t i = 0; i < n && i < COUNT_OF(RUNS); i++) {
-    if (runs[i].sum.value[COUNTER_HBM_READ] != RUNS[i].bytes || runs[i].n_parts != RUNS[i].n_parts ||
-        runs[i].n_runs != RUNS[i].n_runs)
-      fail_msg("run %zu: %llu bytes in %d parts, %lld times (%s)", i,
-               (unsigned long long)runs[i].sum.value[COUNTER_HBM_READ], runs[i].n_parts, (long long)runs[i].n_runs,
-               runs[i].parts);
-  }
-  assert_int_equal(n, COUNT_OF(RUNS));
+  size_t at = 0;
+  uint64_t bytes;
+  int n_parts;
+  for (int64_t times; at < n && test_row(&expected, "%" SCNu64 " %d %" SCNd64, &bytes, &n_parts, &times); at++)
+    if (runs[at].sum.value[COUNTER_HBM_READ] != bytes || runs[at].n_parts != n_parts || runs[at].n_runs != times)
+      fail_msg("run %zu: %" PRIu64 " bytes in %d parts, %" PRId64 " times (%s)", at,
+               runs[at].sum.value[COUNTER_HBM_READ], runs[at].n_parts, runs[at].n_runs, runs[at].parts);
+  assert_true(at == n && !expected);
   free(runs);
   must(launch_runs(&table, "combine", &runs, &n, NULL));
   assert_int_equal(n, 1);
@@ -152,38 +137,38 @@ TEST(test_runs) {
 }
 
 TEST(test_cards) {
-  static const struct {
-    const char *device;
-    int capability;
-    const char *gpu;
-    bool several;
-  } CARDS[] = {{"NVIDIA H200", 90, "h200", false},
-               {"NVIDIA H100 80GB HBM3", 90, "h100-sxm", false},
-               {"NVIDIA H100 PCIe", 90, "h100-pcie", false},
-               {"NVIDIA A100-SXM4-80GB", 80, "a100-80gb", false},
-               {"NVIDIA A100-PCIE-40GB", 80, "a100-40gb", false},
-               {"NVIDIA L4", 89, "l4", false},
-               {"NVIDIA L40S", 89, "l40s", false},    /* not an L4 */
-               {"NVIDIA L40", 89, "rtx4090", true},   /* not an L4 either: by its compute capability alone */
-               {"NVIDIA GB200", 100, "gb200", false}, /* not a B200 */
-               {"NVIDIA GeForce RTX 5070 Ti", 120, "rtx5070ti", false},
-               {"NVIDIA GeForce RTX 5070", 120, "rtx5070", false},
-               {"NVIDIA GeForce RTX 4070 SUPER", 89, "rtx4090", true}, /* another card */
-               {"NVIDIA GeForce RTX 3080 Laptop GPU", 86, "rtx3090", true},
-               {"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 120, "rtx-pro-6000", false},
-               {"NVIDIA H20", 90, "h20", false},
-               {"NVIDIA A40", 86, "a40", false},
-               {"", 90, "h200", true},
-               {"", 75, "t4", false},
-               {"", 120, NULL, false},
-               {"", 0, NULL, false}};
+  /* the compute capability, the GPU, whether several would do => the device; an L40 is neither an L4 nor an L40S, nor a
+   * GB200 a B200 */
+  static const char *const CARDS[] = {"90 h200 0 => NVIDIA H200",
+                                      "90 h100-sxm 0 => NVIDIA H100 80GB HBM3",
+                                      "90 h100-pcie 0 => NVIDIA H100 PCIe",
+                                      "80 a100-80gb 0 => NVIDIA A100-SXM4-80GB",
+                                      "80 a100-40gb 0 => NVIDIA A100-PCIE-40GB",
+                                      "89 l4 0 => NVIDIA L4",
+                                      "89 l40s 0 => NVIDIA L40S",
+                                      "89 rtx4090 1 => NVIDIA L40",
+                                      "100 gb200 0 => NVIDIA GB200",
+                                      "120 rtx5070ti 0 => NVIDIA GeForce RTX 5070 Ti",
+                                      "120 rtx5070 0 => NVIDIA GeForce RTX 5070",
+                                      "89 rtx4090 1 => NVIDIA GeForce RTX 4070 SUPER",
+                                      "86 rtx3090 1 => NVIDIA GeForce RTX 3080 Laptop GPU",
+                                      "120 rtx-pro-6000 0 => NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
+                                      "90 h20 0 => NVIDIA H20",
+                                      "86 a40 0 => NVIDIA A40",
+                                      "90 h200 1 => ",
+                                      "75 t4 0 => ",
+                                      "120 - 0 => ",
+                                      "0 - 0 => "};
   EACH (i, CARDS) {
-    CounterRow row = {.capability = CARDS[i].capability};
+    const TextSays card = test_says(CARDS[i]);
+    CounterRow row = {.capability = 0};
+    char wanted[32];
     const char *candidates;
-    strcpy(row.device, CARDS[i].device);
+    int several;
+    assert_int_equal(sscanf(card.text, "%d %31s %d", &row.capability, wanted, &several), 3);
+    strcpy(row.device, card.says);
     const char *gpu = launch_gpu(&row, &candidates);
-    if (CARDS[i].gpu ? !gpu || strcmp(gpu, CARDS[i].gpu) : gpu != NULL)
-      fail_msg("%s, %d: %s", CARDS[i].device, CARDS[i].capability, gpu ? gpu : "none");
-    assert_int_equal(*candidates != '\0', CARDS[i].several);
+    if (strcmp(gpu ? gpu : "-", wanted)) fail_msg("%s: %s", CARDS[i], gpu);
+    assert_int_equal(*candidates != '\0', several);
   }
 }

@@ -190,32 +190,26 @@ TEST(counts_are_sums_over_tiles) {
 /* Tiles left out of 16 x 16 and 64 x 64 blocks of 128, as FlexAttention prints its block masks' sparsity (PyTorch 2.11,
  * in percent). A "sliding" window of 512 there is q - k <= 512: 513 keys. */
 TEST(flex_attention_leaves_out_the_same_tiles) {
-  static const struct {
-    const char *mask;
-    bool causal;
-    int64_t window, skipped_2k, skipped_8k;
-    double percent_2k, percent_8k;
-  } ROW[] = {
-      {NULL, true, 0, 120, 2016, 46.88, 49.22},
-      {"documents:1000", false, 0, 112, 3486, 43.75, 85.11},
-      {"documents:1000", true, 0, 176, 3759, 68.75, 91.77},
-      {NULL, true, 513, 186, 3786, 72.66, 92.43},
-      {"sink:64", true, 513, 175, 3727, 68.36, 90.99},
-      {"strided:4:128", false, 0, 192, 3072, 75.00, 75.00},
-      {"prefix:700", true, 0, 105, 2001, 41.02, 48.85}, /* six blocks of keys: 15 tiles more than causal has */
-  };
-  EACH (k, ROW)
+  const char *rows =
+      "- 1 0 120 2016 46.88 49.22|documents:1000 0 0 112 3486 43.75 85.11|documents:1000 1 0 176 3759 68.75 91.77|"
+      "- 1 513 186 3786 72.66 92.43|sink:64 1 513 175 3727 68.36 90.99|strided:4:128 0 0 192 3072 75.00 75.00|"
+      "prefix:700 1 0 105 2001 41.02 48.85";
+  char mask[32];
+  int causal, window, skipped_2k, skipped_8k;
+  double percent_2k, percent_8k;
+  while (test_row(&rows, "%31s %d %d %d %d %lf %lf", mask, &causal, &window, &skipped_2k, &skipped_8k, &percent_2k,
+                  &percent_8k))
     for (int large = 0; large <= 1; large++) {
-      const int64_t N = large ? 8192 : 2048, T = N / 128, want = large ? ROW[k].skipped_8k : ROW[k].skipped_2k;
-      Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = ROW[k].causal, .window = ROW[k].window};
-      Pattern *pattern = ROW[k].mask ? pattern_named(ROW[k].mask, (PatternMatrix){N, N, false}, NULL) : NULL;
+      const int64_t N = large ? 8192 : 2048, T = N / 128, want = large ? skipped_8k : skipped_2k;
+      Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = causal, .window = window};
+      Pattern *pattern = *mask != '-' ? pattern_named(mask, (PatternMatrix){N, N, false}, NULL) : NULL;
       s.pattern = pattern;
       const Mask m = mask_of_shape(&s);
       const MaskTiles all = {128, 128, {0, T}, {0, T}};
       const MaskCount count = mask_count(&m, &all);
       assert_true(count.tiles - count.computed == wide(want));
       const double percent = 100.0 * (double)want / (double)(T * T);
-      assert_true(fabs(percent - (large ? ROW[k].percent_8k : ROW[k].percent_2k)) < 0.006);
+      assert_true(fabs(percent - (large ? percent_8k : percent_2k)) < 0.006);
       free(pattern);
     }
 }
@@ -269,32 +263,12 @@ TEST(files_of_blocks) {
     assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, fresh_error()));
     assert_begins(BAD[k].says);
   }
-  static const char *const NAMES[] = {"documents:",
-                                      "documents:0",
-                                      "documents:60,5",
-                                      "documents:4;60",
-                                      "documents:x",
-                                      "sink:",
-                                      "sink:0",
-                                      "sink:4x",
-                                      "prefix",
-                                      "prefix:-1",
-                                      "",
-                                      "strided",
-                                      "strided:",
-                                      "strided:0",
-                                      "strided:4:",
-                                      "strided:4:0",
-                                      "strided:4x",
-                                      "painted",
-                                      "painted:8",
-                                      "painted:8:",
-                                      "painted:0:ff",
-                                      "painted:16:f000f00",
-                                      "painted:16:0g00",
-                                      "painted:16:0F00",
-                                      "painted:16:0f0000"};
-  EACH (k, NAMES) assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
+  const char *names =
+      "documents:|documents:0|documents:60,5|documents:4;60|documents:x|sink:|sink:0|sink:4x|prefix|prefix:-1||"
+      "strided|strided:|strided:0|strided:4:|strided:4:0|strided:4x|painted|painted:8|painted:8:|painted:0:ff|"
+      "painted:16:f000f00|painted:16:0g00|painted:16:0F00|painted:16:0f0000";
+  char name[TEST_TEXT];
+  while (test_next(&names, name)) assert_null(pattern_named(name, (PatternMatrix){64, 64, false}, NULL));
   assert_null(
       pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, fresh_error())); /* too many blocks */
 }

@@ -129,55 +129,57 @@ TEST(what_comes_too_late) {
 /* ---- What is refused ------------------------------------------------------------------------------------- */
 
 TEST(refusals) {
-  static const struct {
-    const char *lines, *what;
-  } CASES[] = {
-      {"launch backward\n", "14: after 'launch' comes the name of a kernel above, such as 'forward'"},
-      {"launch\n", "14: after 'launch' comes the name of a kernel above, such as 'forward'"},
-      {"launch forward now\n", "14: 'now' is too much on this line"},
-      {FORWARD "threads 1\nlaunch forward\n", "16: there are two launches of 'forward'"},
-      {"launch forward\nstages 2 of K_j\n", "15: the lines of a launch are indented"},
-      {FORWARD "stage 2 of K_j\n", "15: 'stage' begins no line of a launch; did you mean 'stages'?"},
-      {FORWARD "order j\n", "15: 'order' begins no line of a launch; there are stages, consumers, registers, threads, "
-                            "share, and S beside P"},
-      {FORWARD "stages 9 of K_j\n", "15: " STAGES "; the number is a whole one from 1 to 8"},
-      {FORWARD "stages K_j\n", "15: " STAGES "; the number is a whole one from 1 to 8"},
-      {FORWARD "stages 2 K_j\n", "15: 'K_j' stands where 'of' should: " STAGES},
-      {FORWARD "stages 2 of\n", "15: the line ends where a name should follow: " STAGES},
-      {FORWARD "stages 2 of W_j\n", "15: kernel 'forward' has no 'W_j'; " STAGES},
-      {FORWARD "stages 2 of Q_i\n",
-       "15: no line inside an 'each' loop loads 'Q_i', so there is one copy; stages are of what does"},
-      {FORWARD "stages 2 of S\n",
-       "15: no line inside an 'each' loop loads 'S', so there is one copy; stages are of what does"},
-      {FORWARD "stages 2 of K_j, K_j\n", "15: the stages of 'K_j' are said twice"},
-      {FORWARD "stages 2 of K_j\n  registers K_j\n",
-       "16: 'K_j' has stages, which lie in SRAM; take it out of one of the lines"},
-      {FORWARD "registers K_j\n  stages 2 of K_j\n",
-       "16: 'K_j' is in registers, and stages lie in SRAM; take it out of one of the lines"},
-      {FORWARD "registers\n",
-       "15: the line ends where a name should follow: 'registers S, O_i': what lives there, and not in SRAM"},
-      {FORWARD "consumers 2 of s\n",
-       "15: 'consumers 2 of i': warpgroups that share the rows of a tile; 'of j', its columns"},
-      {FORWARD "consumers 2 of i\n  consumers 3 of i\n", "16: consumers are said twice"},
-      {FORWARD "threads 2000\n", "15: 'threads 384': of a CTA; the number is a whole one from 1 to 1024"},
-      {FORWARD "threads 128 256\n", "15: '256' is too much on this line"},
-      {FORWARD "K_j beside S\n", "15: " BESIDE BOTH},
-      {FORWARD "P beside S\n", "15: " BESIDE BOTH},
-      {FORWARD "S beside\n", "15: the line ends where a name should follow: " BESIDE},
-      {FORWARD "S beside P\n  S beside m'\n", "16: what is made a step ahead is said twice"},
-      {FORWARD "share Q_i by 2\n",
-       "15: each CTA of 'forward' loads a 'Q_i' of its own; what is shared, all CTAs of a cluster load"},
-      {FORWARD "share S by 2\n", "15: kernel 'forward' does not load 'S'; " SHARE},
-      {FORWARD "share K_j\n", "15: the line ends where 'by' should follow: " SHARE},
-      {FORWARD "share K_j by 1\n", "15: " SHARE "; the number is a whole one from 2 to 8"},
-      {FORWARD "share K_j by 2\n  share V_j by 2\n", "16: what CTAs share is said twice"},
-      {FORWARD "threads 128\nkernel more\n", "16: kernels come before the first 'launch'; put this one above it"},
+  static const char *const CASES[] = {
+      "launch backward\n => 14: after 'launch' comes the name of a kernel above, such as 'forward'",
+      "launch\n => 14: after 'launch' comes the name of a kernel above, such as 'forward'",
+      "launch forward now\n => 14: 'now' is too much on this line",
+      FORWARD "threads 1\nlaunch forward\n => 16: there are two launches of 'forward'",
+      "launch forward\nstages 2 of K_j\n => 15: the lines of a launch are indented",
+      FORWARD "stage 2 of K_j\n => 15: 'stage' begins no line of a launch; did you mean 'stages'?",
+      FORWARD "order j\n => 15: 'order' begins no line of a launch; there are stages, consumers, registers, threads, "
+              "share, and S beside P",
+      FORWARD "stages 9 of K_j\n => 15: " STAGES "; the number is a whole one from 1 to 8",
+      FORWARD "stages K_j\n => 15: " STAGES "; the number is a whole one from 1 to 8",
+      FORWARD "stages 2 K_j\n => 15: 'K_j' stands where 'of' should: " STAGES,
+      FORWARD "stages 2 of\n => 15: the line ends where a name should follow: " STAGES,
+      FORWARD "stages 2 of W_j\n => 15: kernel 'forward' has no 'W_j'; " STAGES,
+      FORWARD
+      "stages 2 of Q_i\n => 15: no line inside an 'each' loop loads 'Q_i', so there is one copy; stages are of what "
+      "does",
+      FORWARD
+      "stages 2 of S\n => 15: no line inside an 'each' loop loads 'S', so there is one copy; stages are of what does",
+      FORWARD "stages 2 of K_j, K_j\n => 15: the stages of 'K_j' are said twice",
+      FORWARD
+      "stages 2 of K_j\n  registers K_j\n => 16: 'K_j' has stages, which lie in SRAM; take it out of one of the lines",
+      FORWARD
+      "registers K_j\n  stages 2 of K_j\n => 16: 'K_j' is in registers, and stages lie in SRAM; take it out of one "
+      "of the lines",
+      FORWARD
+      "registers\n => 15: the line ends where a name should follow: 'registers S, O_i': what lives there, and not in "
+      "SRAM",
+      FORWARD
+      "consumers 2 of s\n => 15: 'consumers 2 of i': warpgroups that share the rows of a tile; 'of j', its columns",
+      FORWARD "consumers 2 of i\n  consumers 3 of i\n => 16: consumers are said twice",
+      FORWARD "threads 2000\n => 15: 'threads 384': of a CTA; the number is a whole one from 1 to 1024",
+      FORWARD "threads 128 256\n => 15: '256' is too much on this line",
+      FORWARD "K_j beside S\n => 15: " BESIDE BOTH,
+      FORWARD "P beside S\n => 15: " BESIDE BOTH,
+      FORWARD "S beside\n => 15: the line ends where a name should follow: " BESIDE,
+      FORWARD "S beside P\n  S beside m'\n => 16: what is made a step ahead is said twice",
+      FORWARD
+      "share Q_i by 2\n => 15: each CTA of 'forward' loads a 'Q_i' of its own; what is shared, all CTAs of a cluster "
+      "load",
+      FORWARD "share S by 2\n => 15: kernel 'forward' does not load 'S'; " SHARE,
+      FORWARD "share K_j\n => 15: the line ends where 'by' should follow: " SHARE,
+      FORWARD "share K_j by 1\n => 15: " SHARE "; the number is a whole one from 2 to 8",
+      FORWARD "share K_j by 2\n  share V_j by 2\n => 16: what CTAs share is said twice",
+      FORWARD "threads 128\nkernel more\n => 16: kernels come before the first 'launch'; put this one above it",
   };
   static Program p;
   EACH (k, CASES) {
-    if (!read_with(CASES[k].lines, &p, fresh_error())) fail_msg("taken: %s", CASES[k].lines);
-    assert_begins("mine.walk:");
-    assert_string_equal(test_error.message + strlen("mine.walk:"), CASES[k].what);
+    const TextSays row = test_says(CASES[k]);
+    if (!read_with(row.text, &p, fresh_error())) fail_msg("taken: %s", row.text);
+    assert_string_equal(test_error.message + strlen("mine.walk:"), row.says);
   }
   static const char EARLY[] = "algorithm early\nlaunch forward\n";
   assert_int_equal(program_read(&p, EARLY, sizeof EARLY - 1, "early.walk", fresh_error()), STATUS_BAD_FILE);

@@ -6,11 +6,6 @@
 #include "sim/base/wide.h"
 #include "tests/support/rand.h"
 
-typedef struct {
-  const char *texts; /* a line between two */
-  int64_t want;
-} Good;
-
 /* The halves that machines of 32 bits convert by, beside the compiler's own 128 bits: all lengths, ties and their
  * neighbours. */
 TEST(halves_convert_as_the_builtin_does) {
@@ -36,110 +31,110 @@ TEST(halves_convert_as_the_builtin_does) {
 
 /* Each unit, each spelling, fractions that come out whole. */
 TEST(sizes_are_read) {
-  static const Good GOOD[] = {
-      {"0|0e400", 0},
-      {"1|1 byte|1.|0.00000095367431640625M", 1},
-      {"007", 7},
-      {"512B|512 bytes|.5K", 512},
-      {"192K|192k", 196608},
-      {"64KiB|64 KiB", 65536},
-      {"60M|60 MiB", 62914560},
-      {"2G", 2147483648},
-      {"1T|1TiB", 1099511627776},
-      {"48kB|48 KB", 48000},
-      {"50 MB", 50000000},
-      {"141 GB|141GB", 141000000000},
-      {"2 TB", 2000000000000},
-      {"1.5K", 1536},
-      {"5.38GiB", 5776731013} /* 5.38 * 2^30 = 5,776,731,013.12, the nearest byte */,
-      {"1.0009KiB", 1025},
-      {"1.5M", 1572864},
-      {"0.5 MB", 500000},
-      {"3.0", 3},
-      {"1e6|1E6", 1000000},
-      {"2.5e3", 2500},
-      {"25e-1K", 2560},
-      {"1e+3", 1000},
-      {"  96K  |\t96\tK", 98304},
-      {"126.5 MiB", 132644864},
-      {"9223372036854775807", INT64_MAX},
-      {"1000000000000000000000e-3", 1000000000000000000},
-      {"00000000000000000000000000000000000000005", 5},
+  static const char *const GOOD[] = {
+      "0|0e400 => 0",
+      "1|1 byte|1.|0.00000095367431640625M => 1",
+      "007 => 7",
+      "512B|512 bytes|.5K => 512",
+      "192K|192k => 196608",
+      "64KiB|64 KiB => 65536",
+      "60M|60 MiB => 62914560",
+      "2G => 2147483648",
+      "1T|1TiB => 1099511627776",
+      "48kB|48 KB => 48000",
+      "50 MB => 50000000",
+      "141 GB|141GB => 141000000000",
+      "2 TB => 2000000000000",
+      "1.5K => 1536",
+      "5.38GiB => 5776731013" /* 5.38 * 2^30 = 5,776,731,013.12, the nearest byte */,
+      "1.0009KiB => 1025",
+      "1.5M => 1572864",
+      "0.5 MB => 500000",
+      "3.0 => 3",
+      "1e6|1E6 => 1000000",
+      "2.5e3 => 2500",
+      "25e-1K => 2560",
+      "1e+3 => 1000",
+      "  96K  |\t96\tK => 98304",
+      "126.5 MiB => 132644864",
+      "9223372036854775807 => 9223372036854775807",
+      "1000000000000000000000e-3 => 1000000000000000000",
+      "00000000000000000000000000000000000000005 => 5",
   };
   char text[TEST_TEXT];
-  EACH (i, GOOD)
-    for (const char *texts = GOOD[i].texts; test_next(&texts, text);) {
+  EACH (i, GOOD) {
+    const TextSays row = test_says(GOOD[i]);
+    for (const char *texts = row.text; test_next(&texts, text);) {
       int64_t size = -7;
       must(size_parse(text, &size, fresh_error()));
-      if (size != GOOD[i].want) fail_msg("'%s' read as %lld", text, (long long)size);
+      if (size != atoll(row.says)) fail_msg("'%s' read as %lld", text, (long long)size);
       assert_string_equal(test_error.message, "");
     }
+  }
 }
 
-typedef struct {
-  const char *texts;
-  Status status;
-  const char *says; /* a part of the message */
-} Bad;
-
-static void check_refused(const Bad *bad, size_t n_bad, Status (*parse)(const char *, int64_t *, Error *)) {
+/* "TEXT|TEXT => a part of what is said of each" */
+static void check_refused(const char *const *bad, size_t n_bad, Status (*parse)(const char *, int64_t *, Error *)) {
   char text[TEST_TEXT];
-  for (size_t i = 0; i < n_bad; i++)
-    for (const char *texts = bad[i].texts; test_next(&texts, text);) {
+  for (size_t i = 0; i < n_bad; i++) {
+    const TextSays row = test_says(bad[i]);
+    const Status status = strcmp(row.says, "too large") ? STATUS_BAD_REQUEST : STATUS_TOO_LARGE;
+    for (const char *texts = row.text; test_next(&texts, text);) {
       int64_t value = -7;
-      must_refuse(parse(text, &value, fresh_error()), bad[i].status, bad[i].says);
+      must_refuse(parse(text, &value, fresh_error()), status, row.says);
       assert_null(strchr(test_error.message, '\n'));
-      assert_int_equal(value, -7);                                /* unchanged on error */
-      assert_int_equal(parse(text, &value, NULL), bad[i].status); /* no Error wanted: no crash */
+      assert_int_equal(value, -7);                         /* unchanged on error */
+      assert_int_equal(parse(text, &value, NULL), status); /* no Error wanted: no crash */
     }
+  }
 }
 
 TEST(sizes_are_refused) {
-  static const Bad BAD[] = {
-      {"|   ", STATUS_BAD_REQUEST, "empty"},
-      {"K|.|.K|nan|inf|+5", STATUS_BAD_REQUEST, "begin with a digit"},
-      {"-5K|-0", STATUS_BAD_REQUEST, "negative"},
-      {"0x10", STATUS_BAD_REQUEST, "'x10'"},
-      {"1,024|1,5K", STATUS_BAD_REQUEST, "comma"},
-      {"12X", STATUS_BAD_REQUEST, "unknown unit 'X'"},
-      {"12KK", STATUS_BAD_REQUEST, "unknown unit 'KK'"},
-      {"12 K B", STATUS_BAD_REQUEST, "unknown unit"},
-      {"12K!", STATUS_BAD_REQUEST, "unknown unit 'K!'"},
-      {"1.2.3K", STATUS_BAD_REQUEST, "unknown unit '.3K'"},
-      {"1e", STATUS_BAD_REQUEST, "unknown unit 'e'"},
-      {"1e+", STATUS_BAD_REQUEST, "unknown unit 'e+'"},
-      {"1P", STATUS_BAD_REQUEST, "unknown unit 'P'"},
-      {"12kb|12Mb|12Kib|12b", STATUS_BAD_REQUEST, "bits"},
-      {"1.5|1e-3|1e-400", STATUS_BAD_REQUEST, "whole number of bytes"},
-      {"9223372036854775808|9.3e18|8388608T|1e30|1e400T", STATUS_TOO_LARGE, "too large"},
-      {"1e401|1e99999999999999999999|12345678901234567891", STATUS_BAD_REQUEST, "too long"},
-      {"5\033[31mK", STATUS_BAD_REQUEST, "?[31mK"},
-      {"5\xff", STATUS_BAD_REQUEST, "'5?'"},
-      {"5 Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", STATUS_BAD_REQUEST,
-       "..."},
+  static const char *const BAD[] = {
+      "|    => empty",
+      "K|.|.K|nan|inf|+5 => begin with a digit",
+      "-5K|-0 => negative",
+      "0x10 => 'x10'",
+      "1,024|1,5K => comma",
+      "12X => unknown unit 'X'",
+      "12KK => unknown unit 'KK'",
+      "12 K B => unknown unit",
+      "12K! => unknown unit 'K!'",
+      "1.2.3K => unknown unit '.3K'",
+      "1e => unknown unit 'e'",
+      "1e+ => unknown unit 'e+'",
+      "1P => unknown unit 'P'",
+      "12kb|12Mb|12Kib|12b => bits",
+      "1.5|1e-3|1e-400 => whole number of bytes",
+      "9223372036854775808|9.3e18|8388608T|1e30|1e400T => too large",
+      "1e401|1e99999999999999999999|12345678901234567891 => too long",
+      "5\033[31mK => ?[31mK",
+      "5\xff => '5?'",
+      "5 Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa => ...",
   };
   check_refused(BAD, COUNT_OF(BAD), size_parse);
 }
 
 /* A count is bare or binary, whole and positive. */
 TEST(counts_are_read_and_refused) {
-  static const Good GOOD[] = {
-      {"1", 1},        {"8", 8},           {"4K", 4096},          {"128k", 131072}, {"1.5K", 1536},
-      {"1M", 1048576}, {"2G", 2147483648}, {"1T", 1099511627776}, {"1e6", 1000000}, {" 257 ", 257},
+  static const char *const GOOD[] = {
+      "1 => 1",        "8 => 8",           "4K => 4096",          "128k => 131072", "1.5K => 1536",
+      "1M => 1048576", "2G => 2147483648", "1T => 1099511627776", "1e6 => 1000000", " 257  => 257",
   };
   EACH (i, GOOD) {
     int64_t count = -7;
-    must(size_parse_count(GOOD[i].texts, &count, NULL));
-    assert_int_equal(count, GOOD[i].want);
+    const TextSays row = test_says(GOOD[i]);
+    must(size_parse_count(row.text, &count, NULL));
+    assert_int_equal(count, atoll(row.says));
   }
-  static const Bad BAD[] = {
-      {"0|0K", STATUS_BAD_REQUEST, "at least 1"},
-      {"-4", STATUS_BAD_REQUEST, "negative"},
-      {"2.5", STATUS_BAD_REQUEST, "whole number;"},
-      {"4KB|4 KiB|64B", STATUS_BAD_REQUEST, "does not belong to a count"},
-      {"", STATUS_BAD_REQUEST, "empty"},
-      {"many", STATUS_BAD_REQUEST, "begin with a digit"},
-      {"1e19", STATUS_TOO_LARGE, "too large"},
+  static const char *const BAD[] = {
+      "0|0K => at least 1",
+      "-4 => negative",
+      "2.5 => whole number;",
+      "4KB|4 KiB|64B => does not belong to a count",
+      " => empty",
+      "many => begin with a digit",
+      "1e19 => too large",
   };
   check_refused(BAD, COUNT_OF(BAD), size_parse_count);
 }
