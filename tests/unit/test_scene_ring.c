@@ -66,24 +66,38 @@ static int64_t pairs_of(Scheme scheme, int64_t n, bool causal, int64_t r, int64_
   return pairs;
 }
 
+/* Pairs of the longest block of beat t, which is how long it takes; all its pairs are added to *all. */
+static int64_t longest_of(Scheme scheme, int64_t n, bool causal, int64_t t, int64_t *all, int64_t *idle) {
+  int64_t longest = 0;
+  for (int64_t r = 0; r < n; r++) {
+    const int64_t pairs = pairs_of(scheme, n, causal, r, (r - t + n) % n);
+    *all += pairs;
+    *idle += pairs == 0;
+    if (pairs > longest) longest = pairs;
+  }
+  return longest;
+}
+
 /* In beat t the keys of rank k lie in the row of rank k + t; after most of it they are nearest to the next one; bytes
  * are those of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
 static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   const Stage stage = open_ring(algorithm, scheme, n, causal);
-  int64_t idle_ranks[8] = {0};
-  for (int64_t t = 0; t < n; t++)
-    for (int64_t r = 0; r < n; r++) idle_ranks[t] += pairs_of(scheme, n, causal, r, (r - t + n) % n) == 0;
+  int64_t idle_ranks[8] = {0}, longest[8], whole = 0, pairs = 0;
+  for (int64_t t = 0; t < n; whole += longest[t++])
+    longest[t] = longest_of(scheme, n, causal, t, &pairs, &idle_ranks[t]);
   const int64_t block = 2 * 2 * (N / n) * D * ELEMENT, all = (n - 1) * n * block;
   for (uint64_t step = 0; step <= stage.n_steps; step++) {
     Snapshot now;
     Narration said;
     char begins[160];
-    const double beats = (double)step / (double)stage.n_steps * (double)n;
-    const int64_t t = (int64_t)beats;
+    double left = (double)step / (double)stage.n_steps * (double)whole;
+    int64_t t = 0;
+    while (t < n && left >= (double)longest[t]) left -= (double)longest[t++];
+    const double part = t < n ? left / (double)longest[t] : 0;
     draw_at(&stage, step, 0);
     for (int k = 0; k < n && t < n && n > 1; k++) {
-      const bool moved = t + 1 < n && beats - (double)t > 0.5;
-      if (fabs(beats - (double)t - 0.5) > 0.2) assert_int_equal(nearest_rank(k, n), (k + t + moved) % n);
+      const bool moved = t + 1 < n && part > 0.5;
+      if (fabs(part - 0.5) > 0.2) assert_int_equal(nearest_rank(k, n), (k + t + moved) % n);
     }
     stage_snapshot(&stage, step, &now);
     scene_narrate(SCENE_MANY, &now, NULL, &said);
@@ -118,16 +132,8 @@ TEST(idle_is_that_of_the_pairs) {
     const Stage stage = open_ring("fa2", SCHEMES[k], n, true);
     Snapshot now;
     Narration said;
-    int64_t all = 0, beats = 0;
-    for (int64_t t = 0; t < n; t++) {
-      int64_t longest = 0;
-      for (int64_t r = 0; r < n; r++) {
-        const int64_t pairs = pairs_of(SCHEMES[k], n, true, r, (r - t + n) % n);
-        all += pairs;
-        if (pairs > longest) longest = pairs;
-      }
-      beats += longest;
-    }
+    int64_t all = 0, beats = 0, waits = 0;
+    for (int64_t t = 0; t < n; t++) beats += longest_of(SCHEMES[k], n, true, t, &all, &waits);
     const double idle = 100 * (1 - (double)all / (double)(n * beats));
     double said_idle = -1;
     stage_snapshot(&stage, stage.n_steps, &now);

@@ -149,23 +149,28 @@ ManyBlock many_block(const Many *m, int64_t r, int64_t k) {
   return (ManyBlock){-1, RANK_PIECE_NONE, 0};
 }
 
-/* A beat is as long as its longest block takes; a rank is busy for its own pairs' share of it. */
-static void count_beats(Many *m) {
-  Wide beats = 0, pairs = 0;
+/* A beat is as long as its longest block takes; a rank is busy for its own pairs' share of it. `done`: of all beats. */
+static void count_beats(Many *m, double done) {
+  double longest[RING_RANKS_MAX] = {0}, all = 0, pairs = 0;
   for (int64_t t = 0; t < m->n; t++) {
-    Wide longest = 0;
+    for (int64_t r = 0; r < m->n; r++) {
+      const double own = (double)m->ranks.pieces[ranks_step(&m->ranks, t, r).piece].pairs;
+      longest[t] = fmax(longest[t], own);
+      pairs += own;
+    }
+    all += longest[t];
+  }
+  m->idle = 1 - pairs / (all * (double)m->n);
+  double left = done * all;
+  while (m->beat < m->n && (done >= 1 || left >= longest[m->beat])) left -= longest[m->beat++];
+  m->part = m->beat < m->n ? left / longest[m->beat] : 0;
+  for (int64_t t = 0; t < m->n; t++)
     for (int64_t r = 0; r < m->n; r++) {
       const RankStep step = ranks_step(&m->ranks, t, r);
-      const Wide own = m->ranks.pieces[step.piece].pairs;
-      if (own > longest) longest = own;
-      pairs += own;
       m->all_bytes += step.sent_bytes;
       if (t < m->beat) m->sent_bytes += step.sent_bytes;
-      m->idle_ranks += t == m->beat && own == 0;
+      m->idle_ranks += t == m->beat && step.piece == RANK_PIECE_NONE;
     }
-    beats += longest;
-  }
-  m->idle = 1 - part_of(pairs, wide(m->n) * beats);
 }
 
 static void make_ranks(Many *m, const Snapshot *now, double phase) {
@@ -182,11 +187,8 @@ static void make_ranks(Many *m, const Snapshot *now, double phase) {
                             .program = is_said ? now->schedule : NULL};
   if (ranks_make(&m->ranks, &asked, &m->error)) return;
   m->n = m->ranks.n;
-  const double happened = (double)now->step - (phase > 0 && phase < 1 ? 1 - phase : 0),
-               beats = now->n_steps ? fmax(0, happened) / (double)now->n_steps * (double)m->n : 0;
-  m->beat = (int64_t)beats;
-  m->part = beats - (double)m->beat;
-  count_beats(m);
+  const double happened = (double)now->step - (phase > 0 && phase < 1 ? 1 - phase : 0);
+  count_beats(m, now->n_steps ? fmax(0, happened) / (double)now->n_steps : 0);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

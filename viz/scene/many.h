@@ -4,11 +4,11 @@
  *                 |      |[####][#   ]                        [##  ]                [■][◣   ][////]
  *                 |      |[####]                                   [##  ]           [■][■   ][◣   ]
  *
- * Rows are sequences that decode at once; chunks of a prompt, each of which reads all before it; splits of the keys of
- * one head, a CTA each; or GPUs in a ring, whose column is the rank that a block of keys is of. The walk is the clock:
- * what it has loaded of K, every sequence and split has, at the same pace; row blocks of a prompt come one after the
- * other; the beats of a ring are even parts of the run. Sizes and pages are kvcache's, for one layer and the KV heads
- * that are launched; what ranks do is sim/ranks.h's. So no counter ever falls. */
+ * Rows are sequences that decode at once; chunks of a prompt, each of which reads all before it; splits of the keys
+ * of one head, a CTA each; or GPUs in a ring, whose column is the rank that a block of keys is of. The walk is the
+ * clock: what it has loaded of K, every sequence and split has, at the same pace; row blocks of a prompt come one
+ * after the other; a beat of a ring is as long as its longest block. Sizes and pages are kvcache's, for one layer
+ * and the KV heads that are launched; what ranks do is sim/ranks.h's. So no counter ever falls. */
 #ifndef TILEWALK_VIZ_SCENE_MANY_H
 #define TILEWALK_VIZ_SCENE_MANY_H
 
