@@ -99,7 +99,7 @@ Status lesson_progress_open(LessonProgress *p, FILE *warnings, Error *error) {
   RecordLock lock;
   *p = (LessonProgress){.root = fresh(), .changes = json_array(), .warnings = warnings};
   if (!p->root || !p->changes) return no_memory(error);
-  if (!record_path("XDG_STATE_HOME", ".local/state", "lessons.json", p->path)) p->path[0] = '\0';
+  if (!warnings || !record_path("XDG_STATE_HOME", ".local/state", "lessons.json", p->path)) p->path[0] = '\0';
   if (!*p->path) return STATUS_OK;
   Status status = look(p, &found, &read, &why, error);
   if (status) return status;

@@ -34,7 +34,8 @@ typedef struct {
   char path[RECORD_PATH_BYTES]; /* "": nothing is kept */
 } LessonProgress;
 
-/* Reads what is there; `warnings` gets a line when that cannot be used. STATUS_NO_MEMORY at worst. */
+/* Reads what is there; `warnings` gets a line when that cannot be used, and where it is NULL nothing is kept.
+ * STATUS_NO_MEMORY at worst. */
 Status lesson_progress_open(LessonProgress *progress, FILE *warnings, Error *error);
 void lesson_progress_close(LessonProgress *progress);
 

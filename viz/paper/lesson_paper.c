@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/class_key.h"
+#include "lessons/engine/lesson_page.h"
 #include "sim/base/quote.h"
 #include "viz/export/output.h"
 #include "viz/export/surface.h"
@@ -31,28 +32,22 @@
 #define SHORT         0.4  /* of a slide: prose that is no longer shares it with what comes next */
 
 typedef struct {
-  const Lesson *lesson;
-  bool is_slides;
+  LessonSession session; /* walked from page to page; nothing is answered, and nothing kept */
+  LessonPage page;
+  bool is_slides, only_pictures;
   const char *student; /* "": nobody's in particular */
-  LessonRun run;
   Player player;
   LessonPlayer beside;
   LessonViewer viewer;
   SceneMemo *memo;
-  char state[LESSON_STATE_BYTES];
-  LessonQuestion question;
-  LessonText waiting; /* a heading without words of its own, or short prose of a slide: goes with what comes next */
-  char text[LESSON_PROSE_BYTES];
-  Error error;
+  Flow waiting; /* a heading without words of its own, or short prose of a slide: goes with what comes next */
   /* while drawing */
   cairo_t *cr;
   Box room;  /* of a page, without margins and foot */
   double y;  /* where the next thing goes; room.y: the page is empty */
   double em; /* of body text */
-  int page;
+  int n_pages;
 } Paper;
-
-static bool failed(const Paper *p) { return p->error.status != STATUS_OK; }
 
 /* ---- Pages ------------------------------------------------------------------------------------------------- */
 
@@ -61,9 +56,9 @@ static void draw_foot(Paper *p) {
   const Lettering left = {.family = theme_light.sans, .size = p->is_slides ? 12 : 8.5};
   Lettering right = left;
   right.anchor = ANCHOR_END;
-  snprintf(page, sizeof page, "%d", ++p->page);
+  snprintf(page, sizeof page, "%d", ++p->n_pages);
   theme_use(p->cr, theme_light.ink_soft, 1);
-  letter_draw(p->cr, &left, p->room.x, p->room.y + p->room.height + FOOT, p->lesson->title.text);
+  letter_draw(p->cr, &left, p->room.x, p->room.y + p->room.height + FOOT, p->session.lesson.title.text);
   letter_draw(p->cr, &right, p->room.x + p->room.width, p->room.y + p->room.height + FOOT, page);
 }
 
@@ -113,19 +108,18 @@ static void put_text(Paper *p, Flow *flow, double width) {
   p->em = em;
 }
 
-static const char *fill(Paper *p, LessonText text) {
-  p->text[0] = '\0';
-  lesson_run_refill(&p->run);
-  if (text.text && !failed(p)) lesson_run_fill(&p->run, text, p->text, sizeof p->text, &p->error);
-  return p->text;
-}
-
-/* A flow that begins with the text that waits. */
-static Flow begin_flow(Paper *p) {
-  Flow flow = {0};
-  if (p->waiting.text) flow_markdown(&flow, fill(p, p->waiting));
-  p->waiting = (LessonText){0};
-  return flow;
+/* What waits, on a page of its own where it is a slide. `is_whole`: it is not parted. */
+static void put_waiting(Paper *p, bool is_whole, double scale) {
+  const double em = p->em;
+  if (!p->waiting.n) return;
+  if (p->is_slides) end_page(p);
+  p->em *= scale;
+  flow_place(&p->waiting, p->cr, &theme_light, p->room.width, 1, p->em);
+  if (is_whole && p->waiting.height > p->room.y + p->room.height - p->y && p->waiting.height < p->room.height)
+    end_page(p);
+  put_text(p, &p->waiting, p->room.width);
+  p->em = em;
+  flow_clear(&p->waiting);
 }
 
 /* ---- Pictures ---------------------------------------------------------------------------------------------- */
@@ -149,18 +143,27 @@ static void put_picture(Paper *p, double width) {
   p->y += height + 0.6 * p->em;
 }
 
-static void put_show(Paper *p, const LessonBlock *b) {
+/* On paper the pictures that answer predictions stand on pages of their own, behind the questions. */
+static void put_show(Paper *p, const LessonPart *parts, size_t n) {
+  LessonSession *s = &p->session;
   LessonShow show;
   Flow caption = {0};
-  char lines[WARP_LINES_BYTES];
-  lesson_run_refill(&p->run);
-  if (lesson_run_show(&p->run, b, &show, &p->error)) return;
+  char lines[WARP_LINES_BYTES], words[32];
+  const int ask = lesson_session_prediction(s, parts->block);
+  if (lesson_run_show(&s->run, &s->lesson.blocks[parts->block], &show, &s->error)) return;
+  put_waiting(p, false, 1);
   if (p->is_slides) end_page(p);
-  p->viewer.set(p->viewer.data, p->state, SCENE_COUNT);
-  p->viewer.stop(p->viewer.data, p->viewer.play(p->viewer.data, &show));
+  snprintf(words, sizeof words, "Predict, %d of %zu", ask + 1, s->lesson.n_asks);
+  if (p->only_pictures && ask >= 0) flow_heading(&caption, 1, words);
+  if (p->only_pictures && p->y + 0.8 * p->room.width * SCREEN_HEIGHT / SCREEN_WIDTH > p->room.y + p->room.height)
+    end_page(p);
+  put_flow(p, &caption, p->room.width);
+  flow_clear(&caption);
+  p->viewer.stop(p->viewer.data, s->plays_to);
   lesson_warp_lines(&show, lines, sizeof lines);
   if (*lines) flow_code(&caption, lines);
-  if (b->caption.text) flow_markdown(&caption, fill(p, b->caption));
+  for (size_t k = 0; k < n; k++)
+    if (parts[k].kind == PART_PROSE) flow_markdown(&caption, parts[k].text);
   flow_place(&caption, p->cr, &theme_light, p->room.width, 1, p->em);
   const double rest = p->room.height - caption.height - p->em; /* the caption stays with its picture */
   const double widest = p->is_slides ? fmin(p->room.width, rest * SCREEN_WIDTH / SCREEN_HEIGHT) : 0.8 * p->room.width;
@@ -169,7 +172,7 @@ static void put_show(Paper *p, const LessonBlock *b) {
   flow_free(&caption);
 }
 
-/* ---- Questions --------------------------------------------------------------------------------------------- */
+/* ---- Parts of the page --------------------------------------------------------------------------------------- */
 
 /* A program behind the lines that say again what is asked. */
 static const char *behind_remarks(const char *program) {
@@ -179,70 +182,53 @@ static const char *behind_remarks(const char *program) {
 }
 
 /* Where the answer goes. */
-static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
+static void put_field(Paper *p, const LessonPart *part) {
   char words[ANSWER_UNIT_BYTES + 64];
-  for (int k = 0; k < p->question.n_choices; k++)
-    flow_option(flow, -1, (const char[]){(char)('a' + k), '\0'}, p->question.choice[k]);
-  if (ask->kind == LESSON_WORK) flow_code(flow, behind_remarks(p->question.work.start));
-  if (p->is_slides) return;
   snprintf(words, sizeof words,
-           ask->kind == LESSON_ORDER ? "In order: ________________________" : "________________ %s", ask->unit.name);
-  if (ask->kind == LESSON_NUMBER || ask->kind == LESSON_ORDER) flow_text(flow, FLOW_PLAIN, words)->gap = 14;
+           part->ask == LESSON_ORDER ? "In order: ________________________" : "________________ %s", part->words);
+  if (part->ask == LESSON_WORK)
+    flow_code(&p->waiting, behind_remarks(part->text));
+  else if (!p->is_slides && part->ask != LESSON_CHOICE)
+    flow_text(&p->waiting, FLOW_PLAIN, words)->gap = 14;
 }
 
-static void put_ask(Paper *p, const LessonBlock *b) {
-  const LessonAsk *ask = &p->lesson->asks[b->ask];
-  char heading[64];
-  lesson_run_refill(&p->run);
-  if (lesson_run_question(&p->run, b->ask, &p->question, &p->error)) return;
-  Flow flow = begin_flow(p);
-  if (p->is_slides) end_page(p);
-  snprintf(heading, sizeof heading, "%s %d", ask->is_prediction ? "Prediction" : "Question", b->ask + 1);
-  flow_heading(&flow, p->is_slides ? 1.3 : 1, heading);
-  flow_text(&flow, FLOW_PLAIN, p->question.prompt)->gap = 4;
-  put_room(p, &flow, ask);
-  const double em = p->em;
-  p->em *= p->is_slides ? QUESTION : 1;
-  flow_place(&flow, p->cr, &theme_light, p->room.width, 1, p->em);
-  if (flow.height > p->room.y + p->room.height - p->y && flow.height < p->room.height) end_page(p); /* not parted */
-  put_text(p, &flow, p->room.width);
-  p->em = em;
-  flow_free(&flow);
+static void put_part(Paper *p, const LessonPart *part) {
+  Flow *f = &p->waiting;
+  switch (part->kind) {
+  case PART_PROSE: flow_markdown(f, part->text); break;
+  case PART_HEADING: flow_heading(f, p->is_slides ? 1.3 : 1, part->text); break;
+  case PART_PROMPT: flow_text(f, FLOW_PLAIN, part->text)->gap = 4; break;
+  case PART_OPTION: flow_option(f, -1, part->words, part->text); break;
+  case PART_FIELD: put_field(p, part); break;
+  default: break; /* the title was put, the figure is its block's; nothing can be pressed */
+  }
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------- */
-
-static void put_prose(Paper *p, LessonText text) {
-  const bool is_first = !p->waiting.text;
-  Flow flow = begin_flow(p);
-  if (p->is_slides) end_page(p);
-  flow_markdown(&flow, fill(p, text));
-  flow_place(&flow, p->cr, &theme_light, p->room.width, 1, p->em);
-  const bool is_heading = flow.n == 1 && flow.pieces[0].bold,
-             is_short = p->is_slides && flow.height < SHORT * p->room.height;
-  if (is_first && (is_heading || is_short))
-    p->waiting = text;
-  else if (!failed(p))
-    put_text(p, &flow, p->room.width);
-  flow_free(&flow);
-}
-
-/* What waits for nothing more. */
-static void put_waiting(Paper *p) {
-  Flow flow = begin_flow(p);
-  if (flow.n && p->is_slides) end_page(p);
-  if (flow.n) put_text(p, &flow, p->room.width);
-  flow_free(&flow);
+/* The parts of a block. */
+static void put_block(Paper *p, const LessonPart *parts, size_t n) {
+  const LessonBlock *b = &p->session.lesson.blocks[parts->block];
+  const bool is_first = !p->waiting.n;
+  Flow *f = &p->waiting;
+  if (b->kind == LESSON_SHOW || p->only_pictures) {
+    if (b->kind == LESSON_SHOW && p->is_slides + p->only_pictures) put_show(p, parts, n);
+    return;
+  }
+  for (size_t k = 0; k < n; k++) put_part(p, &parts[k]);
+  flow_place(f, p->cr, &theme_light, p->room.width, 1, p->em);
+  const bool is_heading = f->n == 1 && f->pieces[0].bold, is_short = p->is_slides && f->height < SHORT * p->room.height;
+  if (b->kind != LESSON_PROSE || !is_first || !(is_heading || is_short))
+    put_waiting(p, b->kind == LESSON_ASK, b->kind == LESSON_ASK && p->is_slides ? QUESTION : 1);
 }
 
 static void put_title(Paper *p) {
+  const Lesson *l = &p->session.lesson;
   Flow flow = {0};
   char words[CLASS_NAME_BYTES + 64];
-  flow_heading(&flow, p->is_slides ? 2 : 1.7, p->lesson->title.text);
-  flow_text(&flow, FLOW_SOFT, p->lesson->idea.text);
+  flow_heading(&flow, p->is_slides ? 2 : 1.7, l->title.text);
+  flow_text(&flow, FLOW_SOFT, l->idea.text);
   if (!p->is_slides) {
     snprintf(words, sizeof words, "Name: %s    Numbers: %" PRIu64,
-             *p->student ? p->student : "______________________________", p->run.seed);
+             *p->student ? p->student : "______________________________", p->session.run.seed);
     flow_text(&flow, FLOW_PLAIN, words)->gap = 14;
   }
   p->y += p->is_slides ? 0.28 * p->room.height : 0;
@@ -251,55 +237,33 @@ static void put_title(Paper *p) {
   if (p->is_slides) end_page(p);
 }
 
-static void put_block(Paper *p, const LessonBlock *b) {
-  Flow flow;
-  switch (b->kind) {
-  case LESSON_PROSE: put_prose(p, b->text); break;
-  case LESSON_STATE:
-    lesson_run_refill(&p->run);
-    lesson_run_state(&p->run, b, p->state, sizeof p->state, &p->error);
-    break;
-  case LESSON_SHOW:
-    if (!p->is_slides) break;
-    put_waiting(p);
-    put_show(p, b);
-    break;
-  case LESSON_ASK: put_ask(p, b); break;
-  case LESSON_TASK:
-    if (p->is_slides) end_page(p);
-    flow = begin_flow(p);
-    flow_heading(&flow, p->is_slides ? 1.3 : 1, "Try it");
-    flow_markdown(&flow, fill(p, b->text));
-    put_text(p, &flow, p->room.width);
-    flow_free(&flow);
-    break;
-  default: break;
+/* ---- All of it --------------------------------------------------------------------------------------------- */
+
+/* Puts the blocks that are new on the page; returns up to which. */
+static size_t put_new(Paper *p, size_t from) {
+  lesson_page_make(&p->page, &p->session);
+  for (size_t k = 0, next; k < p->page.n; k = next) {
+    const LessonPart *parts = &p->page.parts[k];
+    for (next = k; next < p->page.n && p->page.parts[next].block == parts->block; next++) continue;
+    if (parts->block >= from && parts->block < p->session.lesson.n_blocks) put_block(p, parts, next - k);
   }
+  return lesson_session_page_end(&p->session);
 }
 
-/* On paper the pictures that answer predictions stand on pages of their own, behind the questions. */
-static void put_pictures(Paper *p) {
-  Flow flow = {0};
-  int prediction = -1;
-  end_page(p);
-  flow_heading(&flow, 1.2, "What you predicted");
-  flow_text(&flow, FLOW_SOFT, "Turn to these pictures when you have written down your answers: they hold some.");
-  put_flow(p, &flow, p->room.width);
-  for (size_t k = 0; k < p->lesson->n_blocks && !failed(p); k++) {
-    const LessonBlock *b = &p->lesson->blocks[k];
-    if (b->kind == LESSON_ASK) prediction = p->lesson->asks[b->ask].is_prediction ? b->ask : -1;
-    if (b->kind == LESSON_STATE) put_block(p, b);
-    if (b->kind != LESSON_SHOW) continue;
-    char words[32];
-    snprintf(words, sizeof words, "Prediction %d", prediction + 1);
-    flow_clear(&flow);
-    if (prediction >= 0) flow_heading(&flow, 1, words);
-    if (p->y + 0.8 * p->room.width * SCREEN_HEIGHT / SCREEN_WIDTH > p->room.y + p->room.height) end_page(p);
-    put_flow(p, &flow, p->room.width);
-    put_show(p, b);
-    prediction = -1;
+/* From the first page to the last, as one goes who answers nothing. */
+static void walk(Paper *p) {
+  LessonSession *s = &p->session;
+  s->at = s->reached = 0;
+  memset(s->answers, 0, s->lesson.n_asks * sizeof *s->answers);
+  memset(s->deeds, 0, s->lesson.n_tasks * sizeof *s->deeds);
+  memset(s->is_shown, 0, sizeof s->is_shown);
+  lesson_session_start(s, &p->viewer);
+  size_t n = put_new(p, 0);
+  while (!lesson_session_is_finished(s) && !s->error.status) {
+    lesson_session_next(s);
+    n = put_new(p, n);
   }
-  flow_free(&flow);
+  put_waiting(p, false, 1);
 }
 
 static void draw(cairo_t *cr, double width, double height, const void *data) {
@@ -310,20 +274,28 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
   p->y = p->room.y;
   p->em = p->is_slides ? 21 : 10.5;
   put_title(p);
-  for (size_t k = 0; k < p->lesson->n_blocks && !failed(p); k++) put_block(p, &p->lesson->blocks[k]);
-  put_waiting(p);
-  if (!p->is_slides) put_pictures(p);
+  walk(p);
+  if (!p->is_slides) {
+    end_page(p);
+    flow_heading(&p->waiting, 1.2, "What you predicted");
+    flow_text(&p->waiting, FLOW_SOFT,
+              "Turn to these pictures when you have written down your answers: they hold some.");
+    put_waiting(p, false, 1);
+    p->only_pictures = true;
+    walk(p);
+  }
   end_page(p);
 }
 
 static Status write_pages(Paper *p, const char *path, Error *error) {
-  const SurfaceMetadata metadata = {.title = p->lesson->title.text};
+  const SurfaceMetadata metadata = {.title = p->session.lesson.title.text};
   unsigned char *bytes = NULL;
   size_t n = 0;
   FileWrite file;
   Status status = surface_bytes(SURFACE_PDF, p->is_slides ? SLIDE_WIDTH : A4_WIDTH,
                                 p->is_slides ? SLIDE_HEIGHT : A4_HEIGHT, draw, &p, &metadata, &bytes, &n, error);
-  if (!status && failed(p)) status = error_set(error, p->error.status, "%s", p->error.message);
+  if (!status && p->session.error.status)
+    status = error_set(error, p->session.error.status, "%s", p->session.error.message);
   if (!status) status = file_write_begin(&file, path, error);
   if (!status) {
     fwrite(bytes, 1, n, file.stream);
@@ -336,10 +308,11 @@ static Status write_pages(Paper *p, const char *path, Error *error) {
 Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
                          Error *error) {
   const Request request = {0};
+  const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
   const size_t length = strlen(path);
+  Lesson own = *lesson;
   Paper *p = calloc(1, sizeof *p);
   if (!p) return error_set(error, STATUS_NO_MEMORY, "no memory for the pages of a lesson");
-  p->lesson = lesson;
   p->is_slides = is_slides;
   p->student = student;
   Status status = length < 5 || strcmp(path + length - 4, ".pdf") != 0
@@ -348,7 +321,7 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
                       : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
   const bool has_player = !status;
   if (!status) status = player_open(&p->player, &request, error);
-  if (!status) status = lesson_run_start(&p->run, lesson, &LESSON_LIMITS, seed, error);
+  if (!status) status = lesson_session_open(&p->session, &own, &LESSON_LIMITS, &options, NULL, error);
   if (!status) {
     p->beside.player = &p->player;
     p->viewer = lesson_player_viewer(&p->beside);
@@ -356,7 +329,10 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
     status = write_pages(p, path, error);
     memo_free(p->memo);
   }
-  lesson_run_end(&p->run);
+  p->session.lesson = (Lesson){0}; /* it is the caller's */
+  lesson_session_close(&p->session);
+  lesson_page_free(&p->page);
+  flow_free(&p->waiting);
   if (has_player) player_free(&p->player);
   free(p);
   return status;
