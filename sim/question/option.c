@@ -12,14 +12,7 @@
 
 enum { STATE_CHARS_MAX = 4096 };
 
-/* The rows of all sets in turn; of a state then the keys of the row for --state, too. Begin with {.set = sets}. */
-typedef struct {
-  const OptionSet *set;
-  const Option *row, *keys;
-  size_t offset, keys_offset, index;
-} Rows;
-
-static bool next_row(Rows *r, bool in_state) {
+bool option_rows_next(OptionRows *r, bool in_state) {
   if (r->row)
     r->row++, r->index++;
   else
@@ -47,10 +40,16 @@ static bool is_word(const char *word, const char *typed, size_t length) {
   return word && strlen(word) == length && memcmp(word, typed, length) == 0;
 }
 
+const Option *option_named(const OptionSet *sets, const char *name, size_t length) {
+  for (OptionRows r = {.set = sets}; option_rows_next(&r, false);)
+    if (is_word(r.row->name, name, length) || (length == 1 && r.row->letter == *name)) return r.row;
+  return NULL;
+}
+
 /* Finds a row by long name (letter == 0) or by letter. */
 static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state,
                  Found *found) {
-  for (Rows r = {.set = parser->sets}; next_row(&r, in_state);) {
+  for (OptionRows r = {.set = parser->sets}; option_rows_next(&r, in_state);) {
     const Option *o = r.row;
     if (!in_state && !o->help && !o->to.kind) continue;
     if (letter ? o->letter != letter : !is_word(o->name, name, length) && !is_word(o->also, name, length)) continue;
@@ -111,7 +110,7 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
   snprintf(typed, sizeof typed, "%.*s", (int)(length < 63 ? length : 63), name);
   const bool is_option = kind[0] == 'o'; /* on the command line */
   Nearest nearest = {.word = typed};
-  for (Rows r = {.set = parser->sets}; next_row(&r, !is_option);)
+  for (OptionRows r = {.set = parser->sets}; option_rows_next(&r, !is_option);)
     if (r.row->name) nearest_offer(&nearest, r.row->name);
   const char *dashes = is_option ? "--" : "", *called = called_elsewhere(parser, typed);
   if (called) nearest.best = called;
@@ -360,7 +359,7 @@ const char *options_state(const OptionSet *sets, const void *target, char *text,
   size_t n = 0;
   text[0] = '\0';
   for (int rest = 0; rest < 2; rest++)
-    for (Rows r = {.set = sets}; next_row(&r, true);) {
+    for (OptionRows r = {.set = sets}; option_rows_next(&r, true);) {
       char value[OPTION_VALUE_CHARS_MAX], letter[2] = {r.row->letter};
       if ((r.row->set_found == NULL) != rest || !r.row->help || r.row->keys || n >= size ||
           !value_of(r.row, (const char *)target + r.offset, value, sizeof value))

@@ -88,6 +88,17 @@ enum { OPTION_TEXT_BYTES = 1024 };
 const char *option_choices(const Option *option, char text[OPTION_TEXT_BYTES]);
 const char *option_help(const Option *option, char text[OPTION_TEXT_BYTES]);
 
+/* The rows of all sets in turn; of a state then the keys of the row for --state, too. Begin with {.set = sets}. */
+typedef struct {
+  const OptionSet *set;
+  const Option *row, *keys;
+  size_t offset, keys_offset, index;
+} OptionRows;
+bool option_rows_next(OptionRows *rows, bool in_state);
+
+/* The option of that name, long or of a letter, without its dashes; NULL: none. */
+const Option *option_named(const OptionSet *sets, const char *name, size_t length);
+
 /* Whether this is a row, not the end of a table. */
 static inline bool option_is_row(const Option *option) { return option->name || option->letter; }
 

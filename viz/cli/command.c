@@ -32,15 +32,6 @@ static size_t first_sentence(const char *text) {
 
 /* ---- Which command */
 
-const Option *command_option(const Command *c, const char *name, size_t length) {
-  for (const OptionSet *set = c->sets; set && set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++)
-      if ((o->name && strlen(o->name) == length && !strncmp(o->name, name, length)) ||
-          (o->letter && length == 1 && o->letter == *name))
-        return o;
-  return NULL;
-}
-
 /* The first word that is no option of either and no option's value; 0: none. */
 static int first_file(const Command *c, const Command *plain, int argc, char *const *argv) {
   for (int k = 1; k < argc; k++) {
@@ -49,15 +40,15 @@ static int first_file(const Command *c, const Command *plain, int argc, char *co
     if (strcmp(word, "--") == 0) return k + 1 < argc ? k + 1 : 0;
     const bool is_long = word[1] == '-';
     const size_t n = is_long ? strlen(word + 2) : 1;
-    const Option *o = command_option(c, word + 1 + is_long, n);
-    if (!o && plain) o = command_option(plain, word + 1 + is_long, n);
+    const Option *o = option_named(c->sets, word + 1 + is_long, n);
+    if (!o && plain) o = option_named(plain->sets, word + 1 + is_long, n);
     if (o && option_needs_value(o) && (is_long || !word[2])) k++;
   }
   return 0;
 }
 
 static bool is_own_option(const Command *c, const char *word) {
-  return strncmp(word, "--", 2) == 0 && command_option(c, word + 2, strlen(word + 2));
+  return strncmp(word, "--", 2) == 0 && option_named(c->sets, word + 2, strlen(word + 2));
 }
 
 /* Where the second word of a command's name stands among the words; 0: it does not. `plain`: what the first word alone
@@ -166,14 +157,13 @@ static int add_option(const Option *o, int column, int most, Io *io) {
 /* The options that --help shows, one after the other; NULL at the end. */
 static const Option *shown_option(const Command *c, int k) {
   if (!c->first) {
-    for (const OptionSet *set = c->sets; set && set->options; set++)
-      for (const Option *o = set->options; !is_shared(set) && option_is_row(o); o++)
-        if (o->help && k-- == 0) return o;
+    for (OptionRows r = {.set = c->sets}; option_rows_next(&r, false);)
+      if (!is_shared(r.set) && r.row->help && k-- == 0) return r.row;
     return NULL;
   }
   const char *word = c->first;
   for (; *word && k--; word += *word == ' ') word += strcspn(word, " ");
-  return *word ? command_option(c, word, strcspn(word, " ")) : NULL;
+  return *word ? option_named(c->sets, word, strcspn(word, " ")) : NULL;
 }
 
 /* Examples have an empty line between; those that fit the width are shown, as many as fit the lines. */
@@ -196,8 +186,7 @@ static void print_screen(const Command *command, Io *io) {
   int n_options = 0, column = 0, left = SCREEN_LINES - 8 - 2 * EXAMPLES_MAX;
   char spelled[80];
   print_head(command, io);
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++) n_options += o->help != NULL;
+  for (OptionRows r = {.set = command->sets}; option_rows_next(&r, false);) n_options += r.row->help != NULL;
   const Option *o;
   for (int k = 0; k < OPTIONS_SHOWN && (o = shown_option(command, k)); k++) {
     spell(o, spelled, sizeof spelled);
@@ -263,12 +252,10 @@ void command_shared_help(Io *io) {
 }
 
 static bool is_given(const Command *c, const OptionParser *parser, const char *name, size_t length) {
-  size_t index = 0;
-  const Option *asked = command_option(c, name, length);
+  const Option *asked = option_named(c->sets, name, length);
   assert(asked);
-  for (const OptionSet *set = c->sets; set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++, index++)
-      if (o == asked) return parser->seen[index] != 0;
+  for (OptionRows r = {.set = c->sets}; option_rows_next(&r, false);)
+    if (r.row == asked) return parser->seen[r.index] != 0;
   return false;
 }
 

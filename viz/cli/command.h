@@ -44,9 +44,6 @@ extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
  * name. */
 const Command *command_find(const Command *const *commands, int *argc, char **argv, bool *by_old);
 
-/* The option of that name, long or of a letter, without its dashes; NULL: none. */
-const Option *command_option(const Command *command, const char *name, size_t length);
-
 /* Prints `tilewalk NAME --help=TOPIC`: "" is a screen of eight options and three examples at most, "all" everything,
  * and another topic the options under the heading of that name. */
 Status command_help(const Command *command, const char *topic, Io *io, Error *error);

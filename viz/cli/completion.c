@@ -100,7 +100,7 @@ static void offer_choices(FILE *out, const char *word, size_t before, const char
 /* "--name" or "-n" of the command. */
 static const Option *find_option(const Command *command, const char *word, size_t n) {
   const size_t dashes = strncmp(word, "--", 2) == 0 ? 2 : 1;
-  return *word == '-' && n > dashes ? command_option(command, word + dashes, n - dashes) : NULL;
+  return *word == '-' && n > dashes ? option_named(command->sets, word + dashes, n - dashes) : NULL;
 }
 
 static void complete_value(FILE *out, const Option *o, const char *word, size_t before) {
@@ -112,15 +112,15 @@ static void complete_value(FILE *out, const Option *o, const char *word, size_t 
 
 static void complete_option(FILE *out, const Command *command, const char *word) {
   char spelling[64], help[OPTION_TEXT_BYTES];
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++) {
-      if (!o->help) continue;
-      const char *is = option_help(o, help);
-      snprintf(spelling, sizeof spelling, "--%s", o->name ? o->name : "");
-      if (o->name) offer(out, word, 0, spelling, strlen(spelling), is);
-      snprintf(spelling, sizeof spelling, "-%c", o->letter);
-      if (o->letter) offer(out, word, 0, spelling, 2, is);
-    }
+  for (OptionRows r = {.set = command->sets}; option_rows_next(&r, false);) {
+    const Option *o = r.row;
+    if (!o->help) continue;
+    const char *is = option_help(o, help);
+    snprintf(spelling, sizeof spelling, "--%s", o->name ? o->name : "");
+    if (o->name) offer(out, word, 0, spelling, strlen(spelling), is);
+    snprintf(spelling, sizeof spelling, "-%c", o->letter);
+    if (o->letter) offer(out, word, 0, spelling, 2, is);
+  }
   offer(out, word, 0, "--help", 6, "show the use of this command");
 }
 

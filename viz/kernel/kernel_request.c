@@ -189,13 +189,9 @@ const Option KERNEL_CLANG_OPTIONS[] = {
 
 static const Option *find_option(const char *word, size_t n) {
   while (n > 1 && *word == '-') word++, n--; /* as on a command line */
-  const Option *const tables[] = {KERNEL_LAUNCH_OPTIONS, KERNEL_LIKE_OPTIONS, KERNEL_CLANG_OPTIONS};
-  for (size_t t = 0; t < 3; t++)
-    for (const Option *o = tables[t]; option_is_row(o); o++) {
-      if (o->name && strlen(o->name) == n && memcmp(o->name, word, n) == 0) return o;
-      if (o->letter && n == 1 && word[0] == o->letter) return o;
-    }
-  return NULL;
+  static const OptionSet SETS[] = {
+      {.options = KERNEL_LAUNCH_OPTIONS}, {.options = KERNEL_LIKE_OPTIONS}, {.options = KERNEL_CLANG_OPTIONS}, {0}};
+  return option_named(SETS, word, n);
 }
 
 /* How much of the text is a value: its first word, and what follows up to the name of an option. */

@@ -63,7 +63,7 @@ static Status no_command(const char *name, Error *error) {
 }
 
 static bool has_option(const Command *command, const char *name) {
-  return command_option(command, name, strlen(name)) != NULL;
+  return option_named(command->sets, name, strlen(name)) != NULL;
 }
 
 static bool is_output(const char *word) { return strncmp(word, "-o", 2) == 0 || strncmp(word, "--output", 8) == 0; }

@@ -13,13 +13,7 @@
 static const char *const KEYS[PARAMETER_COUNT] = {"",        "algorithm", "N",   "d",     "block-q",
                                                   "block-k", "sram",      "gpu", "heads", "dtype"};
 
-static const Option *row_of(Parameter which) {
-  const char *key = KEYS[which];
-  for (const OptionSet *set = QUESTION_SETS; set->options; set++)
-    for (const Option *row = set->options; option_is_row(row); row++)
-      if (key[1] ? row->name && strcmp(row->name, key) == 0 : row->letter && row->letter == *key) return row;
-  return NULL;
-}
+static const Option *row_of(Parameter which) { return option_named(QUESTION_SETS, KEYS[which], strlen(KEYS[which])); }
 
 const char *parameter_wants(Parameter which) {
   const Option *row = row_of(which);

@@ -82,7 +82,7 @@ static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
          "of %s tokens; the longest's last holds %" PRId64, number_count(wide(c->page_tokens)).text,
          state.last_page_tokens);
   figure(f, "paged.window_pages", IN_COUNT(kept->window_pages), "", kept->window_pages ? "pages, windowed" : NULL,
-         "a windowed layer holds %s tokens of the longest", number_count(wide(state.window_tokens)).text);
+         "of the longest a windowed layer holds %s", number_count(wide(state.window_tokens)).text);
   figure(f, "paged.bytes", IN_BYTES(kept->page_bytes), "", any ? "in pages" : NULL, "%s unused",
          number_percent(share(kept->page_bytes - used, kept->page_bytes)).text);
   figure_hidden(f, "paged.waste_bytes", kept->page_bytes - used);
