@@ -1,5 +1,7 @@
 #include "sim/machine/warp.h"
 
+#include "sim/machine/bank.h"
+
 #include <stddef.h>
 
 static bool is_active(const WarpAccess *access, uint32_t lane) { return access->active >> lane & 1; }
@@ -90,43 +92,17 @@ static uint32_t lanes_in_a_part(const WarpAccess *access) {
   return paired ? 2 * lanes : lanes;
 }
 
-typedef struct {
-  uint64_t words[WARP_LANES * 16 / WARP_BANK_BYTES]; /* different words asked for so far */
-  uint32_t n_words, n_in_bank[WARP_BANKS];
-} Part;
-
-static void ask_for(Part *part, uint64_t word) {
-  for (uint32_t i = 0; i < part->n_words; i++)
-    if (part->words[i] == word) return; /* one pass serves every lane that wants this word */
-  part->words[part->n_words++] = word;
-  part->n_in_bank[word % WARP_BANKS]++;
-}
-
 WarpShared warp_shared(const WarpAccess *access) {
-  WarpShared result = {0};
-  const uint32_t lanes = lanes_in_a_part(access);
-  for (uint32_t first = 0; first < WARP_LANES; first += lanes) {
-    Part part = {.n_words = 0};
-    for (uint32_t lane = first; lane < first + lanes; lane++) {
-      if (!is_active(access, lane)) continue;
-      result.active_lanes++;
-      const uint64_t word = access->address[lane] / WARP_BANK_BYTES;
-      for (uint32_t byte = 0; byte < access->element_bytes; byte += WARP_BANK_BYTES)
-        ask_for(&part, word + byte / WARP_BANK_BYTES);
-    }
-    uint32_t most = 0;
-    for (uint32_t bank = 0; bank < WARP_BANKS; bank++) {
-      if (part.n_in_bank[bank] > most) most = part.n_in_bank[bank];
-      if (part.n_in_bank[bank] > result.ways) {
-        result.ways = part.n_in_bank[bank];
-        result.worst_bank = bank;
-      }
-    }
-    result.parts += most > 0;
-    result.wavefronts += most;
-  }
-  result.conflicts = result.wavefronts - result.parts;
-  return result;
+  BankWords w;
+  bank_words(access->address, access->active, (int)access->element_bytes, (int)lanes_in_a_part(access), &w);
+  uint32_t n = 0;
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++) n += is_active(access, lane);
+  return (WarpShared){.active_lanes = n,
+                      .parts = (uint32_t)w.n_parts,
+                      .wavefronts = (uint32_t)w.n_passes,
+                      .conflicts = (uint32_t)(w.n_passes - w.n_parts),
+                      .ways = (uint32_t)w.ways,
+                      .worst_bank = (uint32_t)w.worst_bank};
 }
 
 /* --- names --- */

@@ -8,7 +8,7 @@
 #include "tests/support/scene_cases.h"
 #include "tests/support/canvas.h"
 #include "viz/request/request.h"
-#include "viz/scene/bank.h"
+#include "sim/machine/bank.h"
 
 /* ---- On chip ------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
-/* Draws a request on shared memory (viz/scene/bank.h). Internal to viz/scene. */
+/* Draws a request on shared memory (sim/machine/bank.h). Internal to viz/scene. */
 #ifndef TILEWALK_VIZ_SCENE_BANK_DRAW_H
 #define TILEWALK_VIZ_SCENE_BANK_DRAW_H
 
-#include "viz/scene/bank.h"
+#include "sim/machine/bank.h"
 #include "viz/scene/pen.h"
 
 /* Lines of 32 words, those that are asked for and what lies between them where there are few; of `row_words` and

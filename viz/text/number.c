@@ -2,11 +2,13 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIGNIFICANT = 4, WIDE_DIGITS = 40 };
+enum { SIGNIFICANT = 4, WIDE_DIGITS = 40, SMALL = 3, PREFIXES = 9 };
+static const char *const SI[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"}; /* SMALL below one */
 
 /* Appends `tail` to the text; what does not fit is cut. */
 static void append(Number *number, const char *tail) {
@@ -14,9 +16,12 @@ static void append(Number *number, const char *tail) {
   snprintf(number->text + used, sizeof number->text - used, "%s", tail);
 }
 
-static Number plain(const char *text) {
-  Number number = {""};
-  append(&number, text);
+__attribute__((format(printf, 1, 2))) static Number text_of(const char *format, ...) {
+  Number number;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(number.text, sizeof number.text, format, arguments);
+  va_end(arguments);
   return number;
 }
 
@@ -69,42 +74,26 @@ static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Numbe
   return true;
 }
 
-/* The largest unit whose rounded value is below `base` wins; the last one takes whatever is left.
- */
-static Number in_units(Wide value, Wide base, const char *const *units, int n_units) {
-  Wide unit = 1;
-  for (int i = 0; i < n_units; i++, unit *= base) {
-    bool last = i == n_units - 1;
+/* The largest prefix whose rounded value is below `base` wins; the last one takes whatever is left. */
+static Number in_units(Wide value, Wide base, const char *const prefixes[PREFIXES], const char *unit) {
+  Wide size = 1;
+  for (int i = 0;; i++, size *= base) {
+    const bool last = i == PREFIXES - 1;
     Number number;
-    if (!last && value / unit >= base) continue;
-    if (!scaled_text(value / unit, value % unit, unit, last ? ~(Wide)0 : base, &number)) continue;
-    append(&number, units[i]);
-    return number;
+    if (!last && value / size >= base) continue;
+    if (scaled_text(value / size, value % size, size, last ? ~(Wide)0 : base, &number))
+      return text_of("%s %s%s", number.text, prefixes[i], unit);
   }
-  return plain("n/a"); /* not reached: the last unit takes all */
 }
 
 Number number_bytes(Wide bytes) {
-  static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB", " YiB"};
-  return in_units(bytes, 1024, units, 9);
+  static const char *const BINARY[PREFIXES] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
+  return in_units(bytes, 1024, BINARY, "B");
 }
 
-Number number_bytes_decimal(Wide bytes) {
-  static const char *const units[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB", " YB"};
-  return in_units(bytes, 1000, units, 9);
-}
-
-Number number_flops(Wide flops) {
-  static const char *const units[] = {" FLOP",  " kFLOP", " MFLOP", " GFLOP", " TFLOP",
-                                      " PFLOP", " EFLOP", " ZFLOP", " YFLOP"};
-  return in_units(flops, 1000, units, 9);
-}
-
-Number number_bytes_exact(Wide bytes) {
-  Number number = number_count(bytes);
-  append(&number, " B");
-  return number;
-}
+Number number_bytes_decimal(Wide bytes) { return in_units(bytes, 1000, SI + SMALL, "B"); }
+Number number_flops(Wide flops) { return in_units(flops, 1000, SI + SMALL, "FLOP"); }
+Number number_bytes_exact(Wide bytes) { return text_of("%s B", number_count(bytes).text); }
 
 Number number_tokens(Wide tokens) {
   static const char *const units[] = {"", "K", "M", "G", "T"};
@@ -142,7 +131,7 @@ static Decimal decimal_of(double value, int n) {
 
 /* Digits in plain notation with separators in the whole part. */
 static Number decimal_text(const Decimal *decimal, bool negative) {
-  Number number = plain(negative ? "-" : "");
+  Number number = text_of("%s", negative ? "-" : "");
   int n = (int)strlen(decimal->digits);
   int whole = decimal->point > 0 ? decimal->point : 1;
   for (int i = 0; i < whole; i++) {
@@ -159,8 +148,8 @@ static Number decimal_text(const Decimal *decimal, bool negative) {
 
 /* Answers values that have no digits. */
 static bool is_special(double value, Number *number) {
-  if (isnan(value)) return *number = plain("n/a"), true;
-  if (isinf(value)) return *number = plain(value < 0 ? "-inf" : "inf"), true;
+  if (isnan(value)) return *number = text_of("n/a"), true;
+  if (isinf(value)) return *number = text_of("%s", value < 0 ? "-inf" : "inf"), true;
   return false;
 }
 
@@ -171,21 +160,16 @@ Number number_double(double value, int digits) {
   if (digits > 17) digits = 17;
   Decimal decimal = decimal_of(value, digits);
   bool negative = value < 0;
-  if (value == 0) return plain("0");
+  if (value == 0) return text_of("0");
   if (decimal.point > -4 && decimal.point <= 9) return decimal_text(&decimal, negative);
   Decimal mantissa = decimal;
   mantissa.point = 1;
-  number = decimal_text(&mantissa, negative);
-  int exponent = decimal.point - 1;
-  char tail[16];
-  snprintf(tail, sizeof tail, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-  append(&number, tail);
-  return number;
+  return text_of("%se%+03d", decimal_text(&mantissa, negative).text, decimal.point - 1);
 }
 
 Number number_exact_double(double value) {
-  if (isnan(value)) return plain("nan");
-  if (isinf(value)) return plain(value < 0 ? "-inf" : "inf");
+  if (isnan(value)) return text_of("nan");
+  if (isinf(value)) return text_of("%s", value < 0 ? "-inf" : "inf");
   char text[64] = "";
   /* 15 come back as they were, so where they are enough the fewest are those without zeros behind; not so near 0 */
   int digits = fabs(value) < DBL_MIN ? 1 : 15;
@@ -197,14 +181,12 @@ Number number_exact_double(double value) {
   snprintf(text, sizeof text, "%.*g", digits, value);
   for (char *p = text; *p; p++)
     if (!strchr("0123456789+-e.", *p)) *p = '.'; /* the locale's decimal sign */
-  return plain(text);
+  return text_of("%s", text);
 }
 
 /* In full, with its sign; below 10^38. */
 static Number rounded(double value) {
-  Number number = plain(value < 0 ? "-" : "");
-  append(&number, number_count((Wide)round(fabs(value))).text);
-  return number;
+  return text_of("%s%s", value < 0 ? "-" : "", number_count((Wide)round(fabs(value))).text);
 }
 
 /* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". Those of an exponent stay. */
@@ -219,80 +201,58 @@ static void trim_zeros(Number *number) {
 Number number_ratio(double ratio) {
   Number number;
   if (is_special(ratio, &number)) return number;
-  Decimal decimal = decimal_of(ratio, 3);
-  if (ratio == 0)
-    number = plain("0");
-  else if (decimal.point > -3 && decimal.point <= 3)
+  const Decimal decimal = decimal_of(ratio, 3);
+  if (ratio != 0 && decimal.point > -3 && decimal.point <= 3)
     number = decimal_text(&decimal, ratio < 0);
   else if (decimal.point > 3 && fabs(ratio) < 1e15)
     number = rounded(ratio);
   else
     number = number_double(ratio, 3);
-  append(&number, "x");
-  return number;
+  return text_of("%sx", number.text);
 }
 
 Number number_ratio_of(Wide a, Wide b) {
-  if (b == 0) return plain(a == 0 ? "n/a" : "inf");
+  if (b == 0) return text_of("%s", a == 0 ? "n/a" : "inf");
   return number_ratio((double)a / (double)b);
 }
 
 Number number_percent(double fraction) {
   Number number;
   if (is_special(fraction, &number)) return number;
-  if (fraction == 0) return plain("0%");
-  if (fraction == 1) return plain("100%");
-  if (fraction > 0 && fraction < 0.0005) return plain("<0.1%");
-  if (fraction < 1 && fraction >= 0.9995) return plain(">99.9%");
+  if (fraction == 0) return text_of("0%%");
+  if (fraction == 1) return text_of("100%%");
+  if (fraction > 0 && fraction < 0.0005) return text_of("<0.1%%");
+  if (fraction < 1 && fraction >= 0.9995) return text_of(">99.9%%");
   /* One decimal: tenths of a percent as an integer, with halves away from zero. */
   const double tenths = round(fabs(fraction) * 1000);
-  if (tenths > 1e15) {
-    number = number_double(fraction * 100, SIGNIFICANT);
-    append(&number, "%");
-    return number;
-  }
-  const char last[] = {'.', (char)('0' + (int)((Wide)tenths % 10)), '%', '\0'};
-  number = plain(fraction < 0 ? "-" : "");
-  append(&number, number_count((Wide)tenths / 10).text);
-  append(&number, last);
-  return number;
+  if (tenths > 1e15) return text_of("%s%%", number_double(fraction * 100, SIGNIFICANT).text);
+  return text_of("%s%s.%d%%", fraction < 0 ? "-" : "", number_count((Wide)tenths / 10).text, (int)((Wide)tenths % 10));
 }
 
-/* value * 10^(3 * k) with the best k among the prefixes. */
-static Number prefixed(double value, int first, int last, const char *const *prefixes, const char *unit) {
+/* value * 10^(3 * k) with the best of the prefixes up to k = last. */
+static Number prefixed(double value, int last, const char *unit) {
   Decimal decimal = decimal_of(value, SIGNIFICANT);
   int power = decimal.point - 1; /* of the leading digit */
-  int k = power >= 0 ? power / 3 : -((2 - power) / 3);
-  if (k < first) k = first;
+  int k = value == 0 ? 0 : power >= 0 ? power / 3 : -((2 - power) / 3);
+  if (k < -SMALL) k = -SMALL;
   if (k > last) k = last;
   decimal.point -= 3 * k;
   /* Outside the prefixes: plain digits while they stay short, else powers of ten. */
   Number number = decimal.point > -4 && decimal.point <= 9 ? decimal_text(&decimal, value < 0)
                                                            : number_double(value / pow(10, 3 * k), SIGNIFICANT);
   trim_zeros(&number);
-  char tail[24];
-  snprintf(tail, sizeof tail, " %s%.16s", prefixes[k - first], unit);
-  if (tail[1] != '\0') append(&number, tail);
-  return number;
+  const bool is_plain = !*SI[k + SMALL] && !*unit;
+  return text_of("%s%s%s%.16s", number.text, is_plain ? "" : " ", SI[k + SMALL], unit);
 }
 
 Number number_si(double value, const char *unit) {
-  static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"};
   Number number;
-  if (is_special(value, &number)) return number;
-  if (value == 0) return prefixed(0, 0, 0, prefixes + 3, unit);
-  return prefixed(value, -3, 8, prefixes, unit);
+  return is_special(value, &number) ? number : prefixed(value, PREFIXES - 1, unit);
 }
 
 Number number_seconds(double seconds) {
-  static const char *const prefixes[] = {"n", "u", "m", ""};
   Number number;
   if (is_special(seconds, &number)) return number;
-  if (seconds == 0) return plain("0 s");
-  if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) {
-    number = rounded(seconds);
-    append(&number, " s");
-    return number;
-  }
-  return prefixed(seconds, -3, 0, prefixes, "s");
+  if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) return text_of("%s s", rounded(seconds).text);
+  return prefixed(seconds, 0, "s");
 }

@@ -155,35 +155,23 @@ void table_format(Table *table, TextRole role, const char *format, ...) {
     add_cell(table, role, offset, offset);
 }
 
-void table_bytes(Table *table, TextRole role, Wide bytes) {
-  CELL(table, role, number_bytes(bytes).text, number_digits(bytes).text, table_json_whole(bytes));
+static void add_whole(Table *table, TextRole role, Number (*shown)(Wide), Wide value) {
+  CELL(table, role, shown(value).text, number_digits(value).text, table_json_whole(value));
 }
 
-void table_count(Table *table, TextRole role, Wide count) {
-  CELL(table, role, number_count(count).text, number_digits(count).text, table_json_whole(count));
+void table_bytes(Table *table, TextRole role, Wide bytes) { add_whole(table, role, number_bytes, bytes); }
+void table_count(Table *table, TextRole role, Wide count) { add_whole(table, role, number_count, count); }
+void table_digits(Table *table, TextRole role, Wide number) { add_whole(table, role, number_digits, number); }
+void table_tokens(Table *table, TextRole role, Wide tokens) { add_whole(table, role, number_tokens, tokens); }
+void table_flops(Table *table, TextRole role, Wide flops) { add_whole(table, role, number_flops, flops); }
+
+static void add_real(Table *table, TextRole role, Number (*shown)(double), double value) {
+  REAL_CELL(table, role, shown(value).text, value);
 }
 
-void table_digits(Table *table, TextRole role, Wide number) {
-  CELL(table, role, number_digits(number).text, number_digits(number).text, table_json_whole(number));
-}
-
-void table_tokens(Table *table, TextRole role, Wide tokens) {
-  CELL(table, role, number_tokens(tokens).text, number_digits(tokens).text, table_json_whole(tokens));
-}
-
-void table_flops(Table *table, TextRole role, Wide flops) {
-  CELL(table, role, number_flops(flops).text, number_digits(flops).text, table_json_whole(flops));
-}
-
-void table_ratio(Table *table, TextRole role, double ratio) { REAL_CELL(table, role, number_ratio(ratio).text, ratio); }
-
-void table_percent(Table *table, TextRole role, double fraction) {
-  REAL_CELL(table, role, number_percent(fraction).text, fraction);
-}
-
-void table_seconds(Table *table, TextRole role, double seconds) {
-  REAL_CELL(table, role, number_seconds(seconds).text, seconds);
-}
+void table_ratio(Table *table, TextRole role, double ratio) { add_real(table, role, number_ratio, ratio); }
+void table_percent(Table *table, TextRole role, double fraction) { add_real(table, role, number_percent, fraction); }
+void table_seconds(Table *table, TextRole role, double seconds) { add_real(table, role, number_seconds, seconds); }
 
 void table_double(Table *table, TextRole role, double value, int digits) {
   REAL_CELL(table, role, number_double(value, digits).text, value);
@@ -197,28 +185,23 @@ void table_rule(Table *table) {
   if (keeps_text(table)) add_line(table, ITEM_RULE, 0);
 }
 
-void table_title(Table *table, const char *format, ...) {
-  if (!keeps_text(table)) return;
-  va_list arguments;
-  va_start(arguments, format);
-  table->title = text_store_format(&table->text, format, arguments);
-  va_end(arguments);
-}
+/* Text for people between the rows, or the title: its place in the store. */
+#define BETWEEN_ROWS(table, format, take)                                                                              \
+  do {                                                                                                                 \
+    if (!keeps_text(table)) break;                                                                                     \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, format);                                                                                       \
+    const size_t text = text_store_format(&(table)->text, format, arguments);                                          \
+    va_end(arguments);                                                                                                 \
+    take;                                                                                                              \
+  } while (0)
 
+void table_title(Table *table, const char *format, ...) { BETWEEN_ROWS(table, format, table->title = text); }
 void table_group(Table *table, const char *format, ...) {
-  if (!keeps_text(table)) return;
-  va_list arguments;
-  va_start(arguments, format);
-  add_line(table, ITEM_GROUP, text_store_format(&table->text, format, arguments));
-  va_end(arguments);
+  BETWEEN_ROWS(table, format, add_line(table, ITEM_GROUP, text));
 }
-
 void table_note(Table *table, const char *format, ...) {
-  if (!keeps_text(table)) return;
-  va_list arguments;
-  va_start(arguments, format);
-  add_line(table, ITEM_NOTE, text_store_format(&table->text, format, arguments));
-  va_end(arguments);
+  BETWEEN_ROWS(table, format, add_line(table, ITEM_NOTE, text));
 }
 
 Status table_check(const Table *table, Error *error) {
@@ -261,31 +244,27 @@ static void put_field(FILE *out, const char *text) {
   if (quoted) fputc('"', out);
 }
 
+/* The row that begins at an item; the heading where there is none. */
+static void put_csv_row(const Table *table, FILE *out, const size_t *first) {
+  const char *separator = "";
+  for (int i = 0; i < table->n_columns; i++) {
+    const char *name = table_item_text(table, table->columns[i].csv);
+    if (strcmp(name, "-") == 0) continue;
+    fputs(separator, out);
+    put_field(out, first ? table_item_text(table, table_cell(table, *first, i).csv) : name);
+    separator = ",";
+  }
+  fputc('\n', out);
+}
+
 Status table_csv(const Table *table, FILE *out, Error *error) {
   Status status = table_check(table, error);
   if (status != STATUS_OK) return status;
-  const char *separator = "";
-  for (int i = 0; i < table->n_columns && !table->continues; i++) {
-    if (strcmp(table_item_text(table, table->columns[i].csv), "-") == 0) continue;
-    fputs(separator, out);
-    put_field(out, table_item_text(table, table->columns[i].csv));
-    separator = ",";
-  }
-  if (!table->continues) fputc('\n', out);
+  if (!table->continues) put_csv_row(table, out, NULL);
   for (size_t i = 0; i < table->n_items;) {
-    if (table->items[i].kind != ITEM_CELL) {
-      i++;
-      continue;
-    }
-    separator = "";
-    for (int column = 0; column < table->n_columns; column++) {
-      if (strcmp(table_item_text(table, table->columns[column].csv), "-") == 0) continue;
-      fputs(separator, out);
-      put_field(out, table_item_text(table, table_cell(table, i, column).csv));
-      separator = ",";
-    }
-    fputc('\n', out);
-    i += (size_t)table->n_columns;
+    const bool is_row = table->items[i].kind == ITEM_CELL;
+    if (is_row) put_csv_row(table, out, &i);
+    i += is_row ? (size_t)table->n_columns : 1;
   }
   return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/machine/bank.h"
 #include "viz/text/number.h"
 
 enum {
@@ -101,20 +102,6 @@ void warp_picture_memory(const WarpAccess *a, WarpPicture *picture) {
 
 /* ---- Shared memory */
 
-typedef struct {
-  int n[WARP_BANKS]; /* different words of each bank */
-  uint64_t word[WARP_BANKS][WARP_LANES];
-  uint32_t lane[WARP_BANKS][WARP_LANES]; /* the first that wants it */
-} Banks;
-
-static void add_lane(Banks *banks, uint64_t word, uint32_t lane) {
-  const int bank = (int)(word % WARP_BANKS);
-  for (int k = 0; k < banks->n[bank]; k++)
-    if (banks->word[bank][k] == word) return; /* one reading serves both */
-  banks->word[bank][banks->n[bank]] = word;
-  banks->lane[bank][banks->n[bank]++] = lane;
-}
-
 /* The lanes that a pass serves first: "lane 0", "lanes 8 to 15", "5 lanes". */
 static void put_lanes(Pen *pen, uint32_t lanes) {
   uint32_t first = 0, n = 0;
@@ -129,36 +116,34 @@ static void put_lanes(Pen *pen, uint32_t lanes) {
     put(pen, "  %" PRIu32 " lanes", n);
 }
 
-static void put_pass(Pen *pen, const Banks *banks, int pass) {
-  uint32_t lanes = 0;
+static void put_pass(Pen *pen, const BankWords *words, int pass) {
+  uint32_t lanes = 0, served = 0;
+  for (int k = 0; k < words->n; k++)
+    if (words->words[k].pass == pass)
+      lanes |= 1u << words->words[k].lane, served |= 1u << words->words[k].word % BANK_COUNT;
   put(pen, "  cycle %-3d", pass + 1);
-  for (int bank = 0; bank < WARP_BANKS; bank++) {
-    const bool serves = banks->n[bank] > pass;
-    put(pen, "%s%s", bank % WORDS_A_SECTOR ? "" : " ", serves ? "█" : "·");
-    if (serves) lanes |= 1u << banks->lane[bank][pass];
-  }
+  for (int bank = 0; bank < BANK_COUNT; bank++)
+    put(pen, "%s%s", bank % WORDS_A_SECTOR ? "" : " ", served >> bank & 1 ? "█" : "·");
   put_lanes(pen, lanes);
   end_line(pen);
 }
 
 Status warp_picture_banks(const WarpAccess *a, WarpPicture *picture, Error *error) {
-  Banks banks = {.n = {0}};
+  BankWords words;
   Pen pen = {picture, 0};
   *picture = (WarpPicture){.n = 0};
   if (a->element_bytes > WARP_BANK_BYTES)
     return error_refuse(error, "banks are drawn for lanes of at most %d bytes; wider ones are taken in parts",
                         WARP_BANK_BYTES);
-  for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-    if (is_active(a, lane)) add_lane(&banks, a->address[lane] / WARP_BANK_BYTES, lane);
-  int n_passes = 0;
-  for (int bank = 0; bank < WARP_BANKS; bank++) n_passes = banks.n[bank] > n_passes ? banks.n[bank] : n_passes;
+  bank_words(a->address, a->active, (int)a->element_bytes, WARP_LANES, &words);
+  const int n = words.n_passes;
   put(&pen, "The 32 banks, bank 0 on the left: █ serves a lane, · idle");
   end_line(&pen);
-  for (int pass = 0; pass < n_passes; pass++) {
-    put_gap(&pen, pass, n_passes, "cycles like these");
-    if (is_drawn(pass, n_passes)) put_pass(&pen, &banks, pass);
+  for (int pass = 0; pass < n; pass++) {
+    put_gap(&pen, pass, n, "cycles like these");
+    if (is_drawn(pass, n)) put_pass(&pen, &words, pass);
   }
-  put(&pen, "%d cycle%s", n_passes, n_passes == 1 ? "" : "s");
+  put(&pen, "%d cycle%s", n, n == 1 ? "" : "s");
   end_line(&pen);
   return STATUS_OK;
 }
