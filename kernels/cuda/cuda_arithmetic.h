@@ -2,12 +2,7 @@
  * use (expf, division) are nvcc's sequences; the others are short, and right to a few units in the last place. */
 #pragma once
 
-#define TW_ASM1(NAME, T, OP, TO, FROM)                                                                                 \
-  TW_DEVICE T NAME(T a) {                                                                                              \
-    T d;                                                                                                               \
-    asm(OP " %0, %1;" : TO(d) : FROM(a));                                                                              \
-    return d;                                                                                                          \
-  }
+#define TW_ASM1(NAME, T, OP, TO, FROM) TW_CONVERT(NAME, T, T, OP, TO, FROM)
 #define TW_ASM2(NAME, T, OP, TO, FROM)                                                                                 \
   TW_DEVICE T NAME(T a, T b) {                                                                                         \
     T d;                                                                                                               \
@@ -35,18 +30,28 @@ TW_BOTH float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x);
 TW_BOTH long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 TW_BOTH double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 TW_BOTH double __hiloint2double(int hi, int lo) { return __longlong_as_double((long long)hi << 32 | (unsigned)lo); }
-#define TW_ROUNDINGS(X) X(rn, rni) X(rz, rzi) X(rd, rmi) X(ru, rpi)
+TW_BOTH int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+TW_BOTH int __double2loint(double x) { return (int)__double_as_longlong(x); }
+#define TW_ROUNDINGS(X) X(rn, rn) X(rz, rz) X(rd, rm) X(ru, rp)
 #define TW_TO_WHOLE(R, P)                                                                                              \
-  TW_CONVERT(__float2int_##R, int, float, "cvt." #P ".s32.f32", "=r", "f")                                             \
-  TW_CONVERT(__float2uint_##R, unsigned, float, "cvt." #P ".u32.f32", "=r", "f")                                       \
-  TW_CONVERT(__float2ll_##R, long long, float, "cvt." #P ".s64.f32", "=l", "f")                                        \
-  TW_CONVERT(__double2int_##R, int, double, "cvt." #P ".s32.f64", "=r", "d")                                           \
-  TW_CONVERT(__double2ll_##R, long long, double, "cvt." #P ".s64.f64", "=l", "d")
+  TW_CONVERT(__float2int_##R, int, float, "cvt." #P "i.s32.f32", "=r", "f")                                            \
+  TW_CONVERT(__float2uint_##R, unsigned, float, "cvt." #P "i.u32.f32", "=r", "f")                                      \
+  TW_CONVERT(__float2ll_##R, long long, float, "cvt." #P "i.s64.f32", "=l", "f")                                       \
+  TW_CONVERT(__float2ull_##R, unsigned long long, float, "cvt." #P "i.u64.f32", "=l", "f")                             \
+  TW_CONVERT(__double2uint_##R, unsigned, double, "cvt." #P "i.u32.f64", "=r", "d")                                    \
+  TW_CONVERT(__double2ull_##R, unsigned long long, double, "cvt." #P "i.u64.f64", "=l", "d")                           \
+  TW_CONVERT(__double2int_##R, int, double, "cvt." #P "i.s32.f64", "=r", "d")                                          \
+  TW_CONVERT(__double2ll_##R, long long, double, "cvt." #P "i.s64.f64", "=l", "d")
 TW_ROUNDINGS(TW_TO_WHOLE)
 TW_CONVERT(__int2float_rn, float, int, "cvt.rn.f32.s32", "=f", "r")
 TW_CONVERT(__uint2float_rn, float, unsigned, "cvt.rn.f32.u32", "=f", "r")
 TW_CONVERT(__double2float_rn, float, double, "cvt.rn.f32.f64", "=f", "d")
+TW_CONVERT(__ll2float_rn, float, long long, "cvt.rn.f32.s64", "=f", "l")
+TW_CONVERT(__ull2float_rn, float, unsigned long long, "cvt.rn.f32.u64", "=f", "l")
 TW_CONVERT(__int2double_rn, double, int, "cvt.rn.f64.s32", "=d", "r")
+TW_CONVERT(__uint2double_rn, double, unsigned, "cvt.rn.f64.u32", "=d", "r")
+TW_CONVERT(__ll2double_rn, double, long long, "cvt.rn.f64.s64", "=d", "l")
+TW_CONVERT(__ull2double_rn, double, unsigned long long, "cvt.rn.f64.u64", "=d", "l")
 
 /* --- integers --- */
 TW_BOTH int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -59,9 +64,18 @@ TW_BOTH unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 TW_BOTH unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 TW_BOTH int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
 TW_BOTH unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+TW_BOTH long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+TW_BOTH unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+TW_BOTH int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
+TW_BOTH int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+TW_BOTH unsigned __uhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b) >> 1); }
+TW_BOTH unsigned __urhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b + 1) >> 1); }
 TW_BOTH int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
 TW_BOTH unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
 TW_BOTH unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a > b ? a - b : b - a); }
+TW_BOTH unsigned __sad(int a, int b, unsigned c) { return c + (a > b ? (unsigned)a - b : (unsigned)b - a); }
 TW_BOTH unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n) {
   return (unsigned)(((unsigned long long)hi << 32 | lo) << (n & 31) >> 32);
 }
@@ -78,17 +92,71 @@ TW_BOTH int __dp4a(int a, int b, int c) {
   return c;
 }
 
+/* max and min of mixed numbers have the type that C's arithmetic gives them, as nvcc's have. */
+template <bool> struct tw_if {};
+template <> struct tw_if<true> { typedef int is; };
+#define TW_MAX_MIN(NAME, OP)                                                                                           \
+  template <typename A, typename B, typename C = decltype(A() + B()), typename tw_if<__is_arithmetic(C)>::is = 0>      \
+  TW_BOTH C NAME(A a, B b) {                                                                                           \
+    return (C)a OP(C) b ? (C)a : (C)b;                                                                                 \
+  }
+TW_MAX_MIN(max, >)
+TW_MAX_MIN(min, <)
+/* Two or four numbers in a word: x and y are those of a and b, of `low` to `low + span`. */
+#define TW_LANES(NAME, N, BITS, T, OF)                                                                                 \
+  TW_BOTH unsigned __v##NAME##N(unsigned a, unsigned b = 0) {                                                          \
+    const int low = (T)-1 > 0 ? 0 : -(1 << (BITS - 1)), span = (1 << BITS) - 1;                                        \
+    unsigned d = 0;                                                                                                    \
+    for (int k = 0; k < 32; k += BITS) {                                                                               \
+      const int up = 32 - BITS - k, x = (int)((T)(a << up) >> (32 - BITS)), y = (int)((T)(b << up) >> (32 - BITS));    \
+      d |= ((unsigned)(OF)&span) << k;                                                                                 \
+    }                                                                                                                  \
+    return d;                                                                                                          \
+  }
+#define TW_WORD(NAME, T, OF)  TW_LANES(NAME, 2, 16, T, OF) TW_LANES(NAME, 4, 8, T, OF)
+#define TW_WORDS(NAME, OF)    TW_WORD(NAME##s, int, OF) TW_WORD(NAME##u, unsigned, OF)
+#define TW_SAT(VALUE)         max(low, min(low + span, VALUE))
+#define TW_COMPARED(NAME, OP) TW_WORDS(cmp##NAME, -(x OP y)) TW_WORDS(set##NAME, x OP y)
+TW_WORD(add, unsigned, x + y)
+TW_WORD(addss, int, TW_SAT(x + y))
+TW_WORD(addus, unsigned, TW_SAT(x + y))
+TW_WORD(sub, unsigned, x - y)
+TW_WORD(subss, int, TW_SAT(x - y))
+TW_WORD(subus, unsigned, TW_SAT(x - y))
+TW_WORD(neg, int, -x)
+TW_WORD(negss, int, TW_SAT(-x))
+TW_WORD(abs, int, x < 0 ? -x : x)
+TW_WORD(absss, int, TW_SAT(x < 0 ? -x : x))
+TW_WORD(haddu, unsigned, (x + y) >> 1)
+TW_WORDS(avg, (x + y + (x + y >= 0)) >> 1)
+TW_WORDS(absdiff, x > y ? x - y : y - x)
+TW_WORDS(max, x > y ? x : y)
+TW_WORDS(min, x < y ? x : y)
+TW_WORD(cmpeq, int, -(x == y))
+TW_WORD(cmpne, int, -(x != y))
+TW_WORD(seteq, int, x == y)
+TW_WORD(setne, int, x != y)
+TW_COMPARED(ge, >=)
+TW_COMPARED(gt, >)
+TW_COMPARED(le, <=)
+TW_COMPARED(lt, <)
+
 /* --- single precision as the hardware has it --- */
-TW_DEVICE float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
-TW_DEVICE float __fsub_rn(float a, float b) { return __nvvm_add_rn_f(a, -b); }
-TW_DEVICE float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
-TW_DEVICE float __fmaf_rn(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
-TW_DEVICE double __dadd_rn(double a, double b) { return __nvvm_add_rn_d(a, b); }
-TW_DEVICE double __dmul_rn(double a, double b) { return __nvvm_mul_rn_d(a, b); }
-TW_DEVICE double __fma_rn(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
-TW_DEVICE float __fdiv_rn(float a, float b) { return __nvvm_div_rn_f(a, b); }
-TW_DEVICE float __frcp_rn(float a) { return __nvvm_rcp_rn_f(a); }
-TW_DEVICE float __fsqrt_rn(float a) { return __nvvm_sqrt_rn_f(a); }
+#define TW_ROUNDED(R, P)                                                                                               \
+  TW_ASM2(__fadd_##R, float, "add." #P ".f32", "=f", "f")                                                              \
+  TW_ASM2(__fsub_##R, float, "sub." #P ".f32", "=f", "f")                                                              \
+  TW_ASM2(__fmul_##R, float, "mul." #P ".f32", "=f", "f")                                                              \
+  TW_ASM3(__fmaf_##R, float, "fma." #P ".f32", "=f", "f")
+TW_ROUNDINGS(TW_ROUNDED)
+TW_ASM2(__dadd_rn, double, "add.rn.f64", "=d", "d")
+TW_ASM2(__dsub_rn, double, "sub.rn.f64", "=d", "d")
+TW_ASM2(__dmul_rn, double, "mul.rn.f64", "=d", "d")
+TW_ASM2(__ddiv_rn, double, "div.rn.f64", "=d", "d")
+TW_ASM1(__dsqrt_rn, double, "sqrt.rn.f64", "=d", "d")
+TW_ASM3(__fma_rn, double, "fma.rn.f64", "=d", "d")
+TW_ASM2(__fdiv_rn, float, "div.rn.f32", "=f", "f")
+TW_ASM1(__frcp_rn, float, "rcp.rn.f32", "=f", "f")
+TW_ASM1(__fsqrt_rn, float, "sqrt.rn.f32", "=f", "f")
 TW_DEVICE float __saturatef(float a) { return __nvvm_saturate_f(a); }
 TW_ASM2(__fdividef, float, "div.approx.f32", "=f", "f")
 TW_ASM1(tw_exp2, float, "ex2.approx.f32", "=f", "f")
@@ -119,19 +187,9 @@ TW_C float expf(float x) {
   return tw_exp2_ftz(f) * __int_as_float(__float_as_int(j) << 23);
 }
 TW_C float exp2f(float x) { return tw_exp2(x); }
-TW_C float exp10f(float x) { return expf(x * 2.302585092994046f); }
-TW_C float expm1f(float x) {
-  const float u = expf(x);
-  return __builtin_fabsf(x) < 0.25f ? x * (1 + x * (0.5f + x * (1 / 6.f + x * (1 / 24.f + x * (1 / 120.f + x / 720)))))
-                                    : u - 1;
-}
 TW_C float logf(float x) { return tw_log2(x) * 0.6931471805599453f; }
 TW_C float log2f(float x) { return tw_log2(x); }
 TW_C float log10f(float x) { return tw_log2(x) * 0.3010299956639812f; }
-TW_C float log1pf(float x) {
-  const float u = 1 + x;
-  return u == 1 ? x : logf(u) * (x / (u - 1));
-}
 TW_C float fabsf(float x) { return __builtin_fabsf(x); }
 TW_C float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 TW_C float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
@@ -145,35 +203,29 @@ TW_C float copysignf(float x, float s) {
   return __int_as_float((__float_as_int(x) & 0x7fffffff) | (__float_as_int(s) & (int)0x80000000));
 }
 TW_C float roundf(float x) { return truncf(x + copysignf(0.49999997f, x)); }
-TW_C long lroundf(float x) { return (long)roundf(x); }
 TW_C float sinf(float x) { return __sinf(x); }
 TW_C float cosf(float x) { return __cosf(x); }
 TW_C void sincosf(float x, float *s, float *c) { *s = __sinf(x), *c = __cosf(x); }
-TW_C float tanf(float x) { return __sinf(x) / __cosf(x); }
-TW_C float sinhf(float x) { return 0.5f * (expf(x) - expf(-x)); }
-TW_C float coshf(float x) { return 0.5f * (expf(x) + expf(-x)); }
 TW_C float tanhf(float x) {
   const float a = __builtin_fabsf(x), x2 = x * x;
   if (a < 0.3f) return x * (1 + x2 * (-1 / 3.f + x2 * (2 / 15.f + x2 * (-17 / 315.f + x2 * (62 / 2835.f)))));
   return copysignf(1 - 2 / (expf(2 * a) + 1), x);
 }
-TW_C float powf(float x, float y) {
-  const float r = tw_exp2(y * tw_log2(__builtin_fabsf(x)));
-  if (y == 0 || x == 1) return 1;
-  if (x >= 0) return r;
-  return y != truncf(y) ? __int_as_float(0x7fffffff) : y / 2 == truncf(y / 2) ? r : -r;
-}
-TW_C float cbrtf(float x) { return copysignf(tw_exp2(tw_log2(__builtin_fabsf(x)) / 3), x); }
-TW_C float hypotf(float a, float b) { return sqrtf(a * a + b * b); }
-/* Abramowitz and Stegun 7.1.26, whose error is 1.5e-7. */
-TW_C float erff(float x) {
-  const float a = __builtin_fabsf(x), t = 1 / (1 + 0.3275911f * a);
-  const float p =
-      t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-  return copysignf(1 - p * expf(-a * a), x);
-}
-TW_C float erfcf(float x) { return 1 - erff(x); }
-TW_C float normcdff(float x) { return 0.5f * (1 + erff(x * 0.7071067811865476f)); }
+
+/* nvcc includes <math.h> by itself; these are what kernels take from it. */
+#define M_E        2.7182818284590452354
+#define M_LOG2E    1.4426950408889634074
+#define M_LOG10E   0.43429448190325182765
+#define M_LN2      0.69314718055994530942
+#define M_LN10     2.30258509299404568402
+#define M_PI       3.14159265358979323846
+#define M_PI_2     1.57079632679489661923
+#define M_PI_4     0.78539816339744830962
+#define M_1_PI     0.31830988618379067154
+#define M_2_PI     0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2    1.41421356237309504880
+#define M_SQRT1_2  0.70710678118654752440
 
 /* --- double precision --- */
 TW_C double fabs(double x) { return __builtin_fabs(x); }
@@ -184,7 +236,7 @@ TW_C double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
 TW_C double floor(double x) { return __nvvm_floor_d(x); }
 TW_C double ceil(double x) { return __nvvm_ceil_d(x); }
 TW_C double trunc(double x) { return __nvvm_trunc_d(x); }
-TW_C double round(double x) { return trunc(x + (x < 0 ? -0.49999999999999994 : 0.49999999999999994)); }
+TW_C double round(double x) { return trunc(x + __builtin_copysign(0.49999999999999994, x)); }
 TW_C double exp(double x) {
   if (!(x < 709.79)) return x == x ? __builtin_huge_val() : x;
   if (x < -745.2) return 0;
@@ -210,73 +262,53 @@ TW_C double log(double x) {
   for (int k = 21; k > 0; k -= 2) s = s * u2 + 1.0 / k;
   return n * 0.6931471805599453 + 2 * u * s;
 }
-TW_C double exp2(double x) { return exp(x * 0.6931471805599453); }
-TW_C double log2(double x) { return log(x) * 1.4426950408889634; }
-TW_C double log10(double x) { return log(x) * 0.4342944819032518; }
+TW_C double exp2(double x) { return exp(x * M_LN2); }
+TW_C double log2(double x) { return log(x) * M_LOG2E; }
+TW_C double log10(double x) { return log(x) * M_LOG10E; }
 TW_C double rsqrt(double x) { return 1 / sqrt(x); }
-TW_C double pow(double x, double y) {
-  if (y == 0 || x == 1) return 1;
+TW_DEVICE double tw_pow(double x, double y) {
+  const bool is_whole = y == trunc(y), is_odd = is_whole && trunc(y / 2) * 2 != y;
+  if (y == 0 || x == 1 || (x == -1 && y - y != 0 && y == y)) return 1;
+  if (x < 0 && x - x == 0 && !is_whole) return __builtin_nan("");
   const double r = exp(y * log(fabs(x)));
-  if (x >= 0) return r;
-  return y != trunc(y) ? __builtin_nan("") : trunc(y / 2) * 2 == y ? r : -r;
+  return is_odd && __builtin_signbit(x) ? -r : r;
 }
-TW_C double tanh(double x) {
-  const double t = 1 - 2 / (exp(2 * fabs(x)) + 1);
-  return x < 0 ? -t : t;
-}
-TW_C double sin(double x) { /* a quarter turn from the nearest multiple of pi / 2: the series of sin or of cos */
-  const int n = __double2int_rn(x * 0.6366197723675814);
-  const double f = (x - n * 1.57079632679489655800e+00) - n * 6.12323399573676603587e-17;
+/* A quarter turn from the nearest multiple of pi / 2: the series of sin or of cos; no number from 2^51 on. */
+TW_DEVICE double tw_sin(double x, int quarters) {
+  const double q = fabs(x) < 0x1p51 ? x * M_2_PI + 0x1.8p52 - 0x1.8p52 : __builtin_nan("");
+  const double f = fma(-q, 6.123233995736766e-17, fma(-q, M_PI_2, x));
+  const int n = __double2int_rz(q - 4 * floor(q / 4)) + quarters;
   double s = 1, term = 1;
   for (int k = n & 1 ? 1 : 2; k < 22; k += 2) s += term *= -f * f / (k * (k + 1.0));
   if (!(n & 1)) s *= f;
   return n & 2 ? -s : s;
 }
-TW_C double cos(double x) { return sin(x + 1.5707963267948966); }
+TW_C double sin(double x) { return tw_sin(x, 0); }
+TW_C double cos(double x) { return tw_sin(x, 1); }
 TW_C void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 
 /* --- a row a function: its name and what it is of x; single precision and the overload follow --- */
-TW_C double log1p(double x) {
+TW_DEVICE double tw_log1p(double x) {
   const double u = 1 + x;
   return u == 1 ? x : u < 0x1p60 ? log(u) * (x / (u - 1)) : log(u);
 }
 TW_C double copysign(double x, double s) { return __builtin_copysign(x, s); }
 /* Two halvings bring x below 0.2, where the series ends soon. */
-TW_C double atan(double x) {
+TW_DEVICE double tw_atan(double x) {
   const double a = fabs(x);
   double t = a > 1 ? 1 / a : a, s = 0;
   for (int k = 0; k < 2; k++) t = t / (1 + sqrt(1 + t * t));
   for (int k = 23; k > 0; k -= 2) s = 1.0 / k - t * t * s;
-  return copysign(a > 1 ? 1.5707963267948966 - 4 * t * s : 4 * t * s, x);
+  return copysign(a > 1 ? M_PI_2 - 4 * t * s : 4 * t * s, x);
 }
-TW_C double atan2(double y, double x) {
-  const double half = 1.5707963267948966;
-  if (x == 0) return y == 0 ? (__builtin_signbit(x) ? copysign(2 * half, y) : y) : copysign(half, y);
-  return x > 0 ? atan(y / x) : atan(y / x) + copysign(2 * half, y);
+TW_DEVICE double tw_atan2(double y, double x) {
+  const double half = M_PI_2;
+  if (fabs(x) == fabs(y) && x != 0) y = copysign(1, y), x = copysign(1, x);
+  if (x == 0 && y == y) return y == 0 ? (__builtin_signbit(x) ? copysign(2 * half, y) : y) : copysign(half, y);
+  return x > 0 ? tw_atan(y / x) : tw_atan(y / x) + copysign(2 * half, y);
 }
-/* Lanczos, g = 7. */
-TW_C double lgamma(double x) {
-  const double of[] = {676.5203681218851,  -1259.1392167224028,  771.32342877765313,    -176.61502916214059,
-                       12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
-  const double z = x < 0.5 ? 1 - x : x, t = z + 6.5;
-  double s = 0.99999999999980993;
-  for (int k = 0; k < 8; k++) s += of[k] / (z + k);
-  s = 0.9189385332046727 + (z - 0.5) * log(t) - t + log(s);
-  return x < 0.5 ? log(3.141592653589793 / fabs(sin(3.141592653589793 * x))) - s : s;
-}
-/* The mean of cos(n t - x sin t) over half a turn: as exact as the sum is long. */
-TW_C double jn(int n, double x) {
-  const int parts = 64 + 2 * (int)(fabs(x) + fabs((double)n));
-  double s = 0;
-  for (int k = 0; k < parts; k++) {
-    const double t = 3.141592653589793 * (k + 0.5) / parts;
-    s += cos(n * t - x * sin(t));
-  }
-  return s / parts;
-}
-TW_C float jnf(int n, float x) { return (float)jn(n, x); }
 /* Long division, by halves of the largest 2^k y: each difference is exact. */
-TW_C double fmod(double x, double y) {
+TW_DEVICE double tw_fmod(double x, double y) {
   const double b = fabs(y);
   double a = fabs(x), part = b;
   if (x - x != 0 || !(b > 0)) return x * y / (x * y);
@@ -286,61 +318,194 @@ TW_C double fmod(double x, double y) {
     if (a >= part) a -= part;
   return copysign(a, x);
 }
-TW_C double remainder(double x, double y) {
+TW_DEVICE double tw_remainder(double x, double y) {
   const double b = fabs(y);
-  double a = fmod(fabs(x), 2 * b);
+  double a = tw_fmod(fabs(x), 2 * b);
   if (a > b / 2) {
     a -= b;
     if (a >= b / 2) a -= b;
   }
-  return x < 0 ? -a : a;
+  return __builtin_signbit(x) ? -a : a;
 }
 TW_C double ldexp(double x, int n) {
   for (n = n > 2200 ? 2200 : n < -2200 ? -2200 : n; n > 1023; n -= 1023) x *= 0x1p1023;
   for (; n < -1022; n += 1022) x *= 0x1p-1022;
   return x * __longlong_as_double((long long)(n + 1023) << 52);
 }
+TW_DEVICE int tw_exponent(double x) { /* of a number that is neither 0 nor infinite */
+  const bool tiny = fabs(x) < 0x1p-1022;
+  return (int)(__double_as_longlong(tiny ? x * 0x1p54 : x) >> 52 & 2047) - (tiny ? 1077 : 1023);
+}
+TW_DEVICE double tw_norm(double a, double b, double c = 0, double d = 0) {
+  const double m = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(c), fabs(d)));
+  if (!(m > 0) || m - m != 0) return m + (m > 0 ? 0 : a + b + c + d);
+  a /= m, b /= m, c /= m, d /= m;
+  return m * sqrt(a * a + b * b + c * c + d * d);
+}
+/* erf by its series below 2; e^(x^2) erfc(x) by its continued fraction from 2 on. */
+TW_DEVICE double tw_erf(double x) {
+  double s = x, term = x;
+  for (int k = 1; k < 40; k++) s += term *= 2 * x * x / (2 * k + 1);
+  return s * exp(-x * x) * M_2_SQRTPI;
+}
+TW_DEVICE double tw_erfcx(double x) {
+  double f = 0;
+  for (int k = 60; k > 0; k--) f = k / 2.0 / (x + f);
+  return 0.5641895835477563 / (x + f);
+}
+/* Lanczos, g = 7. */
+TW_DEVICE double tw_lgamma(double z) {
+  const double of[] = {676.5203681218851,  -1259.1392167224028,  771.32342877765313,    -176.61502916214059,
+                       12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+  const double t = z + 6.5;
+  double s = 0.99999999999980993;
+  for (int k = 0; k < 8; k++) s += of[k] / (z + k);
+  return z - z == 0 ? 0.9189385332046727 + (z - 0.5) * log(t) - t + log(s) : z * z;
+}
+/* The power series of J, or of I, where each term has the sign of the first. */
+TW_DEVICE double tw_bessel(int n, double x, int sign) {
+  double term = 1;
+  for (int k = 1; k <= n; k++) term *= x / 2 / k;
+  double s = term;
+  for (int k = 1; k < 2000 && (k < 2 || s + term != s); k++) s += term *= sign * x * x / 4 / (k * (k + (double)n));
+  return s;
+}
+/* J or Y of x > 0 by Hankel's integral along its steepest descent, sinh w = i - sinh s tanh s. */
+TW_DEVICE double tw_hankel(int n, double x, bool is_second) {
+  const double c = (20 + 2 * fabs((double)n)) / x, top = c + tw_norm(c, 1),
+               end = log(top + sqrt(top - 1) * sqrt(top + 1));
+  const int half = 80 + (int)(4 * end);
+  double sum = 0;
+  for (int k = -half; k <= half; k++) {
+    const double s = end * k / half, e = exp(s), p = (e - 1 / e) / 2, q = 2 / (e + 1 / e), t = x - 2 * n * tw_atan(e);
+    sum += exp(-x * p * p * q - n * s) * (is_second ? sin(t) * q - cos(t) : cos(t) * q + sin(t));
+  }
+  return sum * end / half / M_PI;
+}
+TW_C double jn(int n, double x) {
+  if (x - x != 0 || n < 0) return x == x && n >= 0 ? 0 : __builtin_nan("");
+  if (fabs(x) < 8 || fabs(x) < n) return tw_bessel(n, x, -1);
+  return tw_hankel(n, fabs(x), false) * (x < 0 && n % 2 ? -1 : 1);
+}
+TW_C double yn(int n, double x) {
+  if (x > 0) return x - x == 0 ? tw_hankel(n, x, true) : 0;
+  return x == 0 ? -__builtin_huge_val() : __builtin_nan("");
+}
+TW_C float jnf(int n, float x) { return (float)jn(n, x); }
+TW_C float ynf(int n, float x) { return (float)yn(n, x); }
+
 #define TW_MATH(NAME, OF_X)                                                                                            \
   TW_C double NAME(double x) { return OF_X; }                                                                          \
   TW_C float NAME##f(float x) { return (float)NAME((double)x); }                                                       \
   TW_DEVICE float NAME(float x) { return NAME##f(x); }
 #define TW_MATH2(NAME, OF_X_Y)                                                                                         \
   TW_C double NAME(double x, double y) { return OF_X_Y; }                                                              \
-  TW_C float NAME##f(float x, float y) { return (float)NAME((double)x, (double)y); }
+  TW_C float NAME##f(float x, float y) { return (float)NAME((double)x, (double)y); }                                   \
+  TW_DEVICE float NAME(float x, float y) { return NAME##f(x, y); }
+#define TW_WHOLE(NAME, T, OF_X)                                                                                        \
+  TW_C T NAME(double x) { return (T)(OF_X); }                                                                          \
+  TW_C T NAME##f(float x) { return NAME((double)x); }
+#define TW_NEXT(NAME, T, BITS, VALUE)                                                                                  \
+  TW_C T NAME(T x, T y) {                                                                                              \
+    if (!(x < y || x > y)) return x == y ? y : x + y;                                                                  \
+    if (x == 0) return y > 0 ? VALUE(1) : -VALUE(1);                                                                   \
+    return VALUE(BITS(x) + ((x < y) == (x > 0) ? 1 : -1));                                                             \
+  }
+TW_MATH(rint, fabs(x) < 0x1p52 ? copysign(fabs(x) + 0x1p52 - 0x1p52, x) : x)
+TW_MATH(nearbyint, rint(x))
+TW_MATH(sinpi, (1 - 4 * fabs(rint(x) / 2 - rint(rint(x) / 2))) * sin(M_PI * (x - rint(x))))
+TW_MATH(cospi, sinpi(0.5 - fabs(x - 2 * rint(x / 2))))
+TW_MATH(tan, sin(x) / cos(x))
+TW_MATH(atan, tw_atan(x))
 TW_MATH(asin, atan(x / sqrt((1 - x) * (1 + x))))
 TW_MATH(acos, 2 * atan(sqrt((1 - x) / (1 + x))))
-TW_MATH(asinh, copysign(log1p(fabs(x) + x * x / (1 + sqrt(1 + x * x))), x))
-TW_MATH(acosh, log(x + sqrt(x * x - 1)))
+TW_MATH(log1p, tw_log1p(x))
+TW_MATH(asinh, copysign(fabs(x) < 0x1p30 ? log1p(fabs(x) + x * x / (1 + sqrt(1 + x * x))) : log(fabs(x)) + M_LN2, x))
+TW_MATH(acosh, log(x + sqrt(x - 1) * sqrt(x + 1)))
 TW_MATH(atanh, 0.5 * log1p(2 * x / (1 - x)))
-TW_MATH(rcbrt, copysign(exp(-log(fabs(x)) / 3), x))
-TW_MATH(tgamma, x < 0.5 ? 3.141592653589793 / (sin(3.141592653589793 * x) * exp(lgamma(1 - x))) : exp(lgamma(x)))
-TW_MATH(sinpi, sin(3.141592653589793 * x))
-TW_MATH(cospi, cos(3.141592653589793 * x))
+TW_MATH(cosh, (exp(x) + exp(-x)) / 2)
+TW_MATH(sinh, fabs(x) < 0.5
+                  ? x * (1 + x * x / 6 * (1 + x * x / 20 * (1 + x * x / 42 * (1 + x * x / 72 * (1 + x * x / 110)))))
+                  : (exp(x) - exp(-x)) / 2)
+TW_C double tanh(double x) { return fabs(x) < 0.5 ? sinh(x) / cosh(x) : copysign(1 - 2 / (exp(2 * fabs(x)) + 1), x); }
+TW_MATH(expm1, fabs(x) < 0.5 ? 2 * sinh(x / 2) * exp(x / 2) : exp(x) - 1)
+TW_MATH(exp10, exp(x *M_LN10))
+TW_MATH(cbrt, copysign(exp(log(fabs(x)) / 3), x))
+TW_MATH(rcbrt, 1 / cbrt(x))
+TW_MATH(erf, fabs(x) < 2 ? tw_erf(x) : copysign(1 - exp(-x * x) * tw_erfcx(fabs(x)), x))
+TW_MATH(erfc, x < 2 ? 1 - erf(x) : exp(-x * x) * tw_erfcx(x))
+TW_MATH(erfcx, x < 2 ? exp(x * x) * erfc(x) : tw_erfcx(x))
+/* Newton's steps from Abramowitz and Stegun 26.2.23. */
+TW_DEVICE double tw_erfcinv(double x) {
+  const double a = x < 1 ? x : 2 - x, t = sqrt(-2 * log(a / 2));
+  double y = t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481));
+  y *= M_SQRT1_2;
+  for (int k = 0; k < 3; k++) {
+    const double off = erfc(y) - a;
+    y += off / (M_2_SQRTPI * exp(-y * y) - y * off);
+  }
+  return copysign(a == 0 ? t : y, 1 - x);
+}
+TW_MATH(erfcinv, tw_erfcinv(x))
+TW_MATH(erfinv, fabs(x) < 0.5
+                    ? erfcinv(1 - x) - (erf(erfcinv(1 - x)) - x) / M_2_SQRTPI * exp(erfcinv(1 - x) * erfcinv(1 - x))
+                    : erfcinv(1 - x))
+TW_MATH(normcdf, erfc(-x *M_SQRT1_2) / 2)
+TW_MATH(normcdfinv, -M_SQRT2 *erfcinv(2 * x))
+TW_MATH(lgamma, x < 0.5 && x - x == 0 ? -log(fabs(sinpi(x)) / M_PI) - tw_lgamma(1 - x) : tw_lgamma(x))
+TW_MATH(tgamma, x < 0.5 ? M_PI / (sinpi(x) * exp(tw_lgamma(1 - x))) : exp(tw_lgamma(x)))
 TW_MATH(j0, jn(0, x))
 TW_MATH(j1, jn(1, x))
-TW_MATH(rint, fabs(x) < 0x1p52 ? copysign(fabs(x) + 0x1p52 - 0x1p52, x) : x)
-TW_MATH(logb, x == 0 || x - x != 0 ? log(fabs(x)) : (double)((int)(__double_as_longlong(x) >> 52 & 2047) - 1023))
-TW_MATH2(fdim, x > y ? x - y : 0)
-TW_MATH2(rhypot, 1 / sqrt(x * x + y * y))
-TW_C float fmodf(float x, float y) { return (float)fmod((double)x, (double)y); }
-TW_C float remainderf(float x, float y) { return (float)remainder((double)x, (double)y); }
-TW_C float nearbyintf(float x) { return rintf(x); }
-TW_C float atanf(float x) { return (float)atan(x); }
-TW_C float atan2f(float y, float x) { return (float)atan2(y, x); }
-TW_C float lgammaf(float x) { return (float)lgamma(x); }
+TW_MATH(y0, yn(0, x))
+TW_MATH(y1, yn(1, x))
+TW_MATH(cyl_bessel_i0, tw_bessel(0, x, 1))
+TW_MATH(cyl_bessel_i1, tw_bessel(1, x, 1))
+TW_MATH(logb, x == 0 || x - x != 0 ? log(fabs(x)) : tw_exponent(x))
+TW_MATH2(pow, tw_pow(x, y))
+TW_MATH2(atan2, tw_atan2(x, y))
+TW_MATH2(fmod, tw_fmod(x, y))
+TW_MATH2(remainder, tw_remainder(x, y))
+TW_MATH2(fdim, x <= y ? 0 : x - y)
+TW_MATH2(hypot, tw_norm(x, y))
+TW_MATH2(rhypot, 1 / tw_norm(x, y))
+TW_WHOLE(ilogb, int, x == x ? __double2int_rz(logb(x)) : (int)0x80000000)
+TW_WHOLE(lrint, long, rint(x))
+TW_WHOLE(llrint, long long, rint(x))
+TW_WHOLE(lround, long, round(x))
+TW_WHOLE(llround, long long, round(x))
+TW_NEXT(nextafter, double, __double_as_longlong, __longlong_as_double)
+TW_NEXT(nextafterf, float, __float_as_int, __int_as_float)
+#define TW_NORM(NAME, OF_X)                                                                                            \
+  template <typename... A> TW_DEVICE double NAME(A... x) { return OF_X; }                                              \
+  template <typename... A> TW_DEVICE float NAME##f(A... x) { return (float)NAME(x...); }
+TW_NORM(norm3d, tw_norm(x...))
+TW_NORM(norm4d, tw_norm(x...))
+TW_NORM(rnorm3d, 1 / tw_norm(x...))
+TW_NORM(rnorm4d, 1 / tw_norm(x...))
 TW_C float ldexpf(float x, int n) { return (float)ldexp(x, n); }
 TW_C float scalbnf(float x, int n) { return ldexpf(x, n); }
-TW_C int ilogbf(float x) { return (int)logbf(x); }
-TW_C float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
-TW_C float rnorm3df(float a, float b, float c) { return rsqrtf(a * a + b * b + c * c); }
-TW_C long lrintf(float x) { return (long)rintf(x); }
-TW_C long long llrintf(float x) { return (long long)rintf(x); }
-TW_C long long llroundf(float x) { return (long long)roundf(x); }
-TW_C void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
+TW_C double scalbn(double x, int n) { return ldexp(x, n); }
+TW_C double frexp(double x, int *n) {
+  *n = x == 0 || x - x != 0 ? 0 : tw_exponent(x) + 1;
+  return ldexp(x, -*n);
+}
+TW_C float frexpf(float x, int *n) { return (float)frexp(x, n); }
+TW_C double modf(double x, double *whole) {
+  *whole = trunc(x);
+  return copysign(x == *whole ? 0 : x - *whole, x);
+}
 TW_C float modff(float x, float *whole) {
   *whole = truncf(x);
-  return x - *whole;
+  return copysignf(x == *whole ? 0 : x - *whole, x);
 }
+TW_C double remquo(double x, double y, int *n) {
+  const double r = remainder(fabs(x), y), a = fmod(fabs(x), 8 * fabs(y));
+  *n = (x < 0) == (y < 0) ? (int)rint((a - r) / fabs(y)) & 7 : -((int)rint((a - r) / fabs(y)) & 7);
+  return __builtin_signbit(x) ? -r : r;
+}
+TW_C float remquof(float x, float y, int *n) { return (float)remquo(x, y, n); }
+TW_C void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
+TW_C void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
 #define HUGE_VALF __builtin_huge_valf()
 
 /* --- overloads, as math.h has them in C++ --- */
@@ -361,66 +526,29 @@ TW_OVERLOAD(round)
 TW_OVERLOAD(sin)
 TW_OVERLOAD(cos)
 TW_OVERLOAD(tanh)
-TW_OVERLOAD(erf)
-TW_DEVICE float pow(float x, float y) { return powf(x, y); }
 TW_DEVICE float pow(float x, int y) { return powf(x, (float)y); }
 TW_DEVICE float fma(float a, float b, float c) { return fmaf(a, b, c); }
 TW_DEVICE float fmax(float a, float b) { return fmaxf(a, b); }
 TW_DEVICE float fmin(float a, float b) { return fminf(a, b); }
 TW_DEVICE float abs(float x) { return fabsf(x); }
 TW_DEVICE double abs(double x) { return fabs(x); }
-TW_DEVICE int abs(int x) { return x < 0 ? -x : x; }
-TW_DEVICE long abs(long x) { return x < 0 ? -x : x; }
-TW_DEVICE long long abs(long long x) { return x < 0 ? -x : x; }
-TW_DEVICE bool isnan(float x) { return x != x; }
-TW_DEVICE bool isinf(float x) { return __builtin_fabsf(x) == __builtin_huge_valf(); }
-TW_DEVICE bool isfinite(float x) { return __builtin_fabsf(x) < __builtin_huge_valf(); }
-TW_DEVICE bool isnan(double x) { return x != x; }
-TW_DEVICE bool isinf(double x) { return __builtin_fabs(x) == __builtin_huge_val(); }
+#define TW_ABS(T)                                                                                                      \
+  TW_DEVICE T abs(T x) { return x < 0 ? -x : x; }
+TW_ABS(int)
+TW_ABS(long)
+TW_ABS(long long)
+#define TW_KINDS(T)                                                                                                    \
+  TW_DEVICE bool isnan(T x) { return x != x; }                                                                         \
+  TW_DEVICE bool isfinite(T x) { return x - x == 0; }                                                                  \
+  TW_DEVICE bool isinf(T x) { return x == x && x - x != 0; }                                                           \
+  TW_DEVICE bool signbit(T x) { return __builtin_copysign(1, x) < 0; }
+TW_KINDS(float)
+TW_KINDS(double)
 
-/* max and min of mixed integers have the type that C's arithmetic gives them, as nvcc's have. */
-#define TW_MAX_MIN(A, B)                                                                                               \
-  TW_BOTH auto max(A a, B b)->decltype(a + b) {                                                                        \
-    typedef decltype(a + b) C;                                                                                         \
-    return (C)a > (C)b ? (C)a : (C)b;                                                                                  \
-  }                                                                                                                    \
-  TW_BOTH auto min(A a, B b)->decltype(a + b) {                                                                        \
-    typedef decltype(a + b) C;                                                                                         \
-    return (C)a < (C)b ? (C)a : (C)b;                                                                                  \
-  }
-#define TW_MAX_MIN_OF(A)                                                                                               \
-  TW_MAX_MIN(A, int)                                                                                                   \
-  TW_MAX_MIN(A, unsigned)                                                                                              \
-  TW_MAX_MIN(A, long) TW_MAX_MIN(A, unsigned long) TW_MAX_MIN(A, long long) TW_MAX_MIN(A, unsigned long long)
-TW_MAX_MIN_OF(int)
-TW_MAX_MIN_OF(unsigned)
-TW_MAX_MIN_OF(long)
-TW_MAX_MIN_OF(unsigned long)
-TW_MAX_MIN_OF(long long)
-TW_MAX_MIN_OF(unsigned long long)
 TW_DEVICE float max(float a, float b) { return fmaxf(a, b); }
 TW_DEVICE float min(float a, float b) { return fminf(a, b); }
 TW_DEVICE double max(double a, double b) { return __nvvm_fmax_d(a, b); }
 TW_DEVICE double min(double a, double b) { return __nvvm_fmin_d(a, b); }
-TW_DEVICE double max(double a, float b) { return __nvvm_fmax_d(a, b); }
-TW_DEVICE double max(float a, double b) { return __nvvm_fmax_d(a, b); }
-TW_DEVICE double min(double a, float b) { return __nvvm_fmin_d(a, b); }
-TW_DEVICE double min(float a, double b) { return __nvvm_fmin_d(a, b); }
-
-/* nvcc includes <math.h> by itself; these are what kernels take from it. */
-#define M_E        2.7182818284590452354
-#define M_LOG2E    1.4426950408889634074
-#define M_LOG10E   0.43429448190325182765
-#define M_LN2      0.69314718055994530942
-#define M_LN10     2.30258509299404568402
-#define M_PI       3.14159265358979323846
-#define M_PI_2     1.57079632679489661923
-#define M_PI_4     0.78539816339744830962
-#define M_1_PI     0.31830988618379067154
-#define M_2_PI     0.63661977236758134308
-#define M_2_SQRTPI 1.12837916709551257390
-#define M_SQRT2    1.41421356237309504880
-#define M_SQRT1_2  0.70710678118654752440
 #ifndef INFINITY
 #define INFINITY __builtin_huge_valf()
 #endif

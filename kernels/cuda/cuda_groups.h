@@ -40,14 +40,12 @@ template <unsigned N, typename Parent = void> struct thread_block_tile {
   TW_DEVICE_MEMBER static unsigned meta_group_size() { return (thread_block::size() + N - 1) / N; }
   TW_DEVICE_MEMBER static unsigned mask() { return ~0u >> (32 - N) << (tw_lane() & ~(N - 1)); }
   TW_DEVICE_MEMBER static void sync() { __syncwarp(mask()); }
-  template <typename T> TW_DEVICE_MEMBER T shfl(T v, int from) const { return __shfl_sync(mask(), v, from, N); }
-  template <typename T> TW_DEVICE_MEMBER T shfl_up(T v, unsigned by) const { return __shfl_up_sync(mask(), v, by, N); }
-  template <typename T> TW_DEVICE_MEMBER T shfl_down(T v, unsigned by) const {
-    return __shfl_down_sync(mask(), v, by, N);
-  }
-  template <typename T> TW_DEVICE_MEMBER T shfl_xor(T v, unsigned by) const {
-    return __shfl_xor_sync(mask(), v, by, N);
-  }
+#define TW_TILE(NAME)                                                                                                  \
+  template <typename T> TW_DEVICE_MEMBER T NAME(T v, int by) const { return __##NAME##_sync(mask(), v, by, N); }
+  TW_TILE(shfl)
+  TW_TILE(shfl_up)
+  TW_TILE(shfl_down)
+  TW_TILE(shfl_xor)
   TW_DEVICE_MEMBER unsigned ballot(int p) const {
     return (__ballot_sync(mask(), p) & mask()) >> (tw_lane() & ~(N - 1));
   }

@@ -2,21 +2,9 @@
 #pragma once
 
 /* fp32 to fp16 and back: cvt on the device; the host, whose values no launch sees, gets something of the type. */
-TW_DEVICE unsigned short tw_to_f16(float x) {
-  unsigned short d;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(x));
-  return d;
-}
-TW_DEVICE float tw_from_f16(unsigned short x) {
-  float d;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"(x));
-  return d;
-}
-TW_DEVICE unsigned short tw_to_bf16(float x) {
-  unsigned short d;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(d) : "f"(x));
-  return d;
-}
+TW_CONVERT(tw_to_f16, unsigned short, float, "cvt.rn.f16.f32", "=h", "f")
+TW_CONVERT(tw_from_f16, float, unsigned short, "cvt.f32.f16", "=f", "h")
+TW_CONVERT(tw_to_bf16, unsigned short, float, "cvt.rn.bf16.f32", "=h", "f")
 TW_BOTH float tw_from_bf16(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
 static __inline__ __attribute__((host)) unsigned short tw_to_f16(float x) { return (unsigned short)x; }
 static __inline__ __attribute__((host)) unsigned short tw_to_bf16(float x) {
@@ -109,37 +97,35 @@ TW_BOTH short __half_as_short(__half x) { return (short)x.bits; }
 TW_BOTH __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
 
 /* --- fp16 arithmetic: one instruction each; bf16 in fp32 and rounded, but fma --- */
-#define TW_HALF_OP2(NAME, OP)                                                                                          \
-  TW_DEVICE __half NAME(__half a, __half b) {                                                                          \
-    unsigned short d;                                                                                                  \
-    asm(OP ".f16 %0, %1, %2;" : "=h"(d) : "h"(a.bits), "h"(b.bits));                                                   \
-    return tw___half(d);                                                                                               \
-  }                                                                                                                    \
-  TW_DEVICE __half2 NAME##2(__half2 a, __half2 b) {                                                                    \
-    unsigned d;                                                                                                        \
-    asm(OP ".f16x2 %0, %1, %2;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)));                                         \
-    return tw___half2(d);                                                                                              \
+#define TW_HALF_OP(NAME, T, OP, C, BITS, MAKE)                                                                         \
+  TW_DEVICE T NAME(T a, T b) {                                                                                         \
+    auto d = BITS(a);                                                                                                  \
+    asm(OP " %0, %1, %2;" : "=" C(d) : C(BITS(a)), C(BITS(b)));                                                        \
+    return MAKE(d);                                                                                                    \
   }
+#define TW_HALF_FMA(NAME, T, OP, C, BITS, MAKE)                                                                        \
+  TW_DEVICE T NAME(T a, T b, T c) {                                                                                    \
+    auto d = BITS(a);                                                                                                  \
+    asm("fma.rn." OP " %0, %1, %2, %3;" : "=" C(d) : C(BITS(a)), C(BITS(b)), C(BITS(c)));                              \
+    return MAKE(d);                                                                                                    \
+  }
+#define TW_HALF_OP2(NAME, OP)                                                                                          \
+  TW_HALF_OP(NAME, __half, OP ".f16", "h", __half_as_ushort, tw___half)                                                \
+  TW_HALF_OP(NAME##2, __half2, OP ".f16x2", "r", tw_word, tw___half2)
 TW_HALF_OP2(__hadd, "add")
 TW_HALF_OP2(__hsub, "sub")
 TW_HALF_OP2(__hmul, "mul")
 TW_HALF_OP2(__hmax, "max")
 TW_HALF_OP2(__hmin, "min")
-TW_DEVICE __half __hfma(__half a, __half b, __half c) {
-  unsigned short d;
-  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
-  return tw___half(d);
-}
-TW_DEVICE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
-  unsigned d;
-  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)), "r"(tw_word(c)));
-  return tw___half2(d);
-}
-TW_DEVICE __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
-  unsigned d;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)), "r"(tw_word(c)));
-  return tw___nv_bfloat162(d);
-}
+TW_HALF_FMA(__hfma, __half, "f16", "h", __half_as_ushort, tw___half)
+TW_HALF_FMA(__hfma2, __half2, "f16x2", "r", tw_word, tw___half2)
+TW_HALF_FMA(__hfma2, __nv_bfloat162, "bf16x2", "r", tw_word, tw___nv_bfloat162)
+#define __hadd_rn  __hadd
+#define __hsub_rn  __hsub
+#define __hmul_rn  __hmul
+#define __hadd2_rn __hadd2
+#define __hsub2_rn __hsub2
+#define __hmul2_rn __hmul2
 TW_BOTH __half __hneg(__half a) { return tw___half(a.bits ^ 0x8000); }
 TW_BOTH __half __habs(__half a) { return tw___half(a.bits & 0x7fff); }
 TW_BOTH __half2 __hneg2(__half2 a) { return tw___half2(tw_word(a) ^ 0x80008000u); }
@@ -153,6 +139,14 @@ TW_HALF_F32(hsqrt, sqrtf)
 TW_HALF_F32(hrsqrt, rsqrtf)
 TW_HALF_F32(hrcp, __frcp_rn)
 TW_HALF_F32(htanh, tanhf)
+TW_HALF_F32(hsin, sinf)
+TW_HALF_F32(hcos, cosf)
+TW_HALF_F32(hfloor, floorf)
+TW_HALF_F32(hceil, ceilf)
+TW_HALF_F32(htrunc, truncf)
+TW_HALF_F32(hrint, rintf)
+TW_HALF_F32(hlog2, log2f)
+TW_HALF_F32(hlog10, log10f)
 TW_DEVICE __half2 h2exp(__half2 a) { return __half2(hexp(a.x), hexp(a.y)); }
 #define TW_BF16_OP(NAME, OP)                                                                                           \
   TW_DEVICE __nv_bfloat16 NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat16((float)a OP(float) b); }       \
@@ -169,9 +163,10 @@ TW_DEVICE __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) { return (float
 TW_DEVICE __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a < (float)b ? a : b; }
 TW_DEVICE __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
 TW_DEVICE __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat16((float)a / (float)b); }
-#define TW_HALF_COMPARE(NAME, OP)                                                                                      \
-  TW_BOTH bool NAME(__half a, __half b) { return (float)a OP(float) b; }                                               \
-  TW_BOTH bool NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a OP(float) b; }
+#define TW_HALF_COMPARE_OF(T, NAME, OP)                                                                                \
+  TW_BOTH bool NAME(T a, T b) { return (float)a OP(float) b; }                                                         \
+  TW_BOTH bool operator OP(T a, T b) { return (float)a OP(float) b; }
+#define TW_HALF_COMPARE(NAME, OP) TW_HALF_COMPARE_OF(__half, NAME, OP) TW_HALF_COMPARE_OF(__nv_bfloat16, NAME, OP)
 TW_HALF_COMPARE(__hlt, <)
 TW_HALF_COMPARE(__hle, <=)
 TW_HALF_COMPARE(__hgt, >)
@@ -194,23 +189,17 @@ TW_HALF_OPERATORS(__nv_bfloat162, 2)
 #define TW_HALF_MORE(T)                                                                                                \
   TW_DEVICE T operator/(T a, T b) { return __hdiv(a, b); }                                                             \
   TW_DEVICE T &operator/=(T &a, T b) { return a = __hdiv(a, b); }                                                      \
-  TW_DEVICE T operator-(T a) { return T(-(float)a); }                                                                  \
-  TW_BOTH bool operator<(T a, T b) { return (float)a < (float)b; }                                                     \
-  TW_BOTH bool operator<=(T a, T b) { return (float)a <= (float)b; }                                                   \
-  TW_BOTH bool operator>(T a, T b) { return (float)a > (float)b; }                                                     \
-  TW_BOTH bool operator>=(T a, T b) { return (float)a >= (float)b; }                                                   \
-  TW_BOTH bool operator==(T a, T b) { return (float)a == (float)b; }                                                   \
-  TW_BOTH bool operator!=(T a, T b) { return (float)a != (float)b; }
+  TW_DEVICE T operator-(T a) { return T(-(float)a); }
 TW_HALF_MORE(__half)
 TW_HALF_MORE(__nv_bfloat16)
 
-TW_DEVICE __half2 atomicAdd(__half2 *p, __half2 v) {
-  unsigned d;
-  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(d) : "l"(p), "r"(tw_word(v)) : "memory");
-  return tw___half2(d);
-}
-TW_DEVICE __half atomicAdd(__half *p, __half v) {
-  unsigned short d;
-  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(v.bits) : "memory");
-  return tw___half(d);
-}
+#define TW_HALF_ATOMIC(T, OP, C, BITS, MAKE)                                                                           \
+  TW_DEVICE T atomicAdd(T *p, T v) {                                                                                   \
+    auto d = BITS(v);                                                                                                  \
+    asm volatile("atom.add.noftz." OP " %0, [%1], %0;" : "+" C(d) : "l"(p) : "memory");                                \
+    return MAKE(d);                                                                                                    \
+  }
+TW_HALF_ATOMIC(__half, "f16", "h", __half_as_ushort, tw___half)
+TW_HALF_ATOMIC(__half2, "f16x2", "r", tw_word, tw___half2)
+TW_HALF_ATOMIC(__nv_bfloat16, "bf16", "h", __bfloat16_as_ushort, tw___nv_bfloat16)
+TW_HALF_ATOMIC(__nv_bfloat162, "bf16x2", "r", tw_word, tw___nv_bfloat162)

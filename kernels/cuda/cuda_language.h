@@ -141,11 +141,14 @@ TW_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory");
 TW_DEVICE void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
 TW_DEVICE void __trap() { asm volatile("trap;"); }
 TW_DEVICE void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }
-TW_DEVICE long long clock64() {
-  long long c;
-  asm volatile("mov.u64 %0, %%clock64;" : "=l"(c));
-  return c;
-}
+#define TW_REGISTER(NAME, T, VOLATILE, OP, TO)                                                                         \
+  TW_DEVICE T NAME() {                                                                                                 \
+    T d;                                                                                                               \
+    asm VOLATILE(OP : TO(d));                                                                                          \
+    return d;                                                                                                          \
+  }
+TW_REGISTER(clock64, long long, volatile, "mov.u64 %0, %%clock64;", "=l")
+TW_REGISTER(__smid, unsigned, volatile, "mov.u32 %0, %%smid;", "=r")
 TW_DEVICE int clock() { return (int)clock64(); }
 TW_DEVICE size_t __cvta_generic_to_shared(const void *p) {
   return (size_t)(const __attribute__((address_space(3))) void *)p;
@@ -156,11 +159,6 @@ TW_DEVICE size_t __cvta_generic_to_global(const void *p) {
 TW_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)(__attribute__((address_space(3))) void *)p; }
 TW_DEVICE bool __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
 TW_DEVICE bool __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
-TW_DEVICE unsigned __smid() {
-  unsigned id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-}
 
 /* printf is a call of vprintf, which clang makes; a failed assertion is a call that ends the launch. */
 extern "C" __device__ int printf(const char *format, ...);

@@ -43,21 +43,9 @@ TW_DEVICE unsigned __ballot_sync(unsigned mask, int p) {
 }
 TW_DEVICE int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 TW_DEVICE int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
-TW_DEVICE unsigned __activemask() {
-  unsigned d;
-  asm volatile("activemask.b32 %0;" : "=r"(d));
-  return d;
-}
-TW_DEVICE unsigned __lanemask_lt() {
-  unsigned d;
-  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(d));
-  return d;
-}
-TW_DEVICE unsigned tw_lane() {
-  unsigned d;
-  asm("mov.u32 %0, %%laneid;" : "=r"(d));
-  return d;
-}
+TW_REGISTER(__activemask, unsigned, volatile, "activemask.b32 %0;", "=r")
+TW_REGISTER(__lanemask_lt, unsigned, , "mov.u32 %0, %%lanemask_lt;", "=r")
+TW_REGISTER(tw_lane, unsigned, , "mov.u32 %0, %%laneid;", "=r")
 template <typename T> TW_DEVICE unsigned __match_any_sync(unsigned mask, T v) {
   unsigned d;
   if constexpr (sizeof(T) == 8)
@@ -67,6 +55,10 @@ template <typename T> TW_DEVICE unsigned __match_any_sync(unsigned mask, T v) {
   else
     asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(d) : "r"(__builtin_bit_cast(unsigned, v)), "r"(mask));
   return d;
+}
+template <typename T> TW_DEVICE unsigned __match_all_sync(unsigned mask, T v, int *all) {
+  const unsigned same = __match_any_sync(mask, v);
+  return (*all = __all_sync(mask, same == mask)) ? mask : 0;
 }
 #define TW_REDUX(NAME, T, OP)                                                                                          \
   TW_DEVICE T NAME(unsigned mask, T v) {                                                                               \
