@@ -207,6 +207,17 @@ TEST(a_cta_alone_takes_its_own_time) {
     }
 }
 
+/* What L2 hands out takes its time there: of 4 MiB a side at 32 bytes a cycle each. */
+TEST(a_slow_l2_is_waited_for) {
+  const Case c = make((Shape){.heads = 4, .N_q = 4096, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
+                      (LaunchConfig){.ctas_per_sm = 1}, &H200);
+  L2RunConfig l2 = L2;
+  l2.l2_bytes_per_cycle = 64;
+  const L2Run t = run(&c, l2);
+  const double least = t.l2_read_bytes / 64;
+  if (!(t.cycles > least && t.cycles < 1.5 * least)) fail_msg("%.0f cycles, at least %.0f", t.cycles, least);
+}
+
 /* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
 TEST(launches_of_split_keys_are_means) {
   Case c = make((Shape){.N_q = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
