@@ -222,13 +222,20 @@ static double place_table(Flow *f, const FlowPiece *p, cairo_t *cr, const Theme 
   return y - top;
 }
 
-static double place_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, double width) {
+/* Text, code and options: the text, and around it where it stands on a ground its bar, its mark, and room. */
+static void place_text(const Flow *f, FlowPiece *p, cairo_t *cr, const Theme *t, Box at) {
+  const bool is_option = p->kind == PIECE_OPTION, has_ground = is_option || p->kind == PIECE_CODE || p->is_boxed;
+  const double u = f->unit, pad = has_ground ? PADDING * u : 0,
+               mark = is_option     ? 26 * u * fmax(1, f->em / 16)
+                      : p->is_boxed ? 5 * u
+                                    : 0,
+               width = fmax(8, at.width - 2 * pad - mark);
   Paragraph text = paragraph_of(f, p, t);
   if (!*text.text) text.text = " ";
-  return ceil(paragraph_measure(cr, &text, fmax(8, width)).height);
+  const double height = ceil(paragraph_measure(cr, &text, width).height);
+  p->box = box_at(at.x, at.y, at.width, height + 2 * pad);
+  p->body = (Box){p->box.x + pad + mark, p->box.y + pad, width, height};
 }
-
-static double mark_width(const Flow *f) { return 26 * f->unit * fmax(1, f->em / 16); }
 
 /* Code keeps its lines where they can be made to fit. */
 static void fit_code(const Flow *f, FlowPiece *p, cairo_t *cr, const Theme *t, double width) {
@@ -249,20 +256,11 @@ void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit,
     const double x = left_of(f, p), room = fmax(20, width - x);
     if (k > 0 && !follows_button) y += p->gap * u;
     switch (p->kind) {
-    case PIECE_TEXT: {
-      const double inner = p->is_boxed ? room - 2 * pad - 5 * u : room;
-      p->box = box_at(x, y, room, place_text(f, p, cr, t, inner) + (p->is_boxed ? 2 * pad : 0));
-      break;
-    }
-    case PIECE_CODE:
-      fit_code(f, p, cr, t, room - 2 * pad);
-      p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad) + 2 * pad);
-      break;
+    case PIECE_CODE: fit_code(f, p, cr, t, room - 2 * pad); /* fallthrough */
+    case PIECE_TEXT:
+    case PIECE_OPTION: place_text(f, p, cr, t, (Box){x, y, room, 0}); break;
     case PIECE_RULE: p->box = box_at(x, y, room, fmax(1, u)); break;
     case PIECE_TABLE: p->box = box_at(x, y, room, place_table(f, p, cr, t, x, y)); break;
-    case PIECE_OPTION:
-      p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad - mark_width(f)) + 2 * pad);
-      break;
     case PIECE_FIELD: p->box = box_at(x, y, room, 2.1 * em * u + pad); break;
     case PIECE_BUTTON: {
       const Paragraph text = paragraph_of(f, p, t);
@@ -304,28 +302,20 @@ static void frame(cairo_t *cr, Box b, Colour c, double thickness) {
   cairo_stroke(cr);
 }
 
-static void draw_paragraph(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, double x,
-                           double y, double width) {
+static void draw_body(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, const FlowView *v) {
   const Paragraph text = paragraph_of(f, p, t);
   theme_use(cr, ink, 1);
-  paragraph_draw(cr, &text, x, y, fmax(8, width));
+  paragraph_draw(cr, &text, v->x + p->body.x, v->y + p->body.y, p->body.width);
 }
 
-static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at) {
-  const double pad = PADDING * f->unit;
+static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
   const Colour ink = ink_of(t, p->ink);
-  if (p->is_boxed) {
-    flow_fill(cr, at, t->panel, 1);
-    flow_fill(cr, (Box){at.x, at.y, 5 * f->unit, at.height}, ink, 1);
-    draw_paragraph(f, p, cr, t, t->ink, at.x + pad + 5 * f->unit, at.y + pad, at.width - 2 * pad - 5 * f->unit);
-    return;
-  }
-  if (p->mark) {
-    FlowPiece mark = {.text = p->mark, .size = p->size};
-    draw_paragraph(f, &mark, cr, t, t->ink_soft, at.x - INDENT_EMS * f->em * f->unit, at.y,
-                   INDENT_EMS * f->em * f->unit);
-  }
-  draw_paragraph(f, p, cr, t, ink, at.x, at.y, at.width);
+  const double indent = INDENT_EMS * f->em * f->unit;
+  const FlowPiece mark = {.text = p->mark, .size = p->size, .body = {p->body.x - indent, p->body.y, indent, 0}};
+  if (p->is_boxed || p->kind == PIECE_CODE) flow_fill(cr, at, t->panel, 1);
+  if (p->is_boxed) flow_fill(cr, (Box){at.x, at.y, 5 * f->unit, at.height}, ink, 1);
+  if (p->mark && !p->is_boxed) draw_body(f, &mark, cr, t, t->ink_soft, v);
+  draw_body(f, p, cr, t, p->is_boxed ? t->ink : ink, v);
 }
 
 static void draw_table(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, const FlowView *v) {
@@ -363,7 +353,6 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
 }
 
 static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const double pad = PADDING * f->unit;
   const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT,
              lit = live && (v->hover == p->widget || v->focus == p->widget);
   const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
@@ -375,7 +364,7 @@ static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Th
                                 : t->grid,
         (v->focus == p->widget && live ? 2 : 1) * f->unit);
   draw_mark(f, p, cr, t, at, ink);
-  draw_paragraph(f, p, cr, t, ink, at.x + pad + mark_width(f), at.y + pad, at.width - 2 * pad - mark_width(f));
+  draw_body(f, p, cr, t, ink, v);
 }
 
 static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
@@ -437,12 +426,8 @@ void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
     const Box at = {v->x + p->box.x, v->y + p->box.y, p->box.width, p->box.height};
     if (at.y + at.height < v->top || at.y >= v->bottom) continue;
     switch (p->kind) {
-    case PIECE_TEXT: draw_text(f, p, cr, t, at); break;
-    case PIECE_CODE:
-      flow_fill(cr, at, t->panel, 1);
-      draw_paragraph(f, p, cr, t, ink_of(t, p->ink), at.x + PADDING * f->unit, at.y + PADDING * f->unit,
-                     at.width - 2 * PADDING * f->unit);
-      break;
+    case PIECE_TEXT:
+    case PIECE_CODE: draw_text(f, p, cr, t, at, v); break;
     case PIECE_RULE: flow_fill(cr, at, t->axis, 1); break;
     case PIECE_TABLE: draw_table(f, p, cr, t, v); break;
     case PIECE_OPTION: draw_option(f, p, cr, t, at, v); break;
@@ -476,7 +461,7 @@ const char *flow_link_at(const Flow *f, cairo_t *cr, const Theme *t, double x, d
     const FlowPiece *p = &f->pieces[f->links[k].piece];
     if (!flow_holds(p->box, x, y)) continue;
     const Paragraph text = paragraph_of(f, p, t);
-    const size_t byte = paragraph_byte_at(cr, &text, p->box.width, x - p->box.x, y - p->box.y);
+    const size_t byte = paragraph_byte_at(cr, &text, p->body.width, x - p->body.x, y - p->body.y);
     if (byte >= f->links[k].begin && byte < f->links[k].end) return text_store_get(&f->store, f->links[k].target);
   }
   return "";

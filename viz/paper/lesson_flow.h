@@ -42,7 +42,7 @@ typedef struct {
   int number;        /* of an option in an order, from 1; 0: none */
   size_t first_cell; /* of a table */
   int n_columns, n_rows;
-  Box box; /* placed */
+  Box box, body; /* placed: body: where its text lies */
 } FlowPiece;
 
 typedef struct {
