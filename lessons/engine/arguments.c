@@ -7,7 +7,8 @@
 #include "sim/base/quote.h"
 #include "sim/base/word_list.h"
 
-Status arguments_shipped(Thing thing, const char *value, Error *error) {
+/* Refuses what names a file: lessons have none. */
+static Status shipped(Thing thing, const char *value, Error *error) {
   if (thing == THING_GPU || (thing == THING_PROGRAM && !question_is_path(value))) return STATUS_OK;
   return error_refuse(error,
                       "'%s' is of the command line alone; here there are no models, kernels, "
@@ -45,7 +46,7 @@ static bool spell(lua_State *lua, const char *function, const char *name, char t
 void arguments_read(lua_State *lua, const char *function, const OptionSet *sets, void *target,
                     const char *const *lists) {
   static const char *const NOT_HERE[] = {"state", "help", NULL};
-  static const QuestionFiles FILES = {.shipped = arguments_shipped};
+  static const QuestionFiles FILES = {.shipped = shipped};
   OptionParser parser = {.sets = sets, .target = target, .files = &FILES, .from_file = true};
   if (lua_gettop(lua) == 1 && lua_type(lua, 1) == LUA_TSTRING) { /* a state line: "N=8192 d=128" */
     Error error = {0};

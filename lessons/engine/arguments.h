@@ -9,9 +9,6 @@
 
 enum { ARGUMENT_TEXT_BYTES = 128 };
 
-/* Refuses what names a file: lessons have none. */
-Status arguments_shipped(Thing thing, const char *value, Error *error);
-
 /* Reads the table, or the state line, that is the only argument of the running function into *target, which holds
  * defaults. `function` is
  * its name for messages. `lists`, which ends with NULL, names arguments that the caller reads by arguments_push; NULL:

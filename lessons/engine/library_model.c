@@ -94,7 +94,6 @@ static int model_events(lua_State *lua) {
 /* advise{...}: which kernel or tile to take, with the keys of `advise --json`: first, tiles, kernels. It takes a
  * second, so a budget has few, and what was asked before is known. */
 static int model_advise(lua_State *lua) {
-  enum { STEPS = EXPRESSION_STEPS / 4 };
   const double pairs_max = 8192.0 * 8192.0;
   Question q = {0};
   Problem problem;
@@ -109,7 +108,7 @@ static int model_advise(lua_State *lua) {
   const Shape *shape = &problem.shape;
   if ((double)shape->N_q * (double)shape->N_k * (double)shape->heads * (double)shape->batch > pairs_max)
     sandbox_fail(lua, "advise: more than 8192 x 8192 scores; take a smaller N or fewer heads");
-  sandbox_charge(lua, STEPS);
+  sandbox_charge(lua, (double)sandbox_scope(lua)->limits.max_steps / 4);
   Advice advice = {.kernels = sandbox_scope(lua)->limits.kernels};
   const size_t bytes = ADVICE_CANDIDATES_MAX * sizeof *advice.candidates;
   advice.candidates = memset(lua_newuserdatauv(lua, bytes, 0), 0, bytes);

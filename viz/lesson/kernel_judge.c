@@ -452,7 +452,8 @@ Status kernel_bars(const ProgramTask *t, const char *recorded, char text[TASK_BA
 
 /* ---- What is recorded ------------------------------------------------------------------------------------- */
 
-size_t kernel_task_add(const ProgramTask *t, int k, const char *program, char *text, size_t used) {
+/* Adds a program to the source, in a namespace of its own, its entry named NAME_k; returns the new end. */
+static size_t add_program(const ProgramTask *t, int k, const char *program, char *text, size_t used) {
   const size_t size = KERNEL_TASK_SOURCE_BYTES, n = strlen(t->entry);
   used += (size_t)snprintf(text + used, size - used, "namespace v%d {\n", k);
   for (const char *p = program; *p && used + n + 16 < size; p++) {
@@ -466,12 +467,12 @@ size_t kernel_task_add(const ProgramTask *t, int k, const char *program, char *t
 
 Status kernel_task_source(const ProgramTask *t, char *text, Error *error) {
   char program[PROGRAM_TASK_PROGRAM_BYTES];
-  size_t used = kernel_task_add(t, 0, t->reference, text, 0);
+  size_t used = add_program(t, 0, t->reference, text, 0);
   Status status = STATUS_OK;
   for (int k = 0; k < t->n_mutants && !status; k++) {
     status = program_task_mutant(t, k, program, error);
-    if (!status) used = kernel_task_add(t, k + 1, program, text, used);
+    if (!status) used = add_program(t, k + 1, program, text, used);
   }
-  if (!status) kernel_task_add(t, t->n_mutants + 1, t->start, text, used);
+  if (!status) add_program(t, t->n_mutants + 1, t->start, text, used);
   return status;
 }

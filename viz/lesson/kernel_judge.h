@@ -21,9 +21,6 @@ extern CudaCompile *const LESSON_COMPILER;
 /* Reference, mutants and start as one source of CUDA, into text[KERNEL_TASK_SOURCE_BYTES]. */
 Status kernel_task_source(const ProgramTask *task, char *text, Error *error);
 
-/* Adds a program to such a source, in a namespace of its own, its entry named NAME_k; returns the new end. */
-size_t kernel_task_add(const ProgramTask *task, int k, const char *program, char *text, size_t used);
-
 /* As program_bars. */
 Status kernel_bars(const ProgramTask *task, const char *recorded, char text[TASK_BARS_BYTES], Error *error);
 
