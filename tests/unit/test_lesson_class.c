@@ -241,7 +241,8 @@ TEST(other_spellings_of_csv_are_read) {
       {"\xEF\xBB\xBFStudent;Lesson;ID;Answer\r\nAda;two;bytes;64,0\r\n", "Ada"},
       {"student\tlesson\tid\tanswer\rAda\ttwo\tbytes\t64", "Ada"},
       {"\"student\",\"lesson\",\"id\",\"answer\"\n\"A \"\"x\"\", B\",\"two\",\"bytes\",\" 64 \" \n", "A \"x\", B"},
-      {"student,lesson,id,answer\n\"Jos\xE9 \x80\x81\",two,bytes,64\n", "Jos\xC3\xA9 \xE2\x82\xAC?"}, /* Windows-1252 */
+      {"student,lesson,id,answer\n\"Jos\xE9 \x80\x81L\",two,bytes,64\n",
+       "Jos\xC3\xA9 \xE2\x82\xAC?L"}, /* Windows-1252 */
       {"student,lesson,id,answer\nJos\xC3\xA9,two,bytes,64\n", "Jos\xC3\xA9"},
       {"student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\n", "Ada L"},
       {"student,lesson,id,answer\nA\x1B[2J\xE2\x80\xAE"

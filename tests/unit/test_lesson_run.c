@@ -352,6 +352,9 @@ static const struct {
     {FIVE("explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4."), "that is not so"},
     {FIVE("explain: So 1 / 0.82 = 1.21."), "'1 / 0.82 = 1.21', and that"},
     {FIVE("explain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024."), NULL},
+    {FIVE("explain: So (2 + 3) (4 - 1) = 15, e^0 = 1."), NULL},
+    {FIVE("explain: So (2 + 3) (4 - 1) = 16."), "'(2 + 3) (4 - 1) = 16', and that"},
+    {FIVE("explain: So e^0 = 2."), "'e^0 = 2', and that"},
     {ASKED("fixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\nhint: h h h\n"
            "explain: e\n```\n```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h"),
      "of 'four' gives the answer away: 37"},

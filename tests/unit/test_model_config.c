@@ -100,7 +100,7 @@ static const char *const CASES[] = {
     /* Infinity in a key that is not asked for */
     "{" BASE ",'hybrid_override_pattern':'M*M-','time_step_limit':[0.0,Infinity]} => 1 x 8 x 64; 20480000; remark",
     /* NaN in a text stays text */
-    "{" BASE ",'model_name':'NaN \\' Infinity','x_loss':-Infinity} => 4 x 8 x 64; 81920000",
+    "{" BASE ",'model_name':'NaN \\' Infinity','x_loss':[NaN,-Infinity],'y_loss':-Infinity} => 4 x 8 x 64; 81920000",
     /* a window that is Infinity */
     "{" BASE ",'sliding_window':Infinity} => ! 'sliding_window' is not a whole number",
     /* Step 3.5: layers of prediction follow, groups by kind */

@@ -219,6 +219,7 @@ TEST(broken_tasks_are_refused) {
       {"demand load K\n", "t:1: a demand is 'LEFT <= RIGHT'"},
       {"demand load <= 3\n", "t:1: 'load' is nothing that a run does"},
       {"demand load K <= 3 blocks\n", "t:1: '3 blocks' is no amount"},
+      {"demand load K <= 1000001 tiles\n", "t:1: '1000001 tiles' is no amount"},
       {"demand kernels <= -1\n", "t:1: '-1' is no amount"},
       {"task a\nteaches b\nask c\nhidden N=64\nstart\n    s\nreference\n    r\n", "t:1: the first state is shown"},
       {"says a\n", "t:1: 'says' is no line"},
