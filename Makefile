@@ -59,7 +59,7 @@ PROGRAMS := $(patsubst %,sim/algorithms/%.walk,$(PROGRAMS) standard-backward fa1
 # relocates itself takes a tenth longer to start.
 DRAWS := $(filter-out %/scene_setup.c %/output.c,$(wildcard $(patsubst %,viz/%*.c,window/ player/ paper/ story/ export/ \
   cli/lesson/ cli/crosscheck/ $(patsubst %,scene/%_,scene byte chart grid hierarchy softmax)) \
-  $(patsubst %,lessons/engine/%*.c,lesson answer practice record sketch story)))
+  $(patsubst %,lessons/engine/%*.c,lesson answer practice record story)))
 SMALL := $(filter-out $(DRAWS:%.c=$(BUILD)/%.o),$(OBJ))
 PROGRAM := $(BUILD)/tilewalk $(BUILD)/tilewalk-full
 SMALL_LIBS = $(shell pkg-config --libs jansson lua5.4) -lm

@@ -1,6 +1,6 @@
 #include "lessons/engine/program_task.h"
+#include "lessons/engine/lesson_read.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,55 +9,46 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/splitmix.h"
-#include "sim/base/utf8.h"
 
 enum { INDENT = 4 };
 
 typedef struct {
+  LessonReader r;
   ProgramTask *task;
   char *program; /* the one whose indented lines follow; NULL: none */
   char *says;    /* the sentence of the last demand or mutant; NULL: none yet */
-  int line;
-  Error *error;
 } Reader;
 
-__attribute__((format(printf, 2, 3))) static Status fail(const Reader *r, const char *format, ...) {
-  char what[256];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(r->task->file).text, r->line, what);
-}
+#define FAIL(c, ...) LESSON_REFUSE(&(c)->r, (c)->r.line, __VA_ARGS__)
 
 /* Adds a line to the program at hand, without its indentation. */
 static Status add_program_line(Reader *r, const char *line) {
   const size_t used = strlen(r->program), length = strlen(line);
   const size_t cut = length < INDENT ? length : INDENT;
   if (used + length - cut + 2 > PROGRAM_TASK_PROGRAM_BYTES)
-    return fail(r, "a program has at most %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
+    return FAIL(r, "a program has at most %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
   snprintf(r->program + used, PROGRAM_TASK_PROGRAM_BYTES - used, "%s\n", line + cut);
   return STATUS_OK;
 }
 
 static Status begin_program(Reader *r, char *program, int *line, const char *value) {
-  if (*value) return fail(r, "the program follows on the next lines, indented by %d spaces", INDENT);
-  if (*program) return fail(r, "a second program of that name");
+  if (*value) return FAIL(r, "the program follows on the next lines, indented by %d spaces", INDENT);
+  if (*program) return FAIL(r, "a second program of that name");
   r->program = program;
-  *line = r->line;
+  *line = r->r.line;
   return STATUS_OK;
 }
 
-static Status take_text(const Reader *r, char *to, size_t size, const char *value) {
+static Status take_text(Reader *r, char *to, size_t size, const char *value) {
   const size_t used = strlen(to);
-  if (used && size == PROGRAM_TASK_LINE_BYTES) return fail(r, "the line is there twice");
-  if (used + strlen(value) + 2 > size) return fail(r, "more than %zu bytes", size - 1);
+  if (used && size == PROGRAM_TASK_LINE_BYTES) return FAIL(r, "the line is there twice");
+  if (used + strlen(value) + 2 > size) return FAIL(r, "more than %zu bytes", size - 1);
   snprintf(to + used, size - used, "%s%s", used ? " " : "", value);
   return STATUS_OK;
 }
 
-static Status take_line(const Reader *r, char (*lines)[PROGRAM_TASK_LINE_BYTES], int *n, int most, const char *value) {
-  if (*n == most) return fail(r, "more than %d of these lines", most);
+static Status take_line(Reader *r, char (*lines)[PROGRAM_TASK_LINE_BYTES], int *n, int most, const char *value) {
+  if (*n == most) return FAIL(r, "more than %d of these lines", most);
   return take_text(r, lines[(*n)++], PROGRAM_TASK_LINE_BYTES, value);
 }
 
@@ -65,12 +56,12 @@ static Status take_mutant(Reader *r, const char *value) {
   static const char ARROW[] = " => ";
   ProgramTask *t = r->task;
   const char *arrow = strstr(value, ARROW);
-  if (t->n_mutants == PROGRAM_TASK_MUTANTS_MAX) return fail(r, "more than %d mutants", PROGRAM_TASK_MUTANTS_MAX);
-  if (t->n_mutants && !*t->mutants[t->n_mutants - 1].says) return fail(r, "the mutant before has no line 'says'");
+  if (t->n_mutants == PROGRAM_TASK_MUTANTS_MAX) return FAIL(r, "more than %d mutants", PROGRAM_TASK_MUTANTS_MAX);
+  if (t->n_mutants && !*t->mutants[t->n_mutants - 1].says) return FAIL(r, "the mutant before has no line 'says'");
   ProgramMutant *m = &t->mutants[t->n_mutants++];
-  m->line = r->line;
+  m->line = r->r.line;
   r->says = m->says;
-  if (!arrow || arrow == value) return fail(r, "a mutant is 'TEXT => OTHER TEXT'; nothing => leaves the text out");
+  if (!arrow || arrow == value) return FAIL(r, "a mutant is 'TEXT => OTHER TEXT'; nothing => leaves the text out");
   snprintf(m->find, sizeof m->find, "%.*s", (int)(arrow - value), value);
   snprintf(m->replace, sizeof m->replace, "%s", arrow + strlen(ARROW));
   if (strcmp(m->replace, "nothing") == 0) m->replace[0] = '\0';
@@ -119,9 +110,9 @@ static bool take_right(ProgramDemand *d, const char *text) {
 static Status take_demand(Reader *r, const char *value) {
   ProgramTask *t = r->task;
   const char *equals = strchr(value, '=');
-  if (t->n_demands == PROGRAM_TASK_DEMANDS_MAX) return fail(r, "more than %d demands", PROGRAM_TASK_DEMANDS_MAX);
+  if (t->n_demands == PROGRAM_TASK_DEMANDS_MAX) return FAIL(r, "more than %d demands", PROGRAM_TASK_DEMANDS_MAX);
   ProgramDemand *d = &t->demands[t->n_demands++];
-  *d = (ProgramDemand){.line = r->line};
+  *d = (ProgramDemand){.line = r->r.line};
   r->says = d->says;
   const char *end = equals;
   d->exactly = equals && equals > value && equals[-1] != '<';
@@ -129,15 +120,15 @@ static Status take_demand(Reader *r, const char *value) {
   while (equals && end > value && end[-1] == ' ') end--;
   const size_t n = equals ? (size_t)(end - value) : 0;
   if (n == 0 || n >= sizeof d->left || !equals[1])
-    return fail(r, "a demand is 'LEFT <= RIGHT' or 'LEFT = RIGHT', such as load K <= tiles");
+    return FAIL(r, "a demand is 'LEFT <= RIGHT' or 'LEFT = RIGHT', such as load K <= tiles");
   memcpy(d->left, value, n);
   if (!take_left(d))
-    return fail(r,
+    return FAIL(r,
                 "'%s' is nothing that a run does; there are load X, store X, a kind of event, columns, longest, "
                 "bytes, kernels, sram; of CUDA sectors, conflicts, shared, local",
                 quote_text(d->left).text);
   if (!take_right(d, equals + 1 + strspn(equals + 1, " ")))
-    return fail(r, "'%s' is no amount; there are 3, 96K, 100%%, and tiles, row blocks, column blocks, split tiles",
+    return FAIL(r, "'%s' is no amount; there are 3, 96K, 100%%, and tiles, row blocks, column blocks, split tiles",
                 quote_text(equals + 1 + strspn(equals + 1, " ")).text);
   return STATUS_OK;
 }
@@ -257,24 +248,24 @@ Status program_task_draw(ProgramTask *t, uint64_t seed, Error *error) {
 
 /* ---- Lines */
 
-static Status take_state(const Reader *r, const char *key, const char *value) {
+static Status take_state(Reader *r, const char *key, const char *value) {
   ProgramTask *t = r->task;
   if (*key == 'h' && strchr(value, '{')) {
-    t->drawn_line = r->line;
+    t->drawn_line = r->r.line;
     return take_text(r, t->drawn, sizeof t->drawn, value);
   }
   if (t->n_states < PROGRAM_TASK_STATES_MAX) {
-    t->state_lines[t->n_states] = r->line;
+    t->state_lines[t->n_states] = r->r.line;
     t->is_hidden[t->n_states] = *key == 'h';
   }
   return take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
 }
 
-static Status take_declaration(const Reader *r, const char *key, const char *value) {
+static Status take_declaration(Reader *r, const char *key, const char *value) {
   char *to = r->task->declarations;
   const size_t used = strlen(to), size = sizeof r->task->declarations;
   const int n = snprintf(to + used, size - used, "%-9s %s\n", key, value);
-  return (size_t)n < size - used ? STATUS_OK : fail(r, "more than %zu bytes of declarations", size - 1);
+  return (size_t)n < size - used ? STATUS_OK : FAIL(r, "more than %zu bytes of declarations", size - 1);
 }
 
 static Status take(Reader *r, const char *key, const char *value) {
@@ -291,7 +282,7 @@ static Status take(Reader *r, const char *key, const char *value) {
   r->program = NULL;
   if (strcmp(key, "start") == 0) return begin_program(r, t->start, &t->start_line, value);
   if (strcmp(key, "reference") == 0) return begin_program(r, t->reference, &t->reference_line, value);
-  if (!*value) return fail(r, "'%s' without a value", quote_text(key).text);
+  if (!*value) return FAIL(r, "'%s' without a value", quote_text(key).text);
   for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
     if (TEXTS[k].text && strcmp(key, TEXTS[k].key) == 0) return take_text(r, TEXTS[k].text, TEXTS[k].size, value);
   if (strcmp(key, "state") == 0 || strcmp(key, "hidden") == 0) return take_state(r, key, value);
@@ -300,16 +291,16 @@ static Status take(Reader *r, const char *key, const char *value) {
   if (strcmp(key, "hint") == 0) return take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
   if (strcmp(key, "demand") == 0) return take_demand(r, value);
   if (strcmp(key, "mutant") == 0) return take_mutant(r, value);
-  return fail(r,
+  return FAIL(r,
               "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, draw, hidden, "
               "demand, hint, start, reference, mutant, and says behind a demand or a mutant",
               quote_text(key).text);
 }
 
 /* Puts the declarations behind a program's first line. */
-static Status declare(const Reader *r, char *program) {
+static Status declare(Reader *r, char *program) {
   const size_t n = strlen(r->task->declarations), at = strcspn(program, "\n") + 1, used = strlen(program);
-  if (n + used + 1 > PROGRAM_TASK_PROGRAM_BYTES) return fail(r, "a program is too long with the task's declarations");
+  if (n + used + 1 > PROGRAM_TASK_PROGRAM_BYTES) return FAIL(r, "a program is too long with the task's declarations");
   if (n) memmove(program + at + n, program + at, used - at + 1);
   memcpy(program + at, r->task->declarations, n);
   return STATUS_OK;
@@ -322,18 +313,18 @@ const char *program_task_state(const ProgramTask *t, int state) {
 static Status complete(Reader *r) {
   ProgramTask *t = r->task;
   char text[PROGRAM_TASK_PROGRAM_BYTES];
-  r->line = 1;
+  r->r.line = 1;
   if (!*t->title || !*t->ask || !*t->teaches || !*t->start || !*t->reference || !t->n_states)
-    return fail(r, "a task has lines task, teaches, ask, state, start and reference");
-  if (t->is_hidden[0]) return fail(r, "the first state is shown");
+    return FAIL(r, "a task has lines task, teaches, ask, state, start and reference");
+  if (t->is_hidden[0]) return FAIL(r, "the first state is shown");
   t->n_written = t->n_states;
-  if (program_task_draw(t, 0, r->error)) return r->error->status;
-  if (declare(r, t->start) || declare(r, t->reference)) return r->error->status;
+  if (program_task_draw(t, 0, r->r.error)) return r->r.error->status;
+  if (declare(r, t->start) || declare(r, t->reference)) return r->r.error->status;
   for (int k = 0; k < t->n_mutants; k++) {
-    r->line = t->mutants[k].line;
-    if (!*t->mutants[k].says) return fail(r, "the mutant has no line 'says'");
+    r->r.line = t->mutants[k].line;
+    if (!*t->mutants[k].says) return FAIL(r, "the mutant has no line 'says'");
     Error own = {0};
-    if (program_task_mutant(t, k, text, &own)) return fail(r, "%s", own.message);
+    if (program_task_mutant(t, k, text, &own)) return FAIL(r, "%s", own.message);
   }
   return STATUS_OK;
 }
@@ -343,41 +334,30 @@ static Status take_whole_line(Reader *r, char *line) {
   while (length && strchr(" \t\r", line[length - 1])) line[--length] = '\0';
   if (r->program && (line[0] == ' ' || !*line)) return *line || *r->program ? add_program_line(r, line) : STATUS_OK;
   if (!*line || *line == '#') return STATUS_OK;
-  if (*line == ' ') return fail(r, "an indented line belongs to no program");
+  if (*line == ' ') return FAIL(r, "an indented line belongs to no program");
   char *value = line + strcspn(line, " \t");
   if (*value) *value++ = '\0';
   return take(r, line, value + strspn(value, " \t"));
 }
 
 ProgramTask *program_task_read(const char *text, size_t length, const char *file, Error *error) {
-  const Quote name = quote_text(file);
-  if (length > PROGRAM_TASK_BYTES_MAX || memchr(text, '\0', length)) {
-    error_set(error, STATUS_BAD_FILE, "%s:1: a task is text of at most %d KiB", name.text,
-              PROGRAM_TASK_BYTES_MAX / 1024);
-    return NULL;
-  }
   ProgramTask *t = calloc(1, sizeof *t);
   if (!t) {
     error_set(error, STATUS_NO_MEMORY, "no memory for a task");
     return NULL;
   }
-  Reader r = {.task = t, .error = error};
+  snprintf(t->file, sizeof t->file, "%s", quote_text(file).text);
+  Reader r = {.r = lesson_reader(t->file, NULL, text, length, error), .task = t};
   char line[PROGRAM_TASK_LINE_BYTES];
-  Status status = STATUS_OK;
-  snprintf(t->file, sizeof t->file, "%s", name.text);
-  for (size_t at = 0; at < length && !status;) {
-    const char *newline = memchr(text + at, '\n', length - at);
-    const size_t n = newline ? (size_t)(newline - text) - at : length - at;
-    r.line++;
-    if (n >= sizeof line) {
-      status = fail(&r, "a line has at most %zu bytes", sizeof line - 1);
-      break;
-    }
-    memcpy(line, text + at, n);
-    line[n] = '\0';
-    utf8_clean(line);
-    status = take_whole_line(&r, line);
-    at += n + 1;
+  Status status = length > PROGRAM_TASK_BYTES_MAX
+                      ? LESSON_REFUSE(&r.r, 1, "a task is text of at most %d KiB", PROGRAM_TASK_BYTES_MAX / 1024)
+                      : STATUS_OK;
+  while (r.r.rest.length && !status) {
+    Piece piece;
+    status = lesson_next_line(&r.r, &piece);
+    if (!status && piece.length >= sizeof line) status = FAIL(&r, "a line has at most %zu bytes", sizeof line - 1);
+    snprintf(line, sizeof line, "%.*s", (int)piece.length, piece.text);
+    if (!status) status = take_whole_line(&r, line);
   }
   if (!status) status = complete(&r);
   if (!status) return t;
