@@ -123,7 +123,8 @@ static void say_ranks(const Many *m, ManyWords *w) {
   } else if (first == last) {
     snprintf(w->caption[0], WORDS, "GPU %" PRId64 " waits: all masked", first);
   } else {
-    snprintf(w->caption[0], WORDS, "GPUs %" PRId64 " to %" PRId64 " wait: all masked", first, last);
+    snprintf(w->caption[0], WORDS, "GPUs %" PRId64 " %s %" PRId64 " wait: all masked", first,
+             last - first > 1 ? "to" : "and", last);
   }
 }
 
