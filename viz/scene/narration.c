@@ -26,18 +26,19 @@ typedef struct {
   const char *what, *why;
 } Sentence;
 
-#define COMES    "{X} comes back from HBM: {bytes}."
-#define LOAD     "Load {X} from HBM: {bytes}."
-#define NTH_LOAD "Load {load} of {loads} of this block; {moved} of {name} so far."
-#define STORE    "Store {line}: {bytes}."
-#define SO_FAR   "{total} of {whole} have moved so far."
-#define EVERY    "Every row of {Left} meets every row of {Right}."
-#define IN_VAIN  "No row sees a key here: computed in vain."
-#define KEEPS    "Row {row} keeps {kept} of {cols} scores."
-#define MASKED   "A masked score becomes {masked}."
-#define MAX_IS   "max({Old} {old}, best score {best}) = {new}."
-#define UNTIL    "{New} = {new}, until a larger score comes."
-#define SKIP     "Skip {skip} of {skips}, {outer}: no row sees these keys."
+#define COMES      "{X} comes back from HBM: {bytes}."
+#define LOAD       "Load {X} from HBM: {bytes}."
+#define NTH_LOAD   "Load {load} of {loads} of this block; {moved} of {name} so far."
+#define STORE      "Store {line}: {bytes}."
+#define SO_FAR     "{total} of {whole} have moved so far."
+#define EVERY      "Every row of {Left} meets every row of {Right}."
+#define IN_VAIN    "No row sees a key here: computed in vain."
+#define KEEPS      "Row {row} keeps {kept} of {cols} scores."
+#define MASKED     "A masked score becomes {masked}."
+#define MAX_IS     "max({Old} {old}, best score {best}) = {new}."
+#define UNTIL      "{New} = {new}, until a larger score comes."
+#define AS_WRITTEN "{line}."
+#define SKIP       "Skip {skip} of {skips}, {outer}: no row sees these keys."
 
 // clang-format off
 static const Sentence SENTENCES[] = {
@@ -76,16 +77,16 @@ static const Sentence SENTENCES[] = {
     {LINE_STORE, {NEED_STORES_KNOWN}, STORE, "Store {store} of {stores} of this block."},
     {LINE_STORE, {0}, STORE, SO_FAR},
 
-    {LINE_PRODUCT, {NEED_VAIN}, "{line}.", "No row sees a key here: {flops} in vain."},
-    {LINE_PRODUCT, {NEED_HIDDEN, NEED_SCORES}, "{line}.",
+    {LINE_PRODUCT, {NEED_VAIN}, AS_WRITTEN, "No row sees a key here: {flops} in vain."},
+    {LINE_PRODUCT, {NEED_HIDDEN, NEED_SCORES}, AS_WRITTEN,
      "{flops} for {scores} scores; the mask hides {hidden} of them."},
     {LINE_PRODUCT, {NEED_PAIRS, NEED_SCORES, NEED_ON_CHIP}, EVERY,
      "{rows} × {cols} scores from {flops}; they never leave the chip."},
     {LINE_PRODUCT, {NEED_PAIRS, NEED_SCORES}, EVERY, "{rows} × {cols} scores from {flops}."},
-    {LINE_PRODUCT, {NEED_AREA, NEED_ON_CHIP}, "{line}.",
+    {LINE_PRODUCT, {NEED_AREA, NEED_ON_CHIP}, AS_WRITTEN,
      "{flops} for {rows} × {cols} pairs; it never leaves the chip."},
-    {LINE_PRODUCT, {NEED_AREA}, "{line}.", "{flops} for {rows} × {cols} pairs."},
-    {LINE_PRODUCT, {0}, "{line}.", "It takes {flops}."},
+    {LINE_PRODUCT, {NEED_AREA}, AS_WRITTEN, "{flops} for {rows} × {cols} pairs."},
+    {LINE_PRODUCT, {0}, AS_WRITTEN, "It takes {flops}."},
 
     {LINE_MASK, {NEED_VAIN}, "All {scores} scores of {X} get masked.", IN_VAIN},
     {LINE_MASK, {NEED_UNSEEN, NEED_COUNTED},
@@ -98,13 +99,13 @@ static const Sentence SENTENCES[] = {
      "The pattern hides {hid} keys: their scores become {masked}."},
     {LINE_MASK, {NEED_SEEN}, KEEPS, MASKED},
     {LINE_MASK, {NEED_HIDDEN}, "The mask hides {hidden} of {scores} scores.", MASKED},
-    {LINE_MASK, {0}, "{line}.", MASKED},
+    {LINE_MASK, {0}, AS_WRITTEN, MASKED},
 
     {LINE_MAXIMUM, {NEED_WITHOUT_MAX}, "The maximum is left out: {New} is {new}.",
      "The best score of row {row} here is {best}."},
     {LINE_MAXIMUM, {NEED_UNSEEN, NEED_KEPT, NEED_MAXIMUM},
      "Row {row} sees no key here: {New} stays {new}.",
-     "{line}."},
+     AS_WRITTEN},
     {LINE_MAXIMUM, {NEED_FIRST_KEYS, NEED_MAXIMUM, NEED_PART},
      "First keys row {row} sees in part {part}: best score {best}.", UNTIL},
     {LINE_MAXIMUM, {NEED_FIRST_KEYS, NEED_MAXIMUM},
@@ -118,65 +119,65 @@ static const Sentence SENTENCES[] = {
      "Row {row}, part {part} of {parts}."},
     {LINE_MAXIMUM, {NEED_MAX_OF_VALUE}, "max({Old} {old}, {Best} {best}) = {new}.",
      "Row {row} keeps the larger."},
-    {LINE_MAXIMUM, {NEED_VAIN}, "{line}.", IN_VAIN},
-    {LINE_MAXIMUM, {0}, "{line}.", "A maximum for each of {rows} rows."},
+    {LINE_MAXIMUM, {NEED_VAIN}, AS_WRITTEN, IN_VAIN},
+    {LINE_MAXIMUM, {0}, AS_WRITTEN, "A maximum for each of {rows} rows."},
 
-    {LINE_SCALE, {NEED_DIVIDED, NEED_DIVISOR}, "{line}.",
+    {LINE_SCALE, {NEED_DIVIDED, NEED_DIVISOR}, AS_WRITTEN,
      "{Total} was divided before; row {row}: times {div}."},
-    {LINE_SCALE, {NEED_NO_KEYS, NEED_PART}, "{line}.",
+    {LINE_SCALE, {NEED_NO_KEYS, NEED_PART}, AS_WRITTEN,
      "Row {row} has seen no key of part {part} yet: nothing to scale."},
-    {LINE_SCALE, {NEED_NO_KEYS}, "{line}.", "Row {row} has seen no key yet: nothing to scale."},
-    {LINE_SCALE, {NEED_FACTOR_ONE}, "{line}.", "Row {row}: times 1, nothing changes."},
-    {LINE_SCALE, {NEED_FACTOR, NEED_SUM}, "{line}.",
+    {LINE_SCALE, {NEED_NO_KEYS}, AS_WRITTEN, "Row {row} has seen no key yet: nothing to scale."},
+    {LINE_SCALE, {NEED_FACTOR_ONE}, AS_WRITTEN, "Row {row}: times 1, nothing changes."},
+    {LINE_SCALE, {NEED_FACTOR, NEED_SUM}, AS_WRITTEN,
      "Row {row}: times {factor}; {Sum} goes from {was} to {sum}."},
-    {LINE_SCALE, {NEED_FACTOR}, "{line}.", "Row {row}: times {factor}."},
-    {LINE_SCALE, {NEED_VAIN}, "{line}.", IN_VAIN},
-    {LINE_SCALE, {0}, "{line}.", "A factor for each of {rows} rows."},
+    {LINE_SCALE, {NEED_FACTOR}, AS_WRITTEN, "Row {row}: times {factor}."},
+    {LINE_SCALE, {NEED_VAIN}, AS_WRITTEN, IN_VAIN},
+    {LINE_SCALE, {0}, AS_WRITTEN, "A factor for each of {rows} rows."},
 
-    {LINE_ADD, {NEED_OVERFLOW}, "{line}.", "{bad} of {cols} exponentials of row {row} overflow {dtype}."},
-    {LINE_ADD, {NEED_VAIN}, "{line}.", IN_VAIN},
-    {LINE_ADD, {NEED_UNSEEN, NEED_SUM_STAYS}, "{line}.",
+    {LINE_ADD, {NEED_OVERFLOW}, AS_WRITTEN, "{bad} of {cols} exponentials of row {row} overflow {dtype}."},
+    {LINE_ADD, {NEED_VAIN}, AS_WRITTEN, IN_VAIN},
+    {LINE_ADD, {NEED_UNSEEN, NEED_SUM_STAYS}, AS_WRITTEN,
      "Row {row} sees no key here: {Sum} stays {sum}."},
-    {LINE_ADD, {NEED_UNSEEN}, "{line}.", "Row {row} sees no key here; tile {tile} of {tiles}."},
-    {LINE_ADD, {NEED_ALL_KEYS, NEED_SUM_IS_NOW, NEED_PART}, "{line}.",
+    {LINE_ADD, {NEED_UNSEEN}, AS_WRITTEN, "Row {row} sees no key here; tile {tile} of {tiles}."},
+    {LINE_ADD, {NEED_ALL_KEYS, NEED_SUM_IS_NOW, NEED_PART}, AS_WRITTEN,
      "Row {row} has seen all {seen} keys of part {part}: {Sum} = {sum}."},
-    {LINE_ADD, {NEED_ALL_KEYS, NEED_SUM_IS_NOW}, "{line}.",
+    {LINE_ADD, {NEED_ALL_KEYS, NEED_SUM_IS_NOW}, AS_WRITTEN,
      "Row {row} has seen all its {seen} keys: {Sum} = {sum}."},
-    {LINE_ADD, {NEED_FIRST_KEYS, NEED_SUM_IS_NOW, NEED_PART}, "{line}.",
+    {LINE_ADD, {NEED_FIRST_KEYS, NEED_SUM_IS_NOW, NEED_PART}, AS_WRITTEN,
      "First keys of row {row} in part {part}: {Sum} = {sum}."},
-    {LINE_ADD, {NEED_FIRST_KEYS, NEED_SUM_IS_NOW}, "{line}.",
+    {LINE_ADD, {NEED_FIRST_KEYS, NEED_SUM_IS_NOW}, AS_WRITTEN,
      "First keys of row {row}: {Sum} = {sum}; {left} keys to come."},
-    {LINE_ADD, {NEED_FACTOR, NEED_SUM}, "{line}.",
+    {LINE_ADD, {NEED_FACTOR, NEED_SUM}, AS_WRITTEN,
      "Row {row}, part {part} of {parts}: times {factor}; {Sum} becomes {sum}."},
-    {LINE_ADD, {NEED_SUM}, "{line}.",
+    {LINE_ADD, {NEED_SUM}, AS_WRITTEN,
      "Row {row}: {Sum} goes from {was} to {sum}; {left} keys to come."},
-    {LINE_ADD, {NEED_AREA}, "{line}.", "Tile {tile} of {tiles} is added to {Total}."},
-    {LINE_ADD, {0}, "{line}.", "Addition {tile} of {tiles} to {Total}."},
+    {LINE_ADD, {NEED_AREA}, AS_WRITTEN, "Tile {tile} of {tiles} is added to {Total}."},
+    {LINE_ADD, {0}, AS_WRITTEN, "Addition {tile} of {tiles} to {Total}."},
 
-    {LINE_DIVIDE, {NEED_BROKEN}, "{line}.", "Row {row} of {Total} is not a number; {Div} = {div}."},
-    {LINE_DIVIDE, {NEED_EMPTY_ROW}, "{line}.", "Row {row} sees no key: its {Total} is 0."},
-    {LINE_DIVIDE, {NEED_UNFINISHED, NEED_DIVISOR}, "{line}.",
+    {LINE_DIVIDE, {NEED_BROKEN}, AS_WRITTEN, "Row {row} of {Total} is not a number; {Div} = {div}."},
+    {LINE_DIVIDE, {NEED_EMPTY_ROW}, AS_WRITTEN, "Row {row} sees no key: its {Total} is 0."},
+    {LINE_DIVIDE, {NEED_UNFINISHED, NEED_DIVISOR}, AS_WRITTEN,
      "Row {row}: {Div} = {div}; {added} of {tiles} tiles are added."},
-    {LINE_DIVIDE, {NEED_UNFINISHED}, "{line}.",
+    {LINE_DIVIDE, {NEED_UNFINISHED}, AS_WRITTEN,
      "{added} of {tiles} tiles are added."},
-    {LINE_DIVIDE, {NEED_FINISHED, NEED_DIVISOR}, "{line}.",
+    {LINE_DIVIDE, {NEED_FINISHED, NEED_DIVISOR}, AS_WRITTEN,
      "Row {row}: {Div} = {div}; all {tiles} additions to {Total} are done."},
-    {LINE_DIVIDE, {NEED_FINISHED}, "{line}.", "All {tiles} additions to {Total} are done."},
-    {LINE_DIVIDE, {NEED_DIVISOR}, "{line}.", "Row {row}: {Div} = {div}."},
-    {LINE_DIVIDE, {0}, "{line}.", SO_FAR},
+    {LINE_DIVIDE, {NEED_FINISHED}, AS_WRITTEN, "All {tiles} additions to {Total} are done."},
+    {LINE_DIVIDE, {NEED_DIVISOR}, AS_WRITTEN, "Row {row}: {Div} = {div}."},
+    {LINE_DIVIDE, {0}, AS_WRITTEN, SO_FAR},
 
-    {LINE_SET, {NEED_VAIN}, "{line}.", IN_VAIN},
-    {LINE_SET, {NEED_SUM_IS_NOW}, "{line}.", "Row {row}: {Sum} = {sum}."},
-    {LINE_SET, {NEED_UNSEEN}, "{line}.", "Row {row} sees no key here."},
-    {LINE_SET, {NEED_SEEN}, "{line}.", "Row {row} sees {kept} of {cols} keys here."},
-    {LINE_SET, {NEED_AREA}, "{line}.", "{rows} × {cols} values."},
-    {LINE_SET, {0}, "{line}.", SO_FAR},
+    {LINE_SET, {NEED_VAIN}, AS_WRITTEN, IN_VAIN},
+    {LINE_SET, {NEED_SUM_IS_NOW}, AS_WRITTEN, "Row {row}: {Sum} = {sum}."},
+    {LINE_SET, {NEED_UNSEEN}, AS_WRITTEN, "Row {row} sees no key here."},
+    {LINE_SET, {NEED_SEEN}, AS_WRITTEN, "Row {row} sees {kept} of {cols} keys here."},
+    {LINE_SET, {NEED_AREA}, AS_WRITTEN, "{rows} × {cols} values."},
+    {LINE_SET, {0}, AS_WRITTEN, SO_FAR},
 
     {LINE_SKIP, {NEED_STORES_SPARED}, SKIP,
      "So far {unread} were not loaded, {unwritten} not stored."},
     {LINE_SKIP, {0}, SKIP, "So far {unread} were not loaded."},
 
-    {LINE_SHAPES, {0}, "{line}.", SO_FAR},
+    {LINE_SHAPES, {0}, AS_WRITTEN, SO_FAR},
 };
 // clang-format on
 
@@ -293,6 +294,14 @@ static void put_words(const Facts *f, Asked a, Phrase to) {
   const ProgramOp *op = &s->ops[f->line.op];
   const double masked =
       is(a, "masked") && op->value ? line_value(s, op->value - 1, NULL) : -INFINITY; /* a constant of the text */
+  const struct {
+    const char *word, *text;
+  } TEXTS[] = {{"kernel", kernel_name(s, op->kernel)},
+               {"writer", kernel_name(s, f->writer)},
+               {"reader", kernel_name(s, f->reader)},
+               {"dtype", dtype_name(now->problem.shape.dtype)},
+               {"across", now->gpu.l2_bytes > 0 ? "across the SRAM boundary" : "between HBM and SRAM"}};
+  const int text = FIND(a, TEXTS);
   const bool by_row = op->dim == DIM_J; /* where a loop that skips tiles stands: "row block 3, part 2" */
   if (is(a, "X")) line_put_blocks(s, &f->event, to);
   if (is(a, "line")) line_put_statement(s, &f->event, STATEMENT_WORDS, to);
@@ -302,14 +311,10 @@ static void put_words(const Facts *f, Asked a, Phrase to) {
   if (is(a, "outer") && f->has[NEED_PART]) phrase_put(to, ", part %d", f->event.split + 1);
   if (is(a, "masked") && isinf(masked)) put_real(to, masked);
   if (is(a, "masked") && !isinf(masked)) phrase_put(to, "%s", number_double(masked, 4).text);
-  if (is(a, "kernel")) phrase_put(to, "%s", kernel_name(s, op->kernel));
-  if (is(a, "writer")) phrase_put(to, "%s", kernel_name(s, f->writer));
-  if (is(a, "reader")) phrase_put(to, "%s", kernel_name(s, f->reader));
+  if (text >= 0) phrase_put(to, "%s", TEXTS[text].text);
   if (is(a, "flops")) phrase_put(to, "%s", number_flops(f->event.flops).text);
-  if (is(a, "dtype")) phrase_put(to, "%s", dtype_name(now->problem.shape.dtype));
   if (is(a, "steps")) phrase_put(to, "%s", number_count(now->n_steps).text);
   if (is(a, "inputs")) put_inputs(s, to);
-  if (is(a, "across")) phrase_put(to, now->gpu.l2_bytes > 0 ? "across the SRAM boundary" : "between HBM and SRAM");
 }
 
 static void expand(const Facts *f, const char *from, Phrase to) {

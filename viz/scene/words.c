@@ -33,8 +33,8 @@ const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *te
 }
 
 static void put_traffic(Phrase to, const Snapshot *s) {
-  phrase_put(to, "Moved so far: %s of %s", number_bytes(s->total_bytes).text, number_bytes(s->whole_bytes).text);
-  phrase_put(to, " (read %s, written %s)", number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
+  phrase_put(to, "Moved so far: %s of %s (read %s, written %s)", number_bytes(s->total_bytes).text,
+             number_bytes(s->whole_bytes).text, number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
   const char *before = ": ";
   for (int t = 0; t < s->schedule->n_tensors; t++) {
     if (s->traffic.read[t] + s->traffic.write[t] == 0) continue;
@@ -57,9 +57,9 @@ static void put_sram(Phrase to, const Snapshot *s) {
     put_block(to, s, slot);
     any = true;
   }
-  phrase_put(to, "%s%s", any ? "; " : "", number_bytes(held).text);
-  phrase_put(to, " held, %s set aside", number_bytes(s->sram_bytes).text);
-  phrase_put(to, " of %s%s.\n", number_bytes(s->sram_capacity_bytes).text, s->fits ? "" : ": it does not fit");
+  phrase_put(to, "%s%s held, %s set aside of %s%s.\n", any ? "; " : "", number_bytes(held).text,
+             number_bytes(s->sram_bytes).text, number_bytes(s->sram_capacity_bytes).text,
+             s->fits ? "" : ": it does not fit");
 }
 
 /* L2 and registers, of which a step of one head says little. */
@@ -76,18 +76,18 @@ static void put_levels(Phrase to, const Snapshot *s) {
                l2->is_awaited ? "being worked out" : "not known for this launch");
     return;
   }
-  phrase_put(to, "The whole launch asks it for %s", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
-  phrase_put(to, ", reads %s from HBM", number_bytes(l2->hbm_read_bytes).text);
-  phrase_put(to, " and writes %s; ", number_bytes(l2->hbm_write_bytes).text);
-  phrase_put(to, "%s hits.\n", number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
+  phrase_put(to, "The whole launch asks it for %s, reads %s from HBM and writes %s; %s hits.\n",
+             number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text, number_bytes(l2->hbm_read_bytes).text,
+             number_bytes(l2->hbm_write_bytes).text, number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
 }
 
 static void put_tiles(Phrase to, const Snapshot *s) {
   const SnapshotGrid *g = &s->grid;
-  phrase_put(to, "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 ". So far %s full", g->T_r, g->T_c,
-             g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text);
-  phrase_put(to, ", %s crossed by the mask", number_count(s->traffic.tiles[TILE_PARTIAL]).text);
-  phrase_put(to, ", %s skipped", number_count(s->traffic.tiles[TILE_SKIPPED]).text);
+  phrase_put(to,
+             "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64
+             ". So far %s full, %s crossed by the mask, %s skipped",
+             g->T_r, g->T_c, g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text,
+             number_count(s->traffic.tiles[TILE_PARTIAL]).text, number_count(s->traffic.tiles[TILE_SKIPPED]).text);
   if (s->spared_bytes) phrase_put(to, ", which saved %s", number_bytes(s->spared_bytes).text);
   phrase_put(to, ".\n");
 }
@@ -122,8 +122,8 @@ static void put_row(Phrase to, const Snapshot *s) {
   if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps))
     phrase_put(to, "%s O is not a number", before);
   else if (r->phase == ROW_FINISHED) {
-    phrase_put(to, "%s O is off the fp64 answer by %s ulps at most", before, number_double(r->error_ulps, 2).text);
-    phrase_put(to, ", in fp32, before it is stored, by %s", number_double(r->error_fp32_ulps, 2).text);
+    phrase_put(to, "%s O is off the fp64 answer by %s ulps at most, in fp32, before it is stored, by %s", before,
+               number_double(r->error_ulps, 2).text, number_double(r->error_fp32_ulps, 2).text);
   }
   if (strlen(to.text) == values) /* nothing to say of it */
     to.text[start] = '\0';
@@ -141,8 +141,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   phrase_put(to, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64, schedule->title, s->grid.N_q, s->grid.N_k,
              s->grid.d);
   if (*mask_text(&s->problem.shape, mask, sizeof mask)) phrase_put(to, ", %s", mask);
-  phrase_put(to, ": step %s", number_count(s->step).text);
-  phrase_put(to, " of %s.\n", number_count(s->n_steps).text);
+  phrase_put(to, ": step %s of %s.\n", number_count(s->step).text, number_count(s->n_steps).text);
   if (s->has_event)
     phrase_put(to, "Now: %s.\n", snapshot_sentence(schedule, &s->event, sentence, sizeof sentence));
   else
@@ -160,8 +159,8 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   for (int k = 0; k < s->n_runs; k++) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
-    phrase_put(to, "%s in the same bytes: step %s", r->schedule->name, number_count(r->step).text);
-    phrase_put(to, " of %s. ", number_count(r->n_steps).text);
+    phrase_put(to, "%s in the same bytes: step %s of %s. ", r->schedule->name, number_count(r->step).text,
+               number_count(r->n_steps).text);
     const SnapshotRun *own = snapshot_own_run(s);
     phrase_put(to, "It needs %s in all", number_bytes(r->total_bytes).text);
     if (s->race_heads > 1) phrase_put(to, " for %" PRId64 " heads", s->race_heads);
