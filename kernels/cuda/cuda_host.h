@@ -4,6 +4,8 @@
 typedef int cudaError_t;
 typedef struct tw_stream *cudaStream_t;
 typedef struct tw_event *cudaEvent_t;
+typedef struct cudaArray *cudaArray_t;
+typedef long clock_t; /* as <time.h> has it */
 enum {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -32,6 +34,7 @@ enum { cudaSharedmemCarveoutMaxShared = 100 };
 enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };

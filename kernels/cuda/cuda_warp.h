@@ -115,8 +115,39 @@ TW_DEVICE unsigned atomicCAS(unsigned *p, unsigned old, unsigned v) {
 TW_DEVICE unsigned long long atomicCAS(unsigned long long *p, unsigned long long old, unsigned long long v) {
   return (unsigned long long)__nvvm_atom_cas_gen_ll((long long *)p, (long long)old, (long long)v);
 }
-#define atomicAdd_block  atomicAdd
-#define atomicAdd_system atomicAdd
+#define atomicAdd_block   atomicAdd
+#define atomicAdd_system  atomicAdd
+#define atomicSub_system  atomicSub
+#define atomicExch_system atomicExch
+#define atomicMax_system  atomicMax
+#define atomicMin_system  atomicMin
+#define atomicInc_system  atomicInc
+#define atomicDec_system  atomicDec
+#define atomicCAS_system  atomicCAS
+#define atomicAnd_system  atomicAnd
+#define atomicOr_system   atomicOr
+#define atomicXor_system  atomicXor
+
+/* --- textures and surfaces: words that no machine here knows: a kernel that runs into one is refused by it --- */
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+#define TW_TEXTURE(NAME)                                                                                               \
+  template <typename T, typename... A> TW_DEVICE T NAME(cudaTextureObject_t t, A...) {                                 \
+    asm volatile(#NAME " [%0];" ::"l"(t));                                                                             \
+    return T();                                                                                                        \
+  }
+TW_TEXTURE(tex1Dfetch)
+TW_TEXTURE(tex1D)
+TW_TEXTURE(tex2D)
+TW_TEXTURE(tex3D)
+TW_TEXTURE(tex2DLayered)
+TW_TEXTURE(tex2DLod)
+TW_TEXTURE(tex3DLod)
+TW_TEXTURE(texCubemap)
+TW_TEXTURE(surf2Dread)
+template <typename T, typename... A> TW_DEVICE void surf2Dwrite(T, cudaSurfaceObject_t s, A...) {
+  asm volatile("surf2Dwrite [%0];" ::"l"(s));
+}
 
 /* --- loads and stores with a hint: the same bytes, so plain ones of the whole object --- */
 template <typename T> TW_DEVICE T __ldg(const T *p) {
