@@ -14,33 +14,14 @@
 
 typedef struct {
   char name[512];
-  SoftmaxConfig softmax; /* a sink, a cap, the precision */
-  bool is_tried;         /* one of these was asked for */
-  char task[512];        /* --judge */
+  ScoreOptions numbers; /* that it is tried with */
+  char task[512];       /* --judge */
   bool lists_tasks, json, details;
 } AlgorithmsOptions;
 
 static Status set_name(void *target, const char *value, Error *error) {
   AlgorithmsOptions *o = target;
   return options_text("the name of the algorithm", value, o->name, sizeof o->name, error);
-}
-
-static Status set_sink(void *target, const char *value, Error *error) {
-  AlgorithmsOptions *o = target;
-  o->softmax.has_sink = o->is_tried = true;
-  return score_parse_sink(value, &o->softmax.sink, error);
-}
-
-static Status set_softcap(void *target, const char *value, Error *error) {
-  AlgorithmsOptions *o = target;
-  o->is_tried = true;
-  return score_parse_cap(value, &o->softmax.softcap, error);
-}
-
-static Status set_precision(void *target, const char *value, Error *error) {
-  AlgorithmsOptions *o = target;
-  o->is_tried = true;
-  return precision_from_name(value, &o->softmax.precision, error);
 }
 
 static Status find(const char *name, const Schedule **schedule, Error *error) {
@@ -103,15 +84,15 @@ static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const Pr
 
 /* The text, and a word on its numbers beside it: the text may go to a file. */
 static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
-  const bool tries = schedule->path || o->is_tried || o->json;
+  const bool tries = schedule->path || o->numbers.any || o->json;
   ProgramVerdict verdict = {.is_right = true};
   ProgramMend mend = {0};
-  if (tries) verdict = program_verdict(schedule, &o->softmax);
+  if (tries) verdict = program_verdict(schedule, &o->numbers.softmax);
   char said[PROGRAM_MEND_BYTES] = "";
-  if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->softmax);
+  if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->numbers.softmax);
   if (!verdict.is_right) program_mend_say(&mend, said, sizeof said);
   if (o->json) {
-    if (print_verdict(schedule, &verdict, &mend, said, &o->softmax, io, error)) return EXIT_BAD_REQUEST;
+    if (print_verdict(schedule, &verdict, &mend, said, &o->numbers.softmax, io, error)) return EXIT_BAD_REQUEST;
   } else {
     text_put(io->out, schedule->text);
     if (tries) text_say(io->err, "%s\n", verdict.text);
@@ -125,26 +106,21 @@ static int run_algorithms(void *options, Io *io, Error *error) {
   const AlgorithmsOptions *o = options;
   const Schedule *schedule;
   if (o->lists_tasks || *o->task) {
-    if (!o->is_tried) return task_run(&(TaskRequest){o->lists_tasks, o->task, o->name, o->json}, io, error);
+    if (!o->numbers.any) return task_run(&(TaskRequest){o->lists_tasks, o->task, o->name, o->json}, io, error);
     error_refuse(error, "--judge tries a program in fp64, fp16 and bf16; leave --sink, --softcap and "
                         "--precision out");
     return EXIT_BAD_REQUEST;
   }
-  if (!*o->name && (o->is_tried || o->json)) {
+  if (!*o->name && (o->numbers.any || o->json)) {
     error_refuse(error, "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
     return EXIT_BAD_REQUEST;
   }
   if (!*o->name) return list(o->details, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->softmax, error)) return EXIT_BAD_REQUEST;
+  if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->numbers.softmax, error)) return EXIT_BAD_REQUEST;
   return print_one(o, schedule, io, error);
 }
 
-static const Option NUMBER_OPTIONS[] = {
-    OPTION_ROW("sink", "SCORE", "Tries it with a score that belongs to no key (gpt-oss).", .set = set_sink),
-    OPTION_ROW("softcap", "C", "Tries it with scores C tanh(score / C) (Gemma 2 has 50).", .set = set_softcap),
-    OPTION_ROW("precision", "TYPE",
-               "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings.",
-               .set = set_precision, .choices = "fp64 fp32 bf16 fp16 fp8 e5m2"),
+static const Option TASK_OPTIONS[] = {
     OPTION_ROW("judge", "TASK",
                "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
                "status 1 when it does not pass. Without a program: the task, and a program to start from.",
@@ -160,7 +136,8 @@ static const Option NUMBER_OPTIONS[] = {
     {0},
 };
 
-static const OptionSet SETS[] = {{"Numbers", NUMBER_OPTIONS, 0}, {0}};
+static const OptionSet SETS[] = {
+    {"Numbers", SCORE_OPTIONS, offsetof(AlgorithmsOptions, numbers)}, {"Tasks and output", TASK_OPTIONS, 0}, {0}};
 
 const Command COMMAND_ALGORITHMS = {
     .name = "list algorithms",

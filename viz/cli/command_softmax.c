@@ -16,11 +16,9 @@ typedef struct {
   double scores[SCORES_MAX];
   int64_t n, block;
   int64_t errors_N, seeds; /* errors_N 0: no table of errors */
-  bool example, without_max, has_sink;
-  double sink, softcap;   /* softcap 0: none */
-  double rescale_above;   /* 0: m is the largest score */
+  bool example;
+  ScoreOptions with;
   int64_t normal, spread; /* so many normal scores in each of NORMAL_ROWS rows, of which the first is walked */
-  Precision precision;
 } SoftmaxOptions;
 
 /* The worked example: one query against eight keys in two blocks of four. */
@@ -43,23 +41,10 @@ static Status set_scores(void *target, const char *value, Error *error) {
   }
 }
 
-static Status set_precision(void *target, const char *value, Error *error) {
-  SoftmaxOptions *o = target;
-  return precision_from_name(value, &o->precision, error);
-}
-
-static Status set_sink(void *target, const char *value, Error *error) {
-  return score_parse_sink(value, &((SoftmaxOptions *)target)->sink, error);
-}
-
-static Status set_softcap(void *target, const char *value, Error *error) {
-  return score_parse_cap(value, &((SoftmaxOptions *)target)->softcap, error);
-}
-
 static Status set_rescale_above(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
-  const Status status = score_parse(value, strlen(value), &o->rescale_above, error);
-  if (status || (o->rescale_above > 0 && o->rescale_above <= 64)) return status;
+  const Status status = score_parse(value, strlen(value), &o->with.softmax.rescale_above, error);
+  if (status || (o->with.softmax.rescale_above > 0 && o->with.softmax.rescale_above <= 64)) return status;
   return error_refuse(error,
                       "m may lag by more than 0 powers of two, and at most 64; %s is not; FlashAttention-4 has 8",
                       quote_text(value).text);
@@ -88,19 +73,16 @@ typedef struct {
 static void reference(const SoftmaxOptions *o, const double *values, int64_t d, Walk *w) {
   double scores[SCORES_MAX + 1], padded[(EXAMPLE_N + 1) * EXAMPLE_D] = {0}, weights[SCORES_MAX + 1];
   memcpy(scores, o->scores, (size_t)o->n * sizeof *scores);
-  scores[o->n] = o->sink;
+  scores[o->n] = o->with.softmax.sink;
   if (values) memcpy(padded, values, (size_t)(o->n * d) * sizeof *padded);
-  softmax_reference(scores, o->n + o->has_sink, values ? padded : NULL, d, weights, values ? w->O_reference : NULL);
+  softmax_reference(scores, o->n + o->with.softmax.has_sink, values ? padded : NULL, d, weights,
+                    values ? w->O_reference : NULL);
   memcpy(w->reference, weights, (size_t)o->n * sizeof *weights);
 }
 
 static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
-  const SoftmaxConfig config = {.precision = o->precision,
-                                .without_max = o->without_max,
-                                .has_sink = o->has_sink,
-                                .sink = o->sink,
-                                .rescale_above = o->rescale_above};
-  const Precision accumulator = precision_accumulator(o->precision);
+  const SoftmaxConfig config = o->with.softmax;
+  const Precision accumulator = precision_accumulator(config.precision);
   const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
   const int64_t d = o->example ? EXAMPLE_D : 0;
   SoftmaxState state = softmax_start(&config);
@@ -111,7 +93,7 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
     w->steps[w->n_steps] = step;
     for (int64_t k = 0; k < first; k++) w->weights[k] = precision_computed(accumulator, w->weights[k] * step.factor);
     memcpy(w->weights + first, w->P + first, (size_t)n * sizeof *w->P);
-    if (isfinite(precision_from_bits(o->precision, precision_format(o->precision)->overflow)))
+    if (isfinite(precision_from_bits(o->with.softmax.precision, precision_format(o->with.softmax.precision)->overflow)))
       w->n_saturated += step.n_overflowed;
     memcpy(w->O_after[w->n_steps++], w->O, sizeof w->O);
   }
@@ -128,7 +110,7 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
                            w->warps_at[lags]);
   }
   reference(o, values, d, w);
-  accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
+  accuracy_add(&w->accuracy, o->with.softmax.precision, w->weights, w->reference, o->n);
 }
 
 /* Four decimals where that says something, else a power of ten; a NaN has no sign. */
@@ -163,7 +145,7 @@ static Number overflow_text(Precision precision) {
 }
 
 static void cell_factor(Table *t, const SoftmaxOptions *o, const SoftmaxStep *s) {
-  if (o->without_max || !isfinite(s->m_old))
+  if (o->with.softmax.without_max || !isfinite(s->m_old))
     table_empty(t, true);
   else if (s->m_new == s->m_old && s->block_max > s->m_old)
     table_format(t, ROLE_WARN, "1, m lags by 2^%.2f", (s->block_max - s->m_old) / log(2));
@@ -197,7 +179,8 @@ static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
   for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++)
     if (s->n_overflowed)
       table_note(t, "Block %" PRId64 ": %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s.", s->block,
-                 s->n_overflowed, s->n, precision_format(o->precision)->name, overflow_text(o->precision).text);
+                 s->n_overflowed, s->n, precision_format(o->with.softmax.precision)->name,
+                 overflow_text(o->with.softmax.precision).text);
 }
 
 static void add_beside(Table *t, const char *name, const double *values, const double *in_one_pass, int64_t n) {
@@ -213,16 +196,17 @@ static void add_result(Document *d, const SoftmaxOptions *o, const Walk *w) {
   if (o->example) add_beside(t, "O", w->O, w->O_reference, EXAMPLE_D);
   if (w->n_infinite || w->n_nan)
     table_note(t, "%" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s.", w->n_infinite, o->n,
-               w->n_nan, o->without_max ? ": this is what subtracting the maximum prevents" : "");
+               w->n_nan, o->with.softmax.without_max ? ": this is what subtracting the maximum prevents" : "");
   if (w->n_saturated)
     table_note(
         t, "%" PRId64 " of %" PRId64 " exponentials are stored as %s, the largest %s: the weights do not add up to 1.",
-        w->n_saturated, o->n, overflow_text(o->precision).text, precision_format(o->precision)->name);
+        w->n_saturated, o->n, overflow_text(o->with.softmax.precision).text,
+        precision_format(o->with.softmax.precision)->name);
   if (w->n_infinite || w->n_nan) return;
   table_text(t, ROLE_PLAIN, "error");
   table_format(t, ROLE_ACCENT, "RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)",
                number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
-               precision_format(o->precision)->name);
+               precision_format(o->with.softmax.precision)->name);
 }
 
 static int64_t sum(const int64_t *values, int64_t n) {
@@ -233,7 +217,7 @@ static int64_t sum(const int64_t *values, int64_t n) {
 
 /* Of the rows that --normal draws. */
 static void add_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  const int64_t tiles = w->n_steps - 1, lags = o->rescale_above > 0;
+  const int64_t tiles = w->n_steps - 1, lags = o->with.softmax.rescale_above > 0;
   double expected = 0;
   for (int64_t j = 2; j <= w->n_steps; j++) expected += 1 / (double)j;
   document_line(d, ROLE_PLAIN,
@@ -282,7 +266,7 @@ static void put_counts(Document *d, const char *key, const int64_t *values, int6
 
 /* By block. */
 static void put_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  put_values(d, "rescales{rows:n rescale_above:f", NORMAL_ROWS, o->rescale_above);
+  put_values(d, "rescales{rows:n rescale_above:f", NORMAL_ROWS, o->with.softmax.rescale_above);
   for (int lags = 0; lags < 2; lags++) {
     put_counts(d, lags ? "lagging_rows_at" : "rows_at", w->rows_at[lags], w->n_steps);
     put_counts(d, lags ? "lagging_warps_at" : "warps_at", w->warps_at[lags], w->n_steps);
@@ -291,7 +275,8 @@ static void put_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
 }
 
 static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  put_values(d, "precision:s subtracts_max:b blocks[", precision_format(o->precision)->name, !o->without_max);
+  put_values(d, "precision:s subtracts_max:b blocks[", precision_format(o->with.softmax.precision)->name,
+             !o->with.softmax.without_max);
   for (int64_t k = 0; k < w->n_steps; k++) put_block(d, o, w, k);
   put_end(d);
   put_numbers(d, "weights", w->weights, o->n);
@@ -359,8 +344,8 @@ static Status complete(SoftmaxOptions *o, Error *error) {
     for (int k = 0; k < EXAMPLE_N; k++)
       for (int c = 0; c < EXAMPLE_D; c++) o->scores[k] += EXAMPLE_Q[c] * EXAMPLE_K[k][c];
   }
-  for (int64_t k = 0; k < o->n && o->softcap > 0; k++)
-    o->scores[k] = softmax_capped(o->precision, o->scores[k], o->softcap);
+  for (int64_t k = 0; k < o->n && o->with.softmax.softcap > 0; k++)
+    o->scores[k] = softmax_capped(o->with.softmax.precision, o->scores[k], o->with.softmax.softcap);
   if (o->block == 0) o->block = 4;
   if (o->block > o->n) o->block = o->n;
   return STATUS_OK;
@@ -373,8 +358,10 @@ static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
   if (o->normal) add_rescales(d, o, w);
   if (o->example)
     document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");
-  if (o->softcap > 0) document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", o->softcap, o->softcap);
-  if (o->has_sink)
+  if (o->with.softmax.softcap > 0)
+    document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", o->with.softmax.softcap,
+                  o->with.softmax.softcap);
+  if (o->with.softmax.has_sink)
     document_line(d, ROLE_PLAIN, "A sink: before the first block m = %g and l = %g, and O has nothing.",
                   w->steps[0].m_old, w->steps[0].l_old);
   add_steps(d, o, w);
@@ -396,22 +383,15 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
 }
 
 static void defaults(void *options) {
-  ((SoftmaxOptions *)options)->precision = PRECISION_FP32;
+  ((SoftmaxOptions *)options)->with.softmax.precision = PRECISION_FP32;
   ((SoftmaxOptions *)options)->seeds = 1;
 }
 
 static const Option SOFTMAX_OPTIONS[] = {
     OPTION_ROW("scores", "LIST", "One row of scores, separated by commas; -inf is a masked one.", .set = set_scores),
     OPTION_ROW("block", "B", "Scores in a block. Default 4.", OPTION_COUNT(SoftmaxOptions, block)),
-    OPTION_ROW("precision", "TYPE",
-               "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32.",
-               .set = set_precision, .choices = "fp64 fp32 bf16 fp16 fp8 e5m2"),
     OPTION_SWITCH("no-max", "Do not subtract the maximum: e^x overflows as it would on a GPU.",
-                  OPTION_FLAG(SoftmaxOptions, without_max)),
-    OPTION_ROW("sink", "SCORE",
-               "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1.",
-               .set = set_sink, .given = offsetof(SoftmaxOptions, has_sink)),
-    OPTION_ROW("softcap", "C", "Scores become C tanh(score / C) first (Gemma 2 has 50).", .set = set_softcap),
+                  OPTION_FLAG(SoftmaxOptions, with.softmax.without_max)),
     OPTION_ROW("rescale-above", "POWER",
                "m stays, and nothing is rescaled, until an exponential would exceed 2^POWER (FlashAttention-4 has 8).",
                .set = set_rescale_above),
@@ -433,6 +413,7 @@ static const Option SOFTMAX_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"Softmax", SOFTMAX_OPTIONS, 0},
+    {"Scores", SCORE_OPTIONS, offsetof(SoftmaxOptions, with)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SoftmaxOptions, output)},
     {0},
 };
@@ -440,6 +421,7 @@ static const OptionSet SETS[] = {
 const Command COMMAND_SOFTMAX = {
     .name = "softmax",
     .group = "ask",
+    .first = "scores block precision no-max sink softcap rescale-above normal",
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --normal COUNT | --example | --errors N [OPTION...]",
     .description = "Takes one row of scores block by block as a kernel does, with the running maximum m and sum l, and "

@@ -23,14 +23,35 @@ Status score_parse(const char *text, size_t length, double *score, Error *error)
   return STATUS_OK;
 }
 
-Status score_parse_sink(const char *text, double *sink, Error *error) {
-  const Status status = score_parse(text, strlen(text), sink, error);
-  if (status || isfinite(*sink)) return status;
+static Status set_sink(void *target, const char *value, Error *error) {
+  SoftmaxConfig *c = &((ScoreOptions *)target)->softmax;
+  c->has_sink = true;
+  const Status status = score_parse(value, strlen(value), &c->sink, error);
+  if (status || isfinite(c->sink)) return status;
   return error_refuse(error, "a sink of -inf is none; leave it out");
 }
 
-Status score_parse_cap(const char *text, double *cap, Error *error) {
-  const Status status = score_parse(text, strlen(text), cap, error);
+static Status set_softcap(void *target, const char *value, Error *error) {
+  double *cap = &((ScoreOptions *)target)->softmax.softcap;
+  const Status status = score_parse(value, strlen(value), cap, error);
   if (status || (isfinite(*cap) && *cap > 0)) return status;
   return error_refuse(error, "a cap is a number above 0, such as 50; scores stay between -50 and 50");
 }
+
+static Status set_precision(void *target, const char *value, Error *error) {
+  return precision_from_name(value, &((ScoreOptions *)target)->softmax.precision, error);
+}
+
+#define GIVEN .given = offsetof(ScoreOptions, any)
+
+const Option SCORE_OPTIONS[] = {
+    OPTION_ROW("sink", "SCORE",
+               "A score that belongs to no key (gpt-oss): it takes part in m and l, so weights add up to less than 1.",
+               .set = set_sink, GIVEN),
+    OPTION_ROW("softcap", "C", "Scores become C tanh(score / C) first (Gemma 2 has 50).", .set = set_softcap, GIVEN),
+    OPTION_ROW("precision", "TYPE",
+               "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32; a program "
+               "is tried in fp64.",
+               .set = set_precision, .choices = "fp64 fp32 bf16 fp16 fp8 e5m2", GIVEN),
+    {0},
+};
