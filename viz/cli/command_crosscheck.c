@@ -103,8 +103,7 @@ static Status judge_runs(Crosscheck *c, Judge *j, const CrosscheckOptions *o, co
       status = judge_run(c, j, &runs[i], error);
   }
   if (n_left_out)
-    crosscheck_note(c, "%zu other kernel%s left out; --kernel-name TEXT chooses.", n_left_out,
-                    n_left_out == 1 ? "" : "s");
+    crosscheck_note(c, "%s left out; --kernel-name TEXT chooses.", number_of(n_left_out, "other kernel").text);
   return status;
 }
 

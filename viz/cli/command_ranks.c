@@ -214,11 +214,10 @@ static void add_head(Document *d, const Answer *a) {
   const KeyfileNote *note = link_note(&k->link, "bandwidth");
   char keys[128] = "";
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
-  document_line(d, ROLE_HEADING,
-                "%s, %" PRId64 " rank%s of %s over %s: N = %s%s, %s head%s a rank, d = %" PRId64 ", %s%s",
-                SCHEME_NAMES[k->scheme], k->n, k->n == 1 ? "" : "s", k->gpu.name, k->link.name,
-                number_count(wide(s->N_q)).text, keys, number_count(wide(s->heads)).text, s->heads == 1 ? "" : "s",
-                s->d, dtype_name(s->dtype), s->causal ? ", causal" : "");
+  document_line(d, ROLE_HEADING, "%s, %s of %s over %s: N = %s%s, %s a rank, d = %" PRId64 ", %s%s",
+                SCHEME_NAMES[k->scheme], number_of(wide(k->n), "rank").text, k->gpu.name, k->link.name,
+                number_count(wide(s->N_q)).text, keys, number_of(wide(s->heads), "head").text, s->d,
+                dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
                 note->assumed ? " (assumed)" : "", a->clock == CLOCK_PREDICTED ? "; measured exchanges" : "");
   put_values(d, "scheme:s", SCHEME_NAMES[k->scheme]);

@@ -274,10 +274,10 @@ static void fill(Document *d, const Reader *r) {
   const CacheConfig *c = &r->cache->config;
   const uint64_t sets = r->cache->sets;
   Table *t = put_table(d, DOCUMENT_TABLES, NULL, "count|value>|meaning~");
-  table_title(
-      t, "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
-      number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
-      c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
+  table_title(t,
+              "A cache of %s: %s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
+              number_bytes(c->size_bytes).text, number_of(sets, "set").text, c->ways, c->line_bytes, c->sector_bytes,
+              INDEXES[c->index], POLICIES[c->policy]);
   put_cache(d, r);
   add_counts(d, t, r);
   add_notes(t, &r->parser);

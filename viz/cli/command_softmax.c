@@ -327,9 +327,9 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
   }
   table_note(t,
              "Inputs: N(0, 1) + N(0, 100) x Bernoulli(0.001). N = %" PRId64 ", d = %d, %" PRId64
-             " queries of each of %" PRId64 " seed%s. N and d of the printed table are unknown; rare rows make most of "
+             " queries of each of %s. N and d of the printed table are unknown; rare rows make most of "
              "the error: more --seeds, less spread.",
-             shape.N, ERRORS_D, shape.queries, seeds, seeds == 1 ? "" : "s");
+             shape.N, ERRORS_D, shape.queries, number_of(wide(seeds), "seed").text);
   return STATUS_OK;
 }
 
@@ -353,8 +353,8 @@ static Status complete(SoftmaxOptions *o, Error *error) {
 
 static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
   const SoftmaxStep *last = &w->steps[w->n_steps - 1];
-  document_line(d, ROLE_ACCENT, "%" PRId64 " block%s: m = %.5g, l = %s.", w->n_steps, w->n_steps == 1 ? "" : "s",
-                last->m_new, shown(last->l_new).text);
+  document_line(d, ROLE_ACCENT, "%s: m = %.5g, l = %s.", number_of(wide(w->n_steps), "block").text, last->m_new,
+                shown(last->l_new).text);
   if (o->normal) add_rescales(d, o, w);
   if (o->example)
     document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");

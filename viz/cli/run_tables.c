@@ -17,7 +17,7 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
     snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
              number_count(wide(s->kv_heads)).text);
   else
-    snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
+    snprintf(heads, sizeof heads, "%s", number_of(n_heads, "head").text);
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
   if (s->d_v != s->d || s->v_in_k)
     snprintf(values, sizeof values, ", d_v = %" PRId64 "%s", s->d_v, s->v_in_k ? " inside K" : "");

@@ -419,8 +419,8 @@ static Status print_screen(const Document *d, FILE *out, const TextStyle *style,
     Status status =
         memory ? print_parts(d, memory, style, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the output");
     if (memory && !status && (rows_cut || parts_cut)) {
-      text_print(memory, style, ROLE_DIM, rows_cut ? "--details: %zu more row%s%s." : "--details: the rest.", rows_cut,
-                 rows_cut == 1 ? "" : "s", parts_cut ? ", and what follows" : "");
+      text_print(memory, style, ROLE_DIM, rows_cut ? "--details: %s%s." : "--details: the rest.",
+                 number_of(rows_cut, "more row").text, parts_cut ? ", and what follows" : "");
       fputc('\n', memory);
     }
     const bool is_whole = memory && !ferror(memory), is_closed = memory && fclose(memory) == 0;

@@ -43,6 +43,13 @@ static Number wide_text(Wide value, bool separators) {
 Number number_count(Wide count) { return wide_text(count, true); }
 Number number_digits(Wide count) { return wide_text(count, false); }
 
+Number number_of(Wide count, const char *what) {
+  Number number = number_count(count);
+  const size_t used = strlen(number.text);
+  snprintf(number.text + used, NUMBER_CHARS - used, " %s%s", what, count == 1 ? "" : "s");
+  return number;
+}
+
 /* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false
  * if it rounds up to `limit` or more, so that the caller takes the next unit. Needs unit <= 2^80,
  * so that remainder * 1000 fits. */

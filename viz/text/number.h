@@ -38,6 +38,9 @@ Number number_bytes_exact(Wide bytes);
 /* A count in full with thousands separators: "1,048,576". */
 Number number_count(Wide count);
 
+/* "1 token", "4,096 tokens". */
+Number number_of(Wide count, const char *what);
+
 /* A count in full without separators, for CSV and JSON: "1048576". */
 Number number_digits(Wide count);
 

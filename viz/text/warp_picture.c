@@ -143,7 +143,7 @@ Status warp_picture_banks(const WarpAccess *a, WarpPicture *picture, Error *erro
     put_gap(&pen, pass, n, "cycles like these");
     if (is_drawn(pass, n)) put_pass(&pen, &words, pass);
   }
-  put(&pen, "%d cycle%s", n, n == 1 ? "" : "s");
+  put(&pen, "%s", number_of(wide(n), "cycle").text);
   end_line(&pen);
   return STATUS_OK;
 }

@@ -67,7 +67,7 @@ static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
     int n[VERDICT_COUNT], total;
     char line[200];
     count(claims, chosen, questions, n, &total);
-    snprintf(line, sizeof line, "%d %s%s: ", total, questions ? "question" : "claim", total == 1 ? "" : "s");
+    snprintf(line, sizeof line, "%s: ", number_of(wide(total), questions ? "question" : "claim").text);
     const char *separator = "";
     for (int v = 0; v < VERDICT_COUNT; v++) {
       if (!n[v]) continue;

@@ -4,7 +4,6 @@
 #include "sim/machine/timing.h"
 #include "viz/request/description.h"
 
-static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 static double share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* Bytes of weights on each GPU. */
@@ -29,11 +28,9 @@ static void put_cache(Document *d, const KvCache *c) {
 static void say_row(const KvGroup *g, char text[96]) {
   if (g->latent)
     snprintf(text, 96, "a latent of %" PRId64, g->latent);
-  else if (g->d_v && g->d_v != g->d)
-    snprintf(text, 96, "%" PRId64 " KV head%s of d = %" PRId64 " and %" PRId64, g->kv_heads, plural(g->kv_heads), g->d,
-             g->d_v);
   else
-    snprintf(text, 96, "%" PRId64 " KV head%s of d = %" PRId64, g->kv_heads, plural(g->kv_heads), g->d);
+    snprintf(text, 96, g->d_v && g->d_v != g->d ? "%s of d = %" PRId64 " and %" PRId64 : "%s of d = %" PRId64,
+             number_of(wide(g->kv_heads), "KV head").text, g->d, g->d_v);
 }
 
 /* A row for each kind of layers, where there are several. */
@@ -43,14 +40,14 @@ static void group_figures(const Service *s, const Figures *f) {
   const int n = kvcache_groups(c, groups);
   for (int g = 0; n > 1 && g < n; g++) {
     const KvGroup *k = &groups[g];
-    char row[96], keeps[64] = "all tokens", label[96];
+    char row[96], keeps[128] = "all tokens", label[256];
     Wide held = 0;
     for (int64_t i = 0; i < s->n_runs; i++)
       held += wide(s->runs[i].count) * wide(kvcache_group_tokens(k, s->runs[i].tokens));
     say_row(k, row);
     if (k->window)
       snprintf(keeps, sizeof keeps, k->chunked ? "chunks of %s" : "a window of %s", number_count(wide(k->window)).text);
-    snprintf(label, sizeof label, "%" PRId64 " layer%s with %s", k->layers, plural(k->layers), keeps);
+    snprintf(label, sizeof label, "%s with %s", number_of(wide(k->layers), "layer").text, keeps);
     figure(f, NULL, IN_BYTES(wide(k->layers) * wide(kvcache_group_bytes(c, k)) * held), "", label, "%s; %s tokens", row,
            number_count(held).text);
   }
@@ -66,8 +63,8 @@ static void size_figures(const Service *s, const Kept *kept, const Figures *f) {
   figure(f, "bytes_per_token_per_layer", IN_BYTES(kvcache_bytes_per_layer(c)), "",
          c->n_more ? NULL : "one token, one layer", "%s, %s%s%s", row, kvcache_dtype_name(c->dtype),
          scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "");
-  figure(f, "bytes_per_token", IN_BYTES(kvcache_bytes_per_token(c)), "", "one token", "%" PRId64 " layer%s",
-         kvcache_layers(c), plural(kvcache_layers(c)));
+  figure(f, "bytes_per_token", IN_BYTES(kvcache_bytes_per_token(c)), "", "one token", "%s",
+         number_of(wide(kvcache_layers(c)), "layer").text);
   figure(f, "bytes", IN_BYTES(kept->used_bytes), "", "all tokens", "%s = %s", number_bytes_exact(kept->used_bytes).text,
          number_bytes_decimal(kept->used_bytes).text);
 }
@@ -155,8 +152,8 @@ static void model_figures(const Service *s, const Figures *f) {
     const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
     put_values(d, "{what:s layers:i bytes_per_layer:i bytes:w}", m->fixed[i].what, layers, each,
                wide(layers) * wide(each));
-    figure(f, NULL, IN_BYTES(wide(layers) * wide(each)), "", m->fixed[i].what,
-           "%" PRId64 " layer%s, each sequence, whatever its length", layers, plural(layers));
+    figure(f, NULL, IN_BYTES(wide(layers) * wide(each)), "", m->fixed[i].what, "%s, each sequence, whatever its length",
+           number_of(wide(layers), "layer").text);
   }
   put_values(d, "] fixed_bytes:w notes[", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
   char context[192];
@@ -292,10 +289,9 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   const Figures f = figures_new(d, false, "KV cache|size>|how~",
                                 "bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
                                 "gpu.attention_step_s budget.tokens budget.sequences");
-  table_title(f.table, "%s keeps %s of K and V for %s sequence%s, %s token%s.",
-              s->has_model ? s->model.product : "A cache of one's own",
-              any ? number_bytes(kept.used_bytes).text : "nothing", number_count(wide(s->n)).text, plural(s->n),
-              number_count(kept.tokens).text, plural((int64_t)kept.tokens));
+  table_title(f.table, "%s keeps %s of K and V for %s, %s.", s->has_model ? s->model.product : "A cache of one's own",
+              any ? number_bytes(kept.used_bytes).text : "nothing", number_of(wide(s->n), "sequence").text,
+              number_of(kept.tokens, "token").text);
   if (!d->details) table_note(f.table, "--details has every figure.");
   put_values(d, "model:s", s->has_model ? s->model.name : NULL);
   put_cache(d, &s->serving.cache);

@@ -207,8 +207,8 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
            "reads saved by the prefix", "it is read once for all queries (Hydragen, arXiv 2402.05099)");
   if (scores_s > 0)
     figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
-  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time a token", "%s sequence%s at once",
-         number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
+  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time a token", "%s at once",
+         number_of(wide(s->n), "sequence").text);
   figure(f, "tokens_per_s", IN_RATE((double)s->n / *time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
@@ -243,8 +243,8 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   if (status) return status;
   snprintf(context, sizeof context, fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
            (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text, number_seconds(token_s).text);
-  table_title(f.table, "%s on %lld x %s: %s.\n%s sequence%s of %s%s%s tokens%s", s->model.product, (long long)s->n_gpus,
-              s->gpu.name, context, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
+  table_title(f.table, "%s on %lld x %s: %s.\n%s of %s%s%s tokens%s", s->model.product, (long long)s->n_gpus,
+              s->gpu.name, context, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text,
               first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text,
               d->details ? "" : "; --details has every figure");
   if (!fits)
