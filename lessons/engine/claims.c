@@ -19,9 +19,7 @@ typedef struct {
   Claims *claims;
   size_t n_before; /* entries of other files */
   LessonText file, section, part_name;
-  LessonText *goes_on; /* with which an indented line goes on; NULL: with none */
-  Piece so_far;        /* what it holds */
-  bool awaits_code;    /* a claimed value stands without its code */
+  bool awaits_code; /* a claimed value stands without its code */
 } Reader;
 
 #define REFUSE(c, ...) LESSON_REFUSE(&(c)->r, (c)->r.line, __VA_ARGS__)
@@ -54,7 +52,11 @@ static Status finish_entry(Reader *c) {
   static const ClaimText WANTED[2][5] = {{CLAIM_ARTICLE, CLAIM_SAYS},
                                          {CLAIM_ARTICLE, CLAIM_ASKS, CLAIM_ARTICLE_SAYS, CLAIM_ANSWER, CLAIM_EVIDENCE}};
   if (c->claims->n_entries == c->n_before) return STATUS_OK;
-  const ClaimEntry *e = current(c);
+  ClaimEntry *e = current(c);
+  e->is_question = e->text[CLAIM_ASKS].text != NULL;
+  const LessonText article = e->text[CLAIM_ARTICLE];
+  if (article.text && (article.text[0] < 'A' || article.text[0] > 'Z' || (article.text[1] && article.text[1] != ',')))
+    return LESSON_REFUSE(&c->r, article.line, "'article' begins with its letter: '- article: A, where in it'");
   if (c->awaits_code) return REFUSE(c, "the claimed value above has no ```lua block that computes it");
   if (c->part_name.text) return REFUSE(c, "after 'part' must stand a claimed value and its code");
   if (e->n_parts == 0) return LESSON_REFUSE(&c->r, e->line, "the entry has no 'claimed' value and no code");
@@ -94,7 +96,6 @@ static Status begin_entry(Reader *c, Piece id) {
                                                 .line = c->r.line,
                                                 .first_part = (int)all->n_parts};
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) current(c)->filled[k] = "";
-  c->goes_on = NULL;
   return STATUS_OK;
 }
 
@@ -105,43 +106,37 @@ static Status begin_part(LessonReader *r, void *target, Piece claimed, int line)
   ClaimPart part = {.name = c->part_name.text, .claimed_line = line};
   char text[LESSON_LINE_BYTES + 1];
   Error inner = {0};
-  if (c->awaits_code) return REFUSE(c, "the claimed value before this one has no ```lua block yet");
-  if (e->n_parts == CLAIMS_PARTS_MAX) return REFUSE(c, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
+  if (c->awaits_code) return LESSON_REFUSE(r, line, "the claimed value before this one has no ```lua block yet");
+  if (e->n_parts == CLAIMS_PARTS_MAX)
+    return LESSON_REFUSE(r, line, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
   if (!pool_grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
     return no_memory(c);
   snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
-  if (claimed_parse(text, &part.claimed, &inner)) return REFUSE(c, "%s", inner.message);
+  if (claimed_parse(text, &part.claimed, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
   all->parts[all->n_parts++] = part;
   e->n_parts++;
   c->part_name = (LessonText){0};
   c->awaits_code = true;
-  c->goes_on = NULL;
   return STATUS_OK;
 }
 
 static Status name_part(LessonReader *r, void *target, Piece name, int line) {
   Reader *c = (Reader *)r;
   (void)target;
-  c->goes_on = NULL;
-  if (c->part_name.text) return REFUSE(c, "two 'part' lines with no claimed value between them");
+  if (c->part_name.text) return LESSON_REFUSE(r, line, "two 'part' lines with no claimed value between them");
   return lesson_add_text(r, name, line, &c->part_name);
 }
 
-static Status read_key(Reader *c, Piece line) {
-  ClaimEntry *e = current(c);
-  Piece key, text;
-  c->goes_on = NULL;
-  if (!piece_split(line, ':', &key, &text))
-    return REFUSE(c, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
-  if (piece_is(key, "article") && text.length &&
-      (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
-    return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
-  const Status status = lesson_take_key(&c->r, KEYS, "an entry" LESSON_GOES_ON, e, key, text, c->r.line);
-  e->is_question = e->text[CLAIM_ASKS].text != NULL;
-  for (int k = 0; k < CLAIM_TEXT_COUNT; k++)
-    if (piece_is(key, KEYS[k].name)) c->goes_on = &e->text[k];
-  c->so_far = text;
-  return status;
+/* From this line up to the code, the next entry or section. */
+static Status read_keys(Reader *c, Piece body) {
+  const int first = c->r.line;
+  Status status = STATUS_OK;
+  while (!status && c->r.rest.length && *c->r.rest.text != '#' && !piece_starts(c->r.rest, "```")) {
+    Piece line;
+    status = lesson_next_line(&c->r, &line);
+    body.length = (size_t)(line.text + line.length - body.text);
+  }
+  return status ? status : lesson_read_keys(&c->r, KEYS, "an entry" LESSON_GOES_ON, current(c), body, first - 1);
 }
 
 static Status read_code(Reader *c, Piece line) {
@@ -150,7 +145,6 @@ static Status read_code(Reader *c, Piece line) {
   LessonText code;
   if (!piece_is(piece_trim(line), "```lua")) return REFUSE(c, "only ```lua blocks may stand in an entry");
   if (!c->awaits_code) return REFUSE(c, "this block computes nothing: put a '- claimed: ...' line before it");
-  c->goes_on = NULL;
   c->awaits_code = false;
   while (c->r.rest.length) {
     const size_t length = (size_t)(c->r.rest.text - body);
@@ -168,24 +162,10 @@ static Status read_code(Reader *c, Piece line) {
 }
 
 static Status read_line(Reader *c, Piece line) {
-  const Piece text = piece_trim(line);
   if (piece_starts(line, "## ")) return begin_entry(c, piece_after(line, 3));
-  if (piece_starts(line, "# ")) {
-    c->goes_on = NULL;
-    return lesson_add_text(&c->r, piece_after(line, 2), c->r.line, &c->section);
-  }
+  if (piece_starts(line, "# ")) return lesson_add_text(&c->r, piece_after(line, 2), c->r.line, &c->section);
   if (c->claims->n_entries == c->n_before) return STATUS_OK; /* the introduction */
-  if (piece_starts(line, "```")) return read_code(c, line);
-  if (piece_starts(line, "- ")) return read_key(c, piece_after(line, 2));
-  if (text.length == 0) {
-    c->goes_on = NULL;
-    return STATUS_OK;
-  }
-  if (!c->goes_on || (line.text[0] != ' ' && line.text[0] != '\t'))
-    return REFUSE(c, "'%s' is no line of an entry; write '- key: text', and indent what goes on",
-                  quote(line.text, line.length).text);
-  c->so_far.length = (size_t)(text.text + text.length - c->so_far.text);
-  return lesson_add_text(&c->r, c->so_far, c->goes_on->line, c->goes_on);
+  return (piece_starts(line, "```") ? read_code : read_keys)(c, line);
 }
 
 Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file, Error *error) {

@@ -111,7 +111,8 @@ Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what
       lines++;
     } while (stop < end && (*stop == ' ' || *stop == '\t' || *stop == '\n' || *stop == '\r'));
     at++;
-    const Piece item = piece_trim((Piece){p, (size_t)(stop - p)});
+    Piece item = piece_trim((Piece){p, (size_t)(stop - p)});
+    if (piece_starts(item, "- ")) item = piece_after(item, 2);
     if (item.length) {
       Piece key, value;
       if (!piece_split(item, ':', &key, &value) || *p == ' ' || *p == '\t')

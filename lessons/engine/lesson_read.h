@@ -76,7 +76,7 @@ typedef struct {
 Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
                        int line);
 
-/* Reads lines "key: value", a value going on over the indented and blank lines below it; `line` is
+/* Reads lines "key: value" or "- key: value", a value going on over the indented and blank lines below it; `line` is
  * that of the line before the first. */
 Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line);
 
