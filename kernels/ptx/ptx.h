@@ -239,7 +239,9 @@ typedef struct {
   int32_t pc, other_pc; /* -1: none */
   uint64_t count;       /* how often this pair of places was met */
   int32_t about;        /* the machine's own: of one line, different buffers and kinds of access */
-  bool explained;       /* an uninitialised read: whoever writes there races with it, and that is told */
+  int32_t since;        /* accesses of a block in no order: the barrier before, -1 for the beginning; others -2 */
+  bool explained;       /* another fault tells of it */
+  bool placed;          /* the message names the place of a barrier */
 } PtxFault;
 
 typedef struct {

@@ -250,7 +250,9 @@ static bool fence(Decoder *d) { /* fence, membar */
       ((has_part(d, "proxy") && has_part(d, "async")) || which_part(d, "mbarrier_init async::generic") >= 0))
     return decode_push(d, decode_ins(d, O_FENCE_PROXY));
   const bool grid = is_fence ? which_part(d, "gpu sys") >= 0 : !has_part(d, "cta");
-  return grid ? decode_push(d, decode_ins(d, O_FENCE_GRID)) : to_semicolon(d);
+  Ins i = decode_ins(d, O_FENCE);
+  i.mode = grid;
+  return decode_push(d, i);
 }
 
 static bool setmaxnreg(Decoder *d) {

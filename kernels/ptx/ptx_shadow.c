@@ -64,7 +64,7 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
   }
   if (s->n_faults == PTX_MAX_FAULTS) return NULL;
   PtxFault *fault = &s->faults[s->n_faults++];
-  *fault = (PtxFault){.kind = kind, .pc = pc, .other_pc = other_pc, .count = 1, .about = about};
+  *fault = (PtxFault){.kind = kind, .pc = pc, .other_pc = other_pc, .count = 1, .about = about, .since = -2};
   return fault;
 }
 
@@ -128,11 +128,11 @@ void ptx_shadow_range(PtxShadow *s, uint64_t address, int64_t n_bytes, const voi
 /* Volatile, acquire and release accesses are meant to meet others. */
 static uint8_t sync_of(const char *text) {
   if (!text) return SYNC_NONE;
-  const bool releases = (strstr(text, ".release") || strstr(text, ".acq_rel")) && !strstr(text, ".cta");
-  if (!releases && !strstr(text, ".volatile") && !strstr(text, ".acquire") && !strstr(text, ".release") &&
-      !strstr(text, ".relaxed"))
+  const bool releases = strstr(text, ".release") || strstr(text, ".acq_rel");
+  if (!releases && !strstr(text, ".volatile") && !strstr(text, ".acquire") && !strstr(text, ".relaxed"))
     return SYNC_NONE;
-  return SYNC_VOLATILE | (releases ? SYNC_RELEASES : 0);
+  const int fence = releases ? SYNC_RELEASES | (strstr(text, ".cta") ? 0 : SYNC_OF_GRID) : 0;
+  return (uint8_t)(SYNC_VOLATILE | fence);
 }
 
 PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
@@ -173,6 +173,7 @@ PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int6
 static void block_free(ShadowBlock *b) {
   if (!b) return;
   free(b->known.words);
+  free(b->news.words);
   free(b->given.words);
   free_cells(&b->shared);
   free(b->copies);
@@ -221,14 +222,15 @@ void ptx_shadow_block_begin(PtxShadow *s, int64_t block) {
   }
   b->block = block;
   b->agent = (int32_t)block, b->touched = false;
-  b->known.n = b->given.n = 0;
+  b->known.n = b->news.n = b->given.n = 0, b->told = 0;
   b->n_exited = 0, b->n_copies = 0, b->n_signals = 0;
   memset(b->exited, 0, sizeof b->exited);
+  memset(b->fenced, 0, sizeof b->fenced);
   memset(b->group, 0, sizeof b->group);
   memset(b->begun, 0, sizeof b->begun);
   memset(b->fences, 0, sizeof b->fences);
   memset(b->registers, 0, sizeof b->registers);
-  b->now = 0, b->registers_pc = -1;
+  b->now = 0, b->registers_pc = b->since = -1;
   memset(b->clocks, 0, sizeof b->clocks);
   memset(b->first, 0, sizeof b->first);
   for (int64_t l = 0; l <= b->shared.n_cells / LINE_CELLS; l++)
@@ -269,10 +271,19 @@ static void set_join(PtxShadow *s, ShadowSet *to, const ShadowSet *from) {
   for (int32_t k = 0; k < from->n; k++) to->words[k] |= from->words[k];
 }
 
-void ptx_shadow_fence_grid(PtxShadow *s, int64_t block) {
+/* What some warps know by now all do. */
+static void all_know(PtxShadow *s, ShadowBlock *b) {
+  if (b->told) set_join(s, &b->known, &b->news);
+  b->told = 0, b->news.n = 0;
+}
+
+void ptx_shadow_fence_of(PtxShadow *s, int64_t block, int32_t warp, bool grid) {
   ShadowBlock *b = shadow_block(s, block);
   if (!b) return;
+  b->fenced[warp] = b->clocks[warp][warp] + 1;
+  if (!grid) return;
   set_join(s, &b->given, &b->known);
+  if (b->told) set_join(s, &b->given, &b->news);
   if (!b->touched) return;
   b->touched = false;
   if (b->agent < SHADOW_AGENTS && set_reaches(s, &b->given, b->agent / 64 + 1))
@@ -306,9 +317,11 @@ static ShadowPost *post_at(PtxShadow *s, uint64_t address, bool make) {
   return s->posts; /* what is shared orders more than it should: silence, not a false alarm */
 }
 
-void shadow_read_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
+void shadow_read_post(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t address) {
   const ShadowPost *post = post_at(s, address, false);
-  if (post) set_join(s, &b->known, &post->set);
+  if (!post || !post->set.n) return;
+  set_join(s, &b->news, &post->set);
+  b->told |= (uint32_t)1 << warp;
 }
 
 void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
@@ -332,18 +345,24 @@ void shadow_join(uint32_t to[SHADOW_WARPS], const uint32_t from[SHADOW_WARPS]) {
 
 void ptx_shadow_barrier(PtxShadow *s, int64_t block, int32_t id, const uint32_t threads[32]) {
   ShadowBlock *b = shadow_block(s, block);
-  uint32_t joined[SHADOW_WARPS] = {0};
   if (!b) return;
-  for (int w = 0; w < SHADOW_WARPS; w++)
-    if (threads[w]) {
-      b->clocks[w][w]++;
-      shadow_join(joined, b->clocks[w]);
-    }
-  for (int w = 0; w < SHADOW_WARPS; w++)
-    if (threads[w]) shadow_join(b->clocks[w], joined);
-  if (id >= 0 && id < SHADOW_BARRIERS) {
+  const bool of_block = id >= 0 && id < SHADOW_BARRIERS;
+  uint32_t joined[SHADOW_WARPS] = {0}, told = 0;
+  if (of_block) memcpy(joined, b->first[id].joined, sizeof joined);
+  for (int w = 0; w < SHADOW_WARPS; w++) {
+    if (!threads[w] || (of_block && b->first[id].left >> w & 1)) continue;
+    told |= (uint32_t)1 << w;
+    b->clocks[w][w]++;
+    shadow_join(joined, b->clocks[w]);
+  }
+  for (uint32_t w = told; w; w &= w - 1) shadow_join(b->clocks[__builtin_ctz(w)], joined);
+  if (of_block) {
+    if (b->told & told) all_know(s, b);
+    b->since = b->first[id].pc;
     b->first[id].pc = -1;
     memset(b->first[id].waiting, 0, sizeof b->first[id].waiting);
+    memset(b->first[id].joined, 0, sizeof b->first[id].joined);
+    b->first[id].left = 0;
   }
 }
 
@@ -355,7 +374,7 @@ static void ended_without(PtxShadow *s, int32_t pc, int32_t thread) {
               shadow_thread(s, thread).text);
 }
 
-void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask) {
+void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask, bool waits) {
   ShadowBlock *b = shadow_block(s, block);
   if (!b || id < 0 || id >= SHADOW_BARRIERS || !mask) return;
   const int32_t thread = 32 * warp + first_bit(mask);
@@ -369,6 +388,11 @@ void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int3
                 shadow_line(s, b->first[id].pc));
   }
   b->first[id].waiting[warp] |= mask;
+  if (!waits) {
+    b->clocks[warp][warp]++;
+    shadow_join(b->first[id].joined, b->clocks[warp]);
+    b->first[id].left |= (uint32_t)1 << warp;
+  }
   if (id == 0 && b->exited[warp]) ended_without(s, pc, 32 * warp + first_bit(b->exited[warp]));
 }
 
@@ -400,17 +424,19 @@ ShadowSignal *shadow_signal(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool 
   return signal;
 }
 
-void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset) {
+void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset, bool fenced) {
   ShadowSignal *signal = shadow_signal(s, b, offset, true);
   if (!signal) return;
+  const uint32_t before = signal->clocks[warp], now = fenced ? b->clocks[warp][warp] + 1 : b->fenced[warp];
   shadow_join(signal->clocks, b->clocks[warp]);
-  if (signal->clocks[warp] <= b->clocks[warp][warp]) signal->clocks[warp] = b->clocks[warp][warp] + 1;
+  signal->clocks[warp] = now > before ? now : before;
 }
 
 void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset) {
   const ShadowSignal *signal = shadow_signal(s, b, offset, false);
   if (!signal) return;
   const uint32_t own = b->clocks[warp][warp];
+  if (b->told) all_know(s, b);
   shadow_join(b->clocks[warp], signal->clocks);
   b->clocks[warp][warp] = own; /* no barrier among its lanes */
 }
@@ -432,7 +458,8 @@ static int rank(const char *kind) {
   return k;
 }
 
-void ptx_shadow_report(const PtxShadow *s, PtxResult *result) {
+void ptx_shadow_report(PtxShadow *s, PtxResult *result) {
+  shadow_place_barriers(s, result);
   result->n_faults = 0;
   for (int k = 0; k < 9; k++)
     for (int32_t f = 0; f < s->n_faults; f++)

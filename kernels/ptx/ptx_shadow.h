@@ -67,7 +67,8 @@ void ptx_shadow_block_begin(PtxShadow *shadow, int64_t block);
  * of a warp (bar.warp.sync and the like), then only threads[warp] is set. */
 void ptx_shadow_barrier(PtxShadow *shadow, int64_t block, int32_t id, const uint32_t threads[32]);
 /* Threads wait at barrier `id` at this pc: threads that meet at different barriers, or left without it, can be told. */
-void ptx_shadow_arrive(PtxShadow *shadow, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask);
+void ptx_shadow_arrive(PtxShadow *shadow, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask,
+                       bool waits);
 void ptx_shadow_exit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
 /* commit_group, and wait_group N (all: N = 0), of these threads: of cp.async (PTX_ASYNC_NONE), bulk copies
  * (PTX_ASYNC_GROUP) and wgmma. */
@@ -87,7 +88,8 @@ void ptx_shadow_mbarrier(PtxShadow *shadow, PtxMbarrierEvent event, int64_t bloc
                          uint64_t offset);
 /* fence.proxy.async, fence.mbarrier_init: copies and wgmma see what these threads wrote before. */
 void ptx_shadow_fence(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
-void ptx_shadow_fence_grid(PtxShadow *shadow, int64_t block); /* __threadfence and its kin */
+/* __threadfence and its kin; not of the grid: __threadfence_block. */
+void ptx_shadow_fence_of(PtxShadow *shadow, int64_t block, int32_t warp, bool grid);
 /* A shuffle, vote or warp barrier of a lane that its mask does not name. */
 void ptx_shadow_outside_mask(PtxShadow *shadow, int64_t block, int32_t warp, int lane, int32_t pc);
 void ptx_shadow_registers(PtxShadow *shadow, int64_t block, int32_t warp, int32_t pc, int32_t n); /* setmaxnreg */
@@ -95,6 +97,6 @@ void ptx_shadow_registers(PtxShadow *shadow, int64_t block, int32_t warp, int32_
  * Instructions that never ran (counts) are left out. */
 void ptx_shadow_wgmma(PtxShadow *shadow, const PtxCounts *counts);
 /* Copies what was found, most telling first. */
-void ptx_shadow_report(const PtxShadow *shadow, PtxResult *result);
+void ptx_shadow_report(PtxShadow *shadow, PtxResult *result);
 
 #endif

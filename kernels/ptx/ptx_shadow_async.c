@@ -25,7 +25,7 @@ void shadow_begin(PtxShadow *s, ShadowBlock *b, ShadowCopy copy) {
   if (copy.async == PTX_ASYNC_BARRIER) {
     const ShadowSignal *signal = shadow_signal(s, b, copy.barrier, true);
     copy.group = signal ? signal->phase : 0;
-    shadow_release(s, b, copy.thread / 32, copy.barrier);
+    shadow_release(s, b, copy.thread / 32, copy.barrier, true);
   }
   for (int64_t c = copy.first; copy.reads && c < copy.first + copy.n; c++) shadow_cells(&b->shared, c, 1)->readers++;
   b->copies[b->n_copies++] = copy;
@@ -156,7 +156,7 @@ void ptx_shadow_mbarrier(PtxShadow *s, PtxMbarrierEvent event, int64_t block, in
     break;
   case PTX_MBARRIER_ARRIVAL:
     made_unseen(s, b, signal, thread, pc, false);
-    shadow_release(s, b, warp, offset);
+    shadow_release(s, b, warp, offset, true);
     b->clocks[warp][warp]++; /* what follows is not released */
     break;
   case PTX_MBARRIER_COPY: made_unseen(s, b, signal, thread, pc, true); break;

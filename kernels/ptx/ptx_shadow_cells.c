@@ -107,7 +107,7 @@ typedef enum { ORDERED, LOCKSTEP, UNORDERED, OTHER_BLOCK } Order;
 
 static Order order_of(const Touch *t, const ShadowMark *m) {
   if (t->a->space == PTX_SPACE_GLOBAL && shadow_block_of(t->s, m->agent) != t->a->block)
-    return shadow_knows(t->b, m->agent) ? ORDERED : OTHER_BLOCK;
+    return shadow_knows(t->b, t->a->warp, m->agent) ? ORDERED : OTHER_BLOCK;
   if (m->thread == t->thread && !(m->flags & READ_BY_MANY)) return ORDERED;
   const int32_t mine = t->a->warp, its = m->thread / 32;
   if (t->b->clocks[mine][its] >= m->clock) return ORDERED;
@@ -122,6 +122,7 @@ static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order
   PtxFault *fault = shadow_fault(t->s, kind, t->a->pc, other, about(t));
   char where[90];
   if (!fault) return;
+  if (order != OTHER_BLOCK && !(m->flags & CELL_BULK)) fault->since = t->b->since;
   place(t, where, sizeof where);
   const int32_t other_line = shadow_line(s, other);
   const char *did = m->sync == SYNC_ATOMIC ? "updated" : it_wrote ? "wrote" : "read";
@@ -212,20 +213,25 @@ static void touch_read(const Touch *t, ShadowCell *cell) {
   shadow_note_read(cell, mark(t), t->a->warp);
 }
 
+/* The lane of the store that hits the place of this one, from `from` on by steps; this one where there is none. */
+static int lane_there(const Touch *t, int from, int step) {
+  const int lane = t->thread % 32;
+  for (int k = from; k >= 0 && k < 32; k += step)
+    if (k != lane && (t->a->mask >> k & 1) && t->a->address[k] == t->a->address[lane]) return k;
+  return lane;
+}
+
 /* Lanes of one store that hit one place: the memory still holds what was there before them all, so values are compared
  * with each other. */
 static bool same_as_earlier_lane(const Touch *t) {
   const PtxAccess *a = t->a;
-  const int lane = t->thread % 32;
-  for (int k = lane - 1; k >= 0; k--)
-    if ((a->mask >> k & 1) && a->address[k] == a->address[lane])
-      return a->value[k] && a->value[lane] && memcmp(a->value[k], a->value[lane], (size_t)a->bytes) == 0;
-  return false;
+  const int lane = t->thread % 32, k = lane_there(t, lane - 1, -1);
+  return k != lane && a->value[k] && a->value[lane] && memcmp(a->value[k], a->value[lane], (size_t)a->bytes) == 0;
 }
 
 /* Who read what only now is written, out of order: the race says it all. */
 static void explain(const Touch *t, const ShadowMark *reader) {
-  if (!reader->pc1 || order_of(t, reader) == ORDERED) return;
+  if (!reader->pc1 || (reader->sync && t->sync) || order_of(t, reader) == ORDERED) return;
   for (int32_t f = 0; f < t->s->n_faults; f++) {
     PtxFault *fault = &t->s->faults[f];
     if (strcmp(fault->kind, "uninitialised") == 0 && fault->about == about(t) &&
@@ -242,6 +248,8 @@ static void touch_write(Touch *t, ShadowCell *cell, const unsigned char *value, 
   if (value && writer->pc1 == now.pc1 && writer->clock == now.clock && writer->thread / 32 == t->a->warp &&
       writer->thread != t->thread && same_as_earlier_lane(t))
     return;
+  if (value && writer->thread == t->thread && writer->pc1 != now.pc1) /* the other lanes did not write that */
+    t->thread = t->thread / 32 * 32 + lane_there(t, 31, -1);
   if (flags & CELL_IN_FLIGHT) in_flight(t, writer);
   if (cell->readers) still_read(t, cell - t->region->cells);
   check_order(t, writer, true);
@@ -309,9 +317,9 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   const bool is_global = a->space == PTX_SPACE_GLOBAL;
   t.sync = a->kind == PTX_ATOMIC ? SYNC_ATOMIC : s->sync[a->pc] & SYNC_VOLATILE;
   const bool signals = t.sync && !is_global, posts = t.sync && is_global;
-  if (posts && s->sync[a->pc] & SYNC_RELEASES) ptx_shadow_fence_grid(s, a->block);
+  if (posts && s->sync[a->pc] & SYNC_OF_GRID) ptx_shadow_fence_of(s, a->block, a->warp, true);
   if (posts && a->kind != PTX_STORE)
-    for (uint32_t m = a->mask; m; m &= m - 1) shadow_read_post(s, t.b, a->address[__builtin_ctz(m)]);
+    for (uint32_t m = a->mask; m; m &= m - 1) shadow_read_post(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   if (is_global) t.b->touched = true;
   if (signals)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
@@ -333,6 +341,7 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   if (posts && a->kind != PTX_LOAD)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_write_post(s, t.b, a->address[__builtin_ctz(m)]);
   if (signals)
-    for (uint32_t m = a->mask; m; m &= m - 1) shadow_release(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
+    for (uint32_t m = a->mask; m; m &= m - 1)
+      shadow_release(s, t.b, a->warp, a->address[__builtin_ctz(m)], s->sync[a->pc] & SYNC_RELEASES);
   return allowed;
 }

@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) bool comes_after(const Plain *p, co
                                                               bool global) {
   if (global && m->agent != p->now.agent) {
     if (!m->pc1) return true;
-    if (shadow_block_of(p->s, m->agent) != p->a->block) return shadow_knows(p->b, m->agent);
+    if (shadow_block_of(p->s, m->agent) != p->a->block) return shadow_knows(p->b, p->a->warp, m->agent);
   }
   return p->clocks[m->thread % LINE_STEP >> 5] >= m->clock || (m->thread == thread && !(m->flags & READ_BY_MANY));
 }
@@ -64,8 +64,9 @@ static inline __attribute__((always_inline)) bool load(const Plain *p, uint32_t 
     }
     last = cell;
     now.thread = (uint16_t)(thread + lane);
+    const uint32_t reader = one_place ? UINT32_MAX : now.thread; /* its own write is not before all lanes */
     for (int32_t c = 0; c < n; c++, cell++) {
-      if (cell->writer.flags & CELL_UNSURE || !comes_after(p, &cell->writer, now.thread, global)) return false;
+      if (cell->writer.flags & CELL_UNSURE || !comes_after(p, &cell->writer, reader, global)) return false;
       shadow_note_read(cell, now, p->a->warp);
       if (one_place) cell->reader.flags = READ_BY_MANY;
     }
@@ -152,7 +153,9 @@ bool ptx_shadow_plain(PtxShadow *s, const PtxPlain *a) {
   const int32_t granules = a->bytes >> s->shift;
   if (!b || s->sync[a->pc] || !granules) return false;
   const ShadowRegion *region = a->global ? region_of(s, a) : &b->shared;
-  if (!region || (a->stores && region->read_only)) return false;
+  const uint32_t others = a->mask & (a->mask - 1);
+  const bool may_meet = a->stores && others && a->offset[__builtin_ctz(others)] == a->offset[__builtin_ctz(a->mask)];
+  if (!region || (a->stores && region->read_only) || may_meet) return false;
   if (!a->global)
     b->now++;
   else

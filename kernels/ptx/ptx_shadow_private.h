@@ -18,7 +18,7 @@ typedef struct {
   uint8_t sync, flags; /* SYNC_*, CELL_* */
 } ShadowMark;
 
-enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC, SYNC_RELEASES = 4 /* by pc: a fence of the grid is in it */ };
+enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC, SYNC_RELEASES = 4 /* by pc: a fence is in it */, SYNC_OF_GRID = 8 };
 
 /* Blocks are ordered by what they post. An agent is what a block does between two fences of the grid: agent b is block
  * b up to its first, then come those behind fences. A fence gives the agent away, with all that the block knows of;
@@ -93,16 +93,18 @@ typedef struct {
 typedef struct {
   int64_t block; /* -1: free */
   int32_t agent;
-  bool touched; /* global memory, since the last fence */
-  ShadowSet known, given;
+  bool touched;                 /* global memory, since the last fence */
+  ShadowSet known, news, given; /* news: what warps of `told` know, until they pass a barrier */
+  uint32_t told;
   /* Vector clocks: what warp v did up to clocks[w][v] comes before what warp w does now. What w does now has the clock
    * clocks[w][w] + 1: lanes of a warp are ordered by its barriers alone. */
   uint32_t clocks[SHADOW_WARPS][SHADOW_WARPS];
-  uint32_t exited[SHADOW_WARPS];
+  uint32_t exited[SHADOW_WARPS], fenced[SHADOW_WARPS]; /* fenced: a warp's clock at its last fence */
+  int32_t since;                                       /* the last barrier's pc; -1 */
   int32_t n_exited;
   struct {
     int32_t pc, thread;
-    uint32_t waiting[SHADOW_WARPS];
+    uint32_t waiting[SHADOW_WARPS], left, joined[SHADOW_WARPS]; /* left: warps that do not wait */
   } first[SHADOW_BARRIERS]; /* who came first to a barrier that has not opened; pc -1: nobody */
   ShadowRegion shared;
   ShadowCopy *copies;
@@ -137,12 +139,15 @@ struct PtxShadow {
 static inline int64_t shadow_block_of(const PtxShadow *s, int32_t agent) {
   return agent < s->grid_blocks ? agent : s->fenced[agent - s->grid_blocks];
 }
-static inline bool shadow_knows(const ShadowBlock *b, int32_t agent) { /* of so many none is told apart any more */
-  if (agent >= SHADOW_AGENTS) return b->known.n > 0;
-  return agent >> 6 < b->known.n && b->known.words[agent >> 6] >> (agent & 63) & 1;
+static inline bool shadow_set_has(const ShadowSet *set, int32_t agent) { /* of so many none is told apart any more */
+  if (agent >= SHADOW_AGENTS) return set->n > 0;
+  return agent >> 6 < set->n && set->words[agent >> 6] >> (agent & 63) & 1;
+}
+static inline bool shadow_knows(const ShadowBlock *b, int32_t warp, int32_t agent) {
+  return shadow_set_has(&b->known, agent) || (b->told >> warp & 1 && shadow_set_has(&b->news, agent));
 }
 /* A synchronising access to global memory, before it reads and when it has written. */
-void shadow_read_post(PtxShadow *s, ShadowBlock *b, uint64_t address);
+void shadow_read_post(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t address);
 void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address);
 
 /* The last reader is kept, and before it one of another warp. */
@@ -164,6 +169,8 @@ typedef struct {
 ShadowName shadow_thread(const PtxShadow *s, int32_t thread);
 ShadowName shadow_block_name(const PtxShadow *s, int64_t block);
 int32_t shadow_line(const PtxShadow *s, int32_t pc);
+/* Says which barriers are missing (ptx_shadow_place.c). */
+void shadow_place_barriers(PtxShadow *s, const PtxResult *result);
 
 /* Notes a fault once for each kind and pair of lines; returns it when it is new, so that its sentence can be written.
  */
@@ -171,8 +178,8 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
 /* "line N: ...", where there is a fault. */
 __attribute__((format(printf, 3, 4))) void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...);
 
-/* What a warp releases at an address of shared memory. */
-void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);
+/* What a warp releases at an address of shared memory; what it did since its last fence only if `fenced`. */
+void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset, bool fenced);
 void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);
 ShadowSignal *shadow_signal(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make);
 /* Notes a copy or a read that goes on; *copy says of which cells. */

@@ -304,7 +304,7 @@ static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
     const uint32_t p = ((const uint32_t *)(R + run->kernel->file_bytes))[i->c];
     bar->count += __builtin_popcount((i->is_signed ? ~p : p) & m);
   }
-  if (run->shadow) ptx_shadow_arrive(run->shadow, b->index, (int32_t)number, pc, w->index, m);
+  if (run->shadow) ptx_shadow_arrive(run->shadow, b->index, (int32_t)number, pc, w->index, m, i->op != O_BAR_ARRIVE);
   if (i->op != O_BAR_ARRIVE) warp_park(w, (int32_t)number, pc + 1, m);
   block_release(run, b);
   return i->op == O_BAR_ARRIVE ? NEXT : PARKED;

@@ -347,8 +347,8 @@ StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint
   case O_FENCE_PROXY:
     if (run->shadow) ptx_shadow_fence(run->shadow, b->index, w->index, m);
     return NEXT;
-  case O_FENCE_GRID:
-    if (run->shadow) ptx_shadow_fence_grid(run->shadow, b->index);
+  case O_FENCE:
+    if (run->shadow) ptx_shadow_fence_of(run->shadow, b->index, w->index, i->mode);
     return NEXT;
   case O_SETMAXNREG:
     if (run->shadow) ptx_shadow_registers(run->shadow, b->index, w->index, pc, (int32_t)i->imm);
