@@ -146,28 +146,31 @@ TEST(renewed_lines_stay) {
 }
 
 TEST(bad_configs_are_explained) {
-  const struct {
-    HierarchyConfig config;
-    const char *says;
-  } cases[] = {
-      {{.kinds = {{0, 0}}}, "0 parts of lines"},
-      {{.kinds = {{(uint64_t)1 << 40, 1024}}}, "too many"},
-      {{.kinds = {{UINT64_MAX, 1024}, {1, 1024}}}, "too many"},
-      {{.kinds = {{1, 0}}}, "0 bytes"},
-      {{.kinds = {{1, NAN}}}, "nan bytes"},
-      {{.kinds = {{1, 1024}}, .side_capacity_bytes = -1}, "a side of -1 bytes"},
-      {{.kinds = {{1, 1024}}, .side_capacity_bytes = NAN}, "a side of nan bytes"},
-      {{.kinds = {{1, 1024}}, .side_ways = NAN}, "nan half parts"},
-      {{.kinds = {{1, 1024}}, .side_ways = 0.5}, "0.5 half parts"},
-      {{.kinds = {{1, 1024, 3}}}, "3 tensors"},
-      {{.kinds = {{1, 1024, 2, HIERARCHY_TILES_MAX + 1}}}, "17 tiles"},
-      {{.kinds = {{1 << 30, 1024, 2}}}, "too many"},
-      {{.kinds = {{1, 1024}}, .side_resident_bytes = 1e9}, "used all the time"},
-  };
+  /* Parts, their bytes, tensors, tiles; bytes and half parts of a side, bytes that are resident. */
+  static const char *const cases[] = {"0 0 0 0 0 0 0 => 0 parts of lines",
+                                      "1099511627776 1024 0 0 0 0 0 => too many",
+                                      "18446744073709551615 1024 0 0 0 0 0 => too many",
+                                      "1 0 0 0 0 0 0 => 0 bytes",
+                                      "1 nan 0 0 0 0 0 => nan bytes",
+                                      "1 1024 0 0 -1 0 0 => a side of -1 bytes",
+                                      "1 1024 0 0 nan 0 0 => a side of nan bytes",
+                                      "1 1024 0 0 0 nan 0 => nan half parts",
+                                      "1 1024 0 0 0 0.5 0 => 0.5 half parts",
+                                      "1 1024 3 0 0 0 0 => 3 tensors",
+                                      "1 1024 2 17 0 0 0 => 17 tiles",
+                                      "1073741824 1024 2 0 0 0 0 => too many",
+                                      "1 1024 0 0 0 0 1e9 => used all the time"};
   EACH (i, cases) {
+    const TextSays row = test_says(cases[i]);
     Hierarchy h;
-    must_refuse(hierarchy_init(&h, &cases[i].config, fresh_error()), STATUS_BAD_REQUEST, cases[i].says);
-    assert_int_equal(hierarchy_state_bytes(&cases[i].config), 0);
+    HierarchyConfig c = {.kinds = {{.n = 0}}};
+    assert_int_equal(sscanf(row.text, "%" SCNu64 " %lf %u %u %lf %lf %lf", &c.kinds[0].n, &c.kinds[0].bytes,
+                            &c.kinds[0].n_tensors, &c.kinds[0].n_tiles, &c.side_capacity_bytes, &c.side_ways,
+                            &c.side_resident_bytes),
+                     7);
+    if (c.kinds[0].n == UINT64_MAX) c.kinds[1].n = 1, c.kinds[1].bytes = 1024; /* together they are none */
+    must_refuse(hierarchy_init(&h, &c, fresh_error()), STATUS_BAD_REQUEST, row.says);
+    assert_int_equal(hierarchy_state_bytes(&c), 0);
   }
 }
 

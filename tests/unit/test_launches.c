@@ -3,70 +3,49 @@
 #include "tests/support/test.h"
 #include "kernels/counters/launches.h"
 
-static const struct {
-  const char *kernel;
-  int64_t grid[3];
-  const char *says; /* role; d, tile; what the grid says */
-} NAMES[] = {
-    {"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, 0, 0, bfloat16_t>, 0, 1, 0, 0, 1, 1, 0, "
-     "0>(Flash_fwd_params)",
-     {32, 4, 32},
-     "attention; d128 128x64 bf16 causal; N4096 even b4 h32"},
-    {"void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<(int)64, (int)128, (int)128, (int)4, "
-     "(bool)0, (bool)0, cutlass::half_t>, (bool)0, (bool)0, (bool)0, (bool)0, (bool)0, (bool)1, (bool)0, "
-     "(bool)0>(params)",
-     {8, 1, 12},
-     "attention; d64 128x128 fp16 full; N1024 b1 h12"},
-    {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4, false, false, half_t>, false, true, true, true, "
-     "false>(p)",
-     {2, 3, 4},
-     "attention; d64 128x64 fp16 causal; N256 even b3 h4"}, /* version 2.0: five switches */
-    {"void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>>(Flash_fwd_params)",
-     {1, 4, 64},
-     "split keys; d128 64x128; splits4 N64"},
-    {"void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>, 4, 2, 1>(p)",
-     {64, 1, 1},
-     "combine; d128 64x128; "},
-    {"void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128, 64, 128, 8>>(p)",
-     {1, 1, 1},
-     "D of the backward pass; d128 64x128; "},
-    {"void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, 0, 0, "
-     "half_t>>(p)",
-     {1, 1, 1},
-     "a backward pass; d64 128x128 fp16; N128 b1 h1"},
-    {"void "
-     "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::Flash_bwd_kernel_traits<(int)128, "
-     "(int)64, (int)128, (int)8, (int)2, (int)4, (int)2, (bool)0, (bool)0, cutlass::half_t, "
-     "pytorch_flash::Flash_kernel_traits<(int)128, (int)64, (int)128, (int)8, cutlass::half_t>>, (bool)0, (bool)1, "
-     "(bool)0, (bool)0, (bool)1, (bool)1, (bool)0>(pytorch_flash::Flash_bwd_params)",
-     {32, 2, 16}, /* 32 blocks of 128 keys */
-     "a backward pass; d128 64x128 fp16 causal; N4096 even b2 h16"},
-    {"void flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8>>(p)",
-     {1, 1, 1},
-     "dQ converted; d128 64x128; "},
-    {"fmha_cutlassF_f16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
-     {16, 8, 2},
-     "attention; d128 64x128 fp16; N1024 b2 h8"},
-    {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_128x128x128_4x1x1_kernel0_0",
-     {132, 1, 1},
-     "attention; fp16; "},
-    {"void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2>>>>(p)",
-     {132, 1, 1},
-     "attention; ; "},
-    {"sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel",
-     {1, 1, 1},
-     "a product; fp16; "},
-    {"void (anonymous namespace)::softmax_warp_forward<c10::Half, c10::Half, float, 10, false, false>(x)",
-     {1, 1, 1},
-     "a softmax; fp16; "},
-    {"void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>(int)",
-     {1, 1, 1},
-     "an elementwise pass; fp32; "},
-    {"attn_kernel(const float *, float *, int)", {64, 1, 1}, "attention; fp32; "},
-    {"reduce_everything", {1, 1, 1}, "a kernel; ; "},
-    {"", {0, 0, 0}, "a kernel; ; "},
-    {"flash_fwd_kernel<Flash_fwd_kernel_traits<128", {1, 1, 1}, "attention; ; "}, /* cut off */
-};
+/* The grid; role; d, tile; what the grid says => the kernel. Of version 2.0 with five switches; a backward pass of 32
+ * blocks of 128 keys; one cut off. */
+static const char *const NAMES[] = {
+    "32 4 32 attention; d128 128x64 bf16 causal; N4096 even b4 h32 => void "
+    "flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, 0, 0, bfloat16_t>, 0, 1, 0, 0, 1, 1, 0, "
+    "0>(Flash_fwd_params)",
+    "8 1 12 attention; d64 128x128 fp16 full; N1024 b1 h12 => void "
+    "pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<(int)64, (int)128, (int)128, (int)4, "
+    "(bool)0, (bool)0, cutlass::half_t>, (bool)0, (bool)0, (bool)0, (bool)0, (bool)0, (bool)1, (bool)0, "
+    "(bool)0>(params)",
+    "2 3 4 attention; d64 128x64 fp16 causal; N256 even b3 h4 => void flash_fwd_kernel<Flash_fwd_kernel_traits<64, "
+    "128, 64, 4, false, false, half_t>, false, true, true, true, false>(p)",
+    "1 4 64 split keys; d128 64x128; splits4 N64 => void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, "
+    "128, 4>>(Flash_fwd_params)",
+    "64 1 1 combine; d128 64x128;  => void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4>,"
+    " 4, 2, 1>(p)",
+    "1 1 1 D of the backward pass; d128 64x128;  => void flash_bwd_dot_do_o_kernel<true, Flash_bwd_kernel_traits<128,"
+    " 64, 128, 8>>(p)",
+    "1 1 1 a backward pass; d64 128x128 fp16; N128 b1 h1 => void "
+    "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, 4, 0, 0, half_t>>(p)",
+    "32 2 16 a backward pass; d128 64x128 fp16 causal; N4096 even b2 h16 => void "
+    "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::Flash_bwd_kernel_traits<(int)128, "
+    "(int)64, (int)128, (int)8, (int)2, (int)4, (int)2, (bool)0, (bool)0, cutlass::half_t, "
+    "pytorch_flash::Flash_kernel_traits<(int)128, (int)64, (int)128, (int)8, cutlass::half_t>>, (bool)0, (bool)1, "
+    "(bool)0, (bool)0, (bool)1, (bool)1, (bool)0>(pytorch_flash::Flash_bwd_params)",
+    "1 1 1 dQ converted; d128 64x128;  => void flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<128, 64, 128, "
+    "8>>(p)",
+    "16 8 2 attention; d128 64x128 fp16; N1024 b2 h8 => "
+    "fmha_cutlassF_f16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
+    "132 1 1 attention; fp16;  => "
+    "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_128x128x128_4x1x1_kernel0_0",
+    "132 1 1 attention; ;  => "
+    "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2>>>>(p)",
+    "1 1 1 a product; fp16;  => "
+    "sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel",
+    "1 1 1 a softmax; fp16;  => void (anonymous namespace)::softmax_warp_forward<c10::Half, c10::Half, float, 10, "
+    "false, false>(x)",
+    "1 1 1 an elementwise pass; fp32;  => void at::native::vectorized_elementwise_kernel<4, "
+    "at::native::MulFunctor<float>>(int)",
+    "64 1 1 attention; fp32;  => attn_kernel(const float *, float *, int)",
+    "1 1 1 a kernel; ;  => reduce_everything",
+    "0 0 0 a kernel; ;  => ",
+    "1 1 1 attention; ;  => flash_fwd_kernel<Flash_fwd_kernel_traits<128"};
 
 static void describe(const LaunchFacts *f, char *to, size_t size) {
   static const char *const roles[] = {
@@ -86,15 +65,19 @@ static void describe(const LaunchFacts *f, char *to, size_t size) {
 
 TEST(test_names) {
   EACH (i, NAMES) {
+    const TextSays name = test_says(NAMES[i]);
     CounterRow row = {.block = {128, 1, 1}};
     char said[256];
-    snprintf(row.kernel, sizeof row.kernel, "%s", NAMES[i].kernel);
-    memcpy(row.grid, NAMES[i].grid, sizeof row.grid);
+    int at;
+    assert_int_equal(
+        sscanf(name.text, "%" SCNd64 " %" SCNd64 " %" SCNd64 "%n", &row.grid[0], &row.grid[1], &row.grid[2], &at), 3);
+    const char *says = name.text + at + 1;
+    snprintf(row.kernel, sizeof row.kernel, "%s", name.says);
     const LaunchFacts f = launch_facts(&row);
     describe(&f, said, sizeof said);
     /* A name longer than there is room for loses its end: its switches may be cut. */
-    if (strlen(NAMES[i].kernel) >= NCU_NAME_BYTES && strncmp(said, NAMES[i].says, 20) == 0) continue;
-    if (strcmp(said, NAMES[i].says)) fail_msg("%s:\n  '%s', not '%s'", NAMES[i].kernel, said, NAMES[i].says);
+    if (strlen(name.says) >= NCU_NAME_BYTES && strncmp(said, says, 20) == 0) continue;
+    if (strcmp(said, says)) fail_msg("%s:\n  '%s', not '%s'", name.says, said, says);
   }
 }
 
