@@ -82,25 +82,24 @@ static Launch launched(const char *name, int64_t d, bool causal) {
   return l;
 }
 
-/* FlashAttention-2 was seen to run two CTAs on an SM; the persistent kernels run one. */
+/* FlashAttention-2 was seen to run two CTAs on an SM (64 x 64 was chosen for that with d = 256); the persistent kernels
+ * run one. The kernel, d, causal; CTAs on an SM, CTAs in all, pieces, whether long rows come first. */
 TEST(ctas_per_sm_as_seen) {
-  Launch l = launched("fa2-sm90", 64, false);
-  assert_int_equal(l.occupancy.ctas_per_sm, 2);
-  assert_int_equal(l.occupancy.binds, LIMIT_REGISTERS);
-  assert_int_equal(l.n_slots, 264);
-  assert_int_equal(l.n_pieces, 32 * 128);
-  assert_false(l.descending);
-  assert_int_equal(launched("fa2-sm90", 128, true).occupancy.ctas_per_sm, 2);
-  assert_int_equal(launched("fa2-sm90", 256, false).occupancy.ctas_per_sm, 2); /* what 64 x 64 was chosen for */
-  l = launched("cudnn-sm90", 128, true);
-  assert_int_equal(l.n_ctas, 132);
-  assert_false(l.descending);
-  l = launched("fa3-sm90", 64, true);
-  assert_int_equal(l.n_ctas, 132);
-  assert_true(l.descending);
-  assert_int_equal(launched("mem-efficient-sm90", 64, false).occupancy.ctas_per_sm, 4);
-  assert_int_equal(launched("mem-efficient-sm90", 128, false).occupancy.ctas_per_sm, 2);
-  assert_int_equal(launched("fa2_async", 128, false).occupancy.ctas_per_sm, 2);
+  const char *rows = "fa2-sm90 64 0 2 4096 4096 0|fa2-sm90 128 1 2 2048 2048 0|fa2-sm90 256 0 2 2048 2048 0|"
+                     "cudnn-sm90 128 1 1 132 2048 0|fa3-sm90 64 1 1 132 2752 1|mem-efficient-sm90 64 0 4 8192 8192 0|"
+                     "mem-efficient-sm90 128 0 2 4096 4096 0|fa2_async 128 0 2 2048 2048 0";
+  char kernel[32];
+  int causal, descending;
+  int64_t d, of_sm, ctas, pieces;
+  while (test_row(&rows, "%31s %" SCNd64 " %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %d", kernel, &d, &causal, &of_sm,
+                  &ctas, &pieces, &descending)) {
+    const Launch l = launched(kernel, d, causal);
+    if (l.occupancy.ctas_per_sm != of_sm || l.n_ctas != ctas || l.n_pieces != pieces || l.descending != descending)
+      fail_msg("%s, %d: %d on an SM, %d CTAs, %d pieces, %d", kernel, (int)d, (int)l.occupancy.ctas_per_sm,
+               (int)l.n_ctas, (int)l.n_pieces, l.descending);
+  }
+  const Launch l = launched("fa2-sm90", 64, false);
+  assert_true(l.occupancy.binds == LIMIT_REGISTERS && l.n_slots == 264);
   assert_int_equal(launched("fa1", 128, false).n_pieces, 16); /* a CTA a head */
 }
 
@@ -122,17 +121,24 @@ TEST(shared_memory_is_the_tiles) {
 }
 
 /* A causal key that is left out is the plain one; a d in between or beyond has none: kernels choose tiles of their own
- * there. */
+ * there. FlashAttention-2's for d = 96 and 192 are its own, not those of the next larger d. Of a kernel, d, causal:
+ * rows,
+ * keys, threads. */
 TEST(tiles_are_found) {
-  const Profile fa3 = load("fa3-sm90");
-  assert_int_equal(profile_tile(&fa3, 128, false)->block_k, 176);
-  assert_int_equal(profile_tile(&fa3, 128, true)->block_k, 128);
-  assert_int_equal(profile_tile(&fa3, 128, true)->block_q, 128);
-  assert_int_equal(profile_tile(&fa3, 128, true)->threads, 384);
-  assert_int_equal(profile_tile(&fa3, 80, false)->block_k, 144);
-  assert_int_equal(profile_tile(&fa3, 192, true)->block_k, 112);
-  assert_int_equal(profile_tile(&fa3, 64, false)->block_q, 192);
-  assert_null(profile_tile(&fa3, 257, false));
+  const char *rows = "fa3-sm90 128 0 128 176 384|fa3-sm90 128 1 128 128 384|fa3-sm90 80 0 192 144 512|"
+                     "fa3-sm90 192 1 128 112 384|fa3-sm90 64 0 192 192 512|fa3-sm90 257 0 0 0 0|"
+                     "fa2-sm90 192 0 128 64 256|fa2-sm90 80 0 128 64 128|fa2-sm90 256 1 64 64 128";
+  char kernel[32];
+  int64_t d, block_q, block_k, threads;
+  int causal;
+  while (test_row(&rows, "%31s %" SCNd64 " %d %" SCNd64 " %" SCNd64 " %" SCNd64, kernel, &d, &causal, &block_q,
+                  &block_k, &threads)) {
+    const Profile p = load(kernel);
+    const ProfileTile *t = profile_tile(&p, d, causal), none = {0};
+    if (!t) t = &none;
+    if (t->block_q != block_q || t->block_k != block_k || t->threads != threads)
+      fail_msg("%s, %d: %d x %d, %d", kernel, (int)d, (int)t->block_q, (int)t->block_k, (int)t->threads);
+  }
   const Profile tensor = load("fa2_tensor");
   const Shape shape = {.N_q = 64, .d = 256};
   LaunchConfig config;
@@ -178,20 +184,14 @@ TEST(a_narrow_V_has_its_own_tile) {
  * row blocks fill 0.8 of the SMs. With more than 64 rows the tile has 128: 64 row blocks, 2 parts. A head of 131,072
  * keys is 64 MiB: two parts where 320 row blocks read it. */
 TEST(flash_attention_3_splits_as_its_source_says) {
-  static const struct {
-    int64_t N_q, N_k, heads, kv_heads, splits;
-  } CASES[] = {{1, 32768, 32, 8, 15},   {1, 16384, 32, 32, 4}, {1, 512, 8, 1, 1},
-               {1, 16384, 106, 106, 1}, {2048, 2048, 4, 4, 2}, {40960, 131072, 1, 1, 2}};
+  const char *rows = "1 32768 32 8 15|1 16384 32 32 4|1 512 8 1 1|1 16384 106 106 1|2048 2048 4 4 2|40960 131072 1 1 2";
+  int64_t N_q, N_k, heads, kv_heads, splits;
   const Profile p = load("fa3-sm90");
-  EACH (k, CASES) {
-    const Shape shape = {.batch = 1,
-                         .heads = CASES[k].heads,
-                         .kv_heads = CASES[k].kv_heads,
-                         .N_q = CASES[k].N_q,
-                         .N_k = CASES[k].N_k,
-                         .d = 128,
-                         .d_v = 128};
-    assert_int_equal(profile_splits(&p, &shape, 132), CASES[k].splits);
+  while (test_row(&rows, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 "", &N_q, &N_k, &heads, &kv_heads,
+                  &splits)) {
+    const Shape shape = {
+        .batch = 1, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = 128, .d_v = 128};
+    assert_int_equal(profile_splits(&p, &shape, 132), splits);
   }
 }
 
@@ -383,15 +383,4 @@ TEST(a_kernel_in_three_lines) {
     }
   assert_int_equal(profile_tile(&p, 256, true)->block_q, 64); /* its own */
   assert_int_equal(profile_tile(&p, 256, false)->threads, 0);
-}
-
-/* FlashAttention-2's tiles for d = 96 and 192 are its own, not those of the next larger d. */
-TEST(head_sizes_between) {
-  const Profile p = load("fa2-sm90");
-  const ProfileTile *tile = profile_tile(&p, 192, false);
-  assert_int_equal(tile->block_q, 128);
-  assert_int_equal(tile->block_k, 64);
-  assert_int_equal(tile->threads, 256); /* 8 warps */
-  assert_int_equal(profile_tile(&p, 80, false)->block_k, 64);
-  assert_int_equal(profile_tile(&p, 256, true)->block_q, 64);
 }

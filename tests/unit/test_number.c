@@ -69,11 +69,12 @@ TEST(numbers_are_said_as_people_read_them) {
       *says++ = '\0';
       for (const char *c = text; *c >= '0' && *c <= '9'; c++) whole = 10 * whole + wide(*c - '0');
       const double real = strtod(text, &more);
-      const Number n = SAYS[k].whole     ? SAYS[k].whole(whole)
-                       : SAYS[k].real    ? SAYS[k].real(real)
-                       : SAYS[k].of_unit ? SAYS[k].of_unit(real, more)
-                       : SAYS[k].digits  ? SAYS[k].digits(real, atoi(more))
-                                         : SAYS[k].tick(SAYS[k].kind, real);
+      Number n;
+      if (SAYS[k].whole) n = SAYS[k].whole(whole);
+      if (SAYS[k].real) n = SAYS[k].real(real);
+      if (SAYS[k].of_unit) n = SAYS[k].of_unit(real, more);
+      if (SAYS[k].digits) n = SAYS[k].digits(real, atoi(more));
+      if (SAYS[k].tick) n = SAYS[k].tick(SAYS[k].kind, real);
       assert_string_equal(n.text, says);
     }
   assert_string_equal(number_ratio_of(132, 66).text, "2.00x");

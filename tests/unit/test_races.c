@@ -92,39 +92,23 @@ static void edit_line(char *text, int nth, bool drop) {
 }
 
 static void mutate(char *text, Rand *r) {
-  static const char *const EDITS[][2] = {{"every", "each"},
-                                         {"each", "every"},
-                                         {"_i", "_j"},
-                                         {"_i", "_is"},
-                                         {"_is", "_i"},
-                                         {"_ij", "_i"},
-                                         {"_j", "_ij"},
-                                         {"_i", "_ij"},
-                                         {" of i", ""},
-                                         {" of j", ""},
-                                         {"row block i", "column block j"},
-                                         {"column block j", "row block i"},
-                                         {" when splits > 1", ""},
-                                         {" when splits = 1", ""},
-                                         {" in s", ""},
-                                         {"load", "store"},
-                                         {"store", "load"},
-                                         {"column block j", "split s"},
-                                         {"    store", "  store"},
-                                         {"row block i", "split s"},
-                                         {"    store", "    add"},
-                                         {"    add", "    store"},
-                                         {"    add", "    load"},
-                                         {"    load", "    add"},
-                                         {"load X_i", "load X_i, W_i"},
-                                         {"load Y_j", "load Y_j, Z_j"},
-                                         {"load Q_i", "load A_i, Q_i"}};
-  enum { N_EDITS = COUNT_OF(EDITS) };
+  static const char EDITS[] =
+      "every=>each|each=>every|_i=>_j|_i=>_is|_is=>_i|_ij=>_i|_j=>_ij|_i=>_ij| of i=>| of j=>|row block i=>column "
+      "block j|column block j=>row block i| when splits > 1=>| when splits = 1=>| in s=>|load=>store|store=>load|"
+      "column block j=>split s|    store=>  store|row block i=>split s|    store=>    add|    add=>    store|    "
+      "add=>    load|    load=>    add|load X_i=>load X_i, W_i|load Y_j=>load Y_j, Z_j|load Q_i=>load A_i, Q_i";
+  enum { N_EDITS = 27 };
   const int kind = (int)rand_in(r, 0, N_EDITS + 6), nth = (int)rand_in(r, 0, 11);
-  if (kind >= N_EDITS + 3)
+  if (kind >= N_EDITS + 3) {
     edit_line(text, (int)rand_in(r, 1, 40), kind < N_EDITS + 5);
-  else
-    mutate_replace(text, EDITS[kind < N_EDITS ? kind : 1][0], EDITS[kind < N_EDITS ? kind : 1][1], nth);
+  } else {
+    const char *edits = EDITS;
+    char edit[TEST_TEXT];
+    for (int k = 0; k <= (kind < N_EDITS ? kind : 1); k++) assert_true(test_next(&edits, edit));
+    char *to = strstr(edit, "=>");
+    *to = '\0';
+    mutate_replace(text, edit, to + 2, nth);
+  }
 }
 
 static const char IN_TURN[] =
