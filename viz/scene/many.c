@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* ---- The cache --------------------------------------------------------------------------------------------------- */
 
 static KvDtype cache_dtype(const Shape *s) {
@@ -48,34 +45,34 @@ static double part_loaded(const Snapshot *now) {
 /* At the walk's pace, from its end of the row on. */
 static void read_along(const Snapshot *now, int64_t pace, ManyRow *r) {
   const int64_t keys = r->keys - r->first, tile = now->grid.B_c;
-  r->read = least(keys, (int64_t)lround(part_loaded(now) * (double)pace));
+  r->read = min64(keys, (int64_t)lround(part_loaded(now) * (double)pace));
   if (!now->has_event || now->step == now->n_steps || r->read == 0 || r->read == keys) return;
   r->end = r->first + r->read;
-  r->at = most(r->first, r->end - ((r->read - 1) % tile + 1));
+  r->at = max64(r->first, r->end - ((r->read - 1) % tile + 1));
 }
 
 /* Keys that row block i of a prompt reads, in whole tiles. */
 static int64_t block_end(const Snapshot *now, int64_t i, const ManyRow *r) {
   const SnapshotGrid *g = &now->grid;
-  return least(r->keys, ceil_div((i + 1) * g->B_r + g->N_k - g->N_q, g->B_c) * g->B_c);
+  return min64(r->keys, ceil_div((i + 1) * g->B_r + g->N_k - g->N_q, g->B_c) * g->B_c);
 }
 
 /* Of the chunk at work: what a row block before has read, and this one up to its present tile. */
 static void read_chunk(const Snapshot *now, const Many *m, int64_t k, ManyRow *r) {
   const SnapshotGrid *g = &now->grid;
   const Event *e = &now->event;
-  const int64_t begin = ceil_div(k * m->chunk, g->B_r), end = least(ceil_div((k + 1) * m->chunk, g->B_r), g->T_r),
-                own = most(r->first, block_end(now, e->i, r));
+  const int64_t begin = ceil_div(k * m->chunk, g->B_r), end = min64(ceil_div((k + 1) * m->chunk, g->B_r), g->T_r),
+                own = max64(r->first, block_end(now, e->i, r));
   int64_t before = r->first, now_read = 0;
-  if (g->order.rows_reversed && e->i < end - 1) before = most(before, block_end(now, end - 1, r));
-  if (!g->order.rows_reversed && e->i > begin) before = most(before, block_end(now, e->i - 1, r));
+  if (g->order.rows_reversed && e->i < end - 1) before = max64(before, block_end(now, end - 1, r));
+  if (!g->order.rows_reversed && e->i > begin) before = max64(before, block_end(now, e->i - 1, r));
   if (e->j < 0) {
-    now_read = e->kind == EVENT_LOAD ? 0 : most(0, own - before);
+    now_read = e->kind == EVENT_LOAD ? 0 : max64(0, own - before);
   } else {
-    r->at = least(most(r->first, e->j * g->B_c), own), r->end = most(r->at, least(own, (e->j + 1) * g->B_c));
-    now_read = g->reversed ? own - most(before, r->at) : r->end - before;
+    r->at = min64(max64(r->first, e->j * g->B_c), own), r->end = max64(r->at, min64(own, (e->j + 1) * g->B_c));
+    now_read = g->reversed ? own - max64(before, r->at) : r->end - before;
   }
-  r->read = before - r->first + most(0, now_read);
+  r->read = before - r->first + max64(0, now_read);
 }
 
 static ManyRow row_of(const Snapshot *now, const Many *m, int64_t k) {
@@ -83,16 +80,16 @@ static ManyRow row_of(const Snapshot *now, const Many *m, int64_t k) {
   const bool is_over = now->step == now->n_steps || (now->has_event && now->event.pass > 0);
   if (m->kind == MANY_SPLITS) {
     const int64_t part = ceil_div(now->grid.T_c, m->n) * now->grid.B_c;
-    r.first = least(k * part, m->longest), r.keys = least((k + 1) * part, m->longest);
+    r.first = min64(k * part, m->longest), r.keys = min64((k + 1) * part, m->longest);
     read_along(now, part, &r);
     return r;
   }
-  if (m->kind == MANY_CHUNKS) r.keys = least((k + 1) * m->chunk, m->longest);
+  if (m->kind == MANY_CHUNKS) r.keys = min64((k + 1) * m->chunk, m->longest);
   if (m->kind == MANY_SEQUENCES && now->pages.n) r.keys = now->pages.lengths[k];
   const int64_t fresh = m->kind == MANY_CHUNKS ? r.keys - k * m->chunk : queries_of(now), window = now->launched.window;
-  if (window) r.first = most(0, r.keys - fresh + 1 - window);
+  if (window) r.first = max64(0, r.keys - fresh + 1 - window);
   if (m->kind == MANY_SEQUENCES || now->grid.column_by_column) {
-    read_along(now, m->longest - (window ? most(0, m->longest - fresh + 1 - window) : 0), &r);
+    read_along(now, m->longest - (window ? max64(0, m->longest - fresh + 1 - window) : 0), &r);
     return r;
   }
   const bool back = now->grid.order.rows_reversed; /* from the last chunk to the first: all are there */
@@ -123,8 +120,8 @@ static void count_reads(const Snapshot *now, Many *m) {
   const Wide token = kvcache_bytes_per_token(&m->cache) * wide(m->n / counted);
   for (int64_t k = 0; k < counted; k++) {
     const ManyRow r = row_of(now, m, k);
-    const int64_t others = k && m->kind == MANY_SEQUENCES ? most(0, m->shared - r.first) : 0;
-    m->read_bytes += token * wide(most(0, r.read - others));
+    const int64_t others = k && m->kind == MANY_SEQUENCES ? max64(0, m->shared - r.first) : 0;
+    m->read_bytes += token * wide(max64(0, r.read - others));
     m->whole_bytes += token * wide(r.keys - r.first - others);
   }
 }
@@ -134,8 +131,8 @@ static void count_ctas(const Snapshot *now, Many *m) {
   const Shape *s = &now->launched;
   Wide head = wide(schedule_owns_columns(now->schedule) ? now->grid.T_c : now->grid.T_r);
   if (now->schedule->whole_head) head = 1;
-  m->ctas_unsplit = wide(most(1, now->pages.n ? now->pages.n : s->batch)) * wide(most(1, s->heads)) * head;
-  m->ctas = m->ctas_unsplit * wide(most(1, now->problem.tiling.n_splits));
+  m->ctas_unsplit = wide(max64(1, now->pages.n ? now->pages.n : s->batch)) * wide(max64(1, s->heads)) * head;
+  m->ctas = m->ctas_unsplit * wide(max64(1, now->problem.tiling.n_splits));
   m->sms = wide(now->gpu.n_sm);
 }
 
@@ -207,7 +204,7 @@ void many_make(Many *m, const Snapshot *now, double phase) {
   m->kind = kind_of(now);
   m->cache = cache_of(now);
   m->longest = now->launched.N_k;
-  m->chunk = least(most(p->chunk ? p->chunk : now->grid.B_r, ceil_div(m->longest, SERVING_CHUNKS_MAX)), m->longest);
+  m->chunk = min64(max64(p->chunk ? p->chunk : now->grid.B_r, ceil_div(m->longest, SERVING_CHUNKS_MAX)), m->longest);
   switch (m->kind) {
   case MANY_RANKS: m->n = now->ring.n ? now->ring.n : 4; break;
   case MANY_SPLITS: m->n = now->problem.tiling.n_splits; break;
@@ -221,9 +218,9 @@ void many_make(Many *m, const Snapshot *now, double phase) {
     return;
   }
   if (m->kind == MANY_SEQUENCES) m->shared = p->prefix / m->cache.page_tokens * m->cache.page_tokens;
-  if (now->has_event) m->present = least(most(now->event.i, 0) * now->grid.B_r / m->chunk, m->n - 1);
-  m->n_shown = least(m->n, MANY_ROWS);
-  if (m->kind == MANY_CHUNKS) m->first_shown = most(0, least(m->present - m->n_shown / 2, m->n - m->n_shown));
+  if (now->has_event) m->present = min64(max64(now->event.i, 0) * now->grid.B_r / m->chunk, m->n - 1);
+  m->n_shown = min64(m->n, MANY_ROWS);
+  if (m->kind == MANY_CHUNKS) m->first_shown = max64(0, min64(m->present - m->n_shown / 2, m->n - m->n_shown));
   for (int64_t k = 0; k < m->n_shown; k++) m->rows[k] = row_of(now, m, m->first_shown + k);
   count_pages(now, m);
   count_reads(now, m);

@@ -330,7 +330,8 @@ static void announce_table(const Walk *w) {
   }
 }
 
-/* In place of whole hatched cells, the widest stretch of so many rows that has room. */
+/* In place of whole hatched cells: in the lowest stretch of so many rows that has more room, so that hatched ones are
+ * around it; else in the widest. */
 static void say_never(const Walk *w) {
   static const char WHAT[] = "never loaded";
   const double size = w->table.letters, pitch = w->grid.pitch;
@@ -343,7 +344,7 @@ static void say_never(const Walk *w) {
       bool is_never = true;
       for (int k = 0; k < high; k++) is_never = is_never && w->table.is_never[i + k][j];
       n = is_never ? n + 1 : 0;
-      if (n > best) best = n, row = i, first = j + 1 - n;
+      if (n > best || (n > wide && i > row)) best = n, row = i, first = j + 1 - n;
     }
   if (best < wide) return;
   first += (best - wide) / 2;
