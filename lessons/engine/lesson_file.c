@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lessons/engine/record.h"
 #include "sim/base/quote.h"
 
 static FileStamp stamp_of(const char *path) {
@@ -52,21 +52,16 @@ bool lesson_file_changed(LessonFile *file) {
 }
 
 char *lesson_file_read(const char *path, Error *error) {
-  struct stat s;
-  const int in = open(path, O_RDONLY | O_NONBLOCK); /* a pipe is not waited for */
-  char *text = in >= 0 && fstat(in, &s) == 0 ? malloc(LESSON_WORK_FILE_BYTES + 1) : NULL;
-  if (in < 0) {
-    refuse(path, "cannot be read", error);
-  } else if (!text) {
-    error_set(error, STATUS_NO_MEMORY, "no memory to read a file");
-  } else if (!S_ISREG(s.st_mode) || s.st_size > LESSON_WORK_FILE_BYTES) {
-    error_refuse(error, "'%.100s' is no file of at most %d KiB", quote_text(path).text, LESSON_WORK_FILE_BYTES / 1024);
-    free(text);
-    text = NULL;
-  } else {
-    const ssize_t n = read(in, text, LESSON_WORK_FILE_BYTES);
-    text[n > 0 ? n : 0] = '\0';
-  }
-  if (in >= 0) close(in);
+  char *text;
+  size_t n;
+  Error why = {0};
+  const Status status = record_read(path, LESSON_WORK_FILE_BYTES, &text, &n, &why);
+  if (status == STATUS_NO_MEMORY)
+    error_set(error, status, "%s", why.message);
+  else if (status)
+    error_refuse(error, "'%.100s' is no file of at most %d KiB that can be read", quote_text(path).text,
+                 LESSON_WORK_FILE_BYTES / 1024);
+  else if (!text)
+    refuse(path, "cannot be read", error); /* errno: there is none */
   return text;
 }
