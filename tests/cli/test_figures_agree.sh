@@ -1,6 +1,6 @@
 #!/bin/sh
-# Random questions to the library: the figures of an answer hold together, and JSON, CSV, text, a sweep and the program
-# say the same of a run. TILEWALK_DEPTH=20 asks as many as a night has time for; SEED, others.
+# Random questions to the library: the figures of an answer hold together, and JSON, CSV, text, a sweep, a roofline and
+# the program say the same of a run. TILEWALK_DEPTH=20 asks as many as a night has time for; SEED, others.
 # Not with sanitizers: the library is loaded by programs that have none.
 set -u
 command -v python3 >/dev/null || exit 77
@@ -39,7 +39,7 @@ def at(run, path):
     return run
 
 
-def equal(a, b, within=1e-9): return a == b or (None not in (a, b) and abs(a - b) <= within * max(abs(a), abs(b)))
+def equal(a, b, within=1e-9): return a == b or (isinstance(a, (int, float)) and isinstance(b, (int, float)) and abs(a - b) <= within * max(abs(a), abs(b)))
 
 
 GPUS = sorted(os.listdir(os.environ["TILEWALK_ASSETS"] + "/gpus"))
@@ -172,6 +172,13 @@ def sweep_agrees(words, answer):
             memory_holds(swept, answer["machine"], ["sweep", *words])
 
 
+def roofline_agrees(words, answer):
+    status, said = ask("sim", *words, "--roofline", "--json")
+    for roof, run in zip(json.loads(said)["runs"] if status != 2 else [], answer["runs"]):
+        for key in ("kind", "bound", "bound_s", "least_s", "seconds") if run["time"] else ():
+            holds("roofline = sim", equal(roof[key], run["time"][key]), words, key)
+
+
 asked = refused = 0
 while asked < 40 * int(os.environ.get("TILEWALK_DEPTH", "1")):
     words = question()
@@ -189,6 +196,7 @@ while asked < 40 * int(os.environ.get("TILEWALK_DEPTH", "1")):
         times_hold(run, answer["machine"], of)
     forms_agree(words, answer)
     sweep_agrees(words, answer)
+    roofline_agrees(words, answer)
 print(f"{asked} questions, {refused} refused, {sum(checked.values())} checks of {len(checked)} laws")
 for law, *of in broken[:5]: print(f"not so: {law}:", *of)
 raise SystemExit(bool(broken) or refused > asked / 3)
