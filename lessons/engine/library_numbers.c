@@ -187,33 +187,6 @@ static const OptionSet ATTENTION_SETS[] = {{"N", QUESTION_SHAPE_OPTIONS, offseto
                                            {"", ATTENTION_ROWS, 0},
                                            {0}};
 
-typedef struct {
-  const Schedule *schedule;
-  Plan plan;
-  AttentionConfig config;
-  InputKind inputs;
-  uint64_t seed;
-} AttentionRun;
-
-static AttentionRun read_attention(lua_State *lua) {
-  AttentionRequest r = {.question = {.shape = {.N_q = 64, .d = 16}}};
-  Question *const q = &r.question;
-  arguments_read(lua, "attention", ATTENTION_SETS, &r, NULL);
-  AttentionRun run = {.schedule = q->n_algorithms ? q->algorithms[0] : shipped_default(), .seed = (uint64_t)r.seed};
-  Error error = {0};
-  if (q->n_algorithms > 1 || q->shape.batch > 1 || q->shape.heads > 1)
-    sandbox_fail(lua, "attention: it is of one algorithm and one head");
-  run.config.softmax = (SoftmaxConfig){.precision = attention_precision(q->shape.dtype), .without_max = r.no_max};
-  if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
-    sandbox_refuse(lua, "attention", &error);
-  run.inputs = r.inputs ? INPUT_OUTLIERS : INPUT_NORMAL;
-  if (q->block) q->tiling.B_r = q->tiling.B_c = q->block;
-  if (!q->tiling.B_r) q->tiling.B_r = 16;
-  if (!q->tiling.B_c) q->tiling.B_c = 16;
-  if (plan_make(&run.plan, &q->shape, &q->tiling, &error)) sandbox_refuse(lua, "attention", &error);
-  return run;
-}
-
 /* The first output that is judged. */
 static const ProgramDeclaration *judged(lua_State *lua, const Schedule *s) {
   for (int k = 0; k < s->n_declarations; k++)
@@ -248,20 +221,31 @@ static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
 /* attention{...}: one head with random inputs, computed event by event: O, and how far it is from
  * the exact result. */
 static int numbers_attention(lua_State *lua) {
-  const AttentionRun run = read_attention(lua);
-  const Shape *shape = &run.plan.shape;
-  sandbox_charge(lua, 1000 + 2 * (double)shape->N_q * (double)shape->N_k * (double)shape->d +
-                          50 * (double)schedule_n_steps(run.schedule, &run.plan));
-  size_t bytes = 0;
+  AttentionRequest r = {.question = {.shape = {.N_q = 64, .d = 16}}};
+  Question *const q = &r.question;
   Error error = {0};
-  if (attention_bytes(&run.plan, run.schedule, &bytes, &error)) sandbox_refuse(lua, "attention", &error);
+  Plan plan;
+  arguments_read(lua, "attention", ATTENTION_SETS, &r, NULL);
+  const Schedule *s = q->n_algorithms ? q->algorithms[0] : shipped_default();
+  if (q->n_algorithms > 1 || q->shape.batch > 1 || q->shape.heads > 1)
+    sandbox_fail(lua, "attention: it is of one algorithm and one head");
+  AttentionConfig config = {.softmax = {.precision = attention_precision(q->shape.dtype), .without_max = r.no_max}};
+  if (*r.precision && precision_from_name(r.precision, &config.softmax.precision, &error))
+    sandbox_refuse(lua, "attention", &error);
+  if (q->block) q->tiling.B_r = q->tiling.B_c = q->block;
+  if (!q->tiling.B_r) q->tiling.B_r = 16;
+  if (!q->tiling.B_c) q->tiling.B_c = 16;
+  if (plan_make(&plan, &q->shape, &q->tiling, &error)) sandbox_refuse(lua, "attention", &error);
+  sandbox_charge(lua, 1000 + 2 * (double)plan.shape.N_q * (double)plan.shape.N_k * (double)plan.shape.d +
+                          50 * (double)schedule_n_steps(s, &plan));
+  size_t bytes = 0;
+  if (attention_bytes(&plan, s, &bytes, &error)) sandbox_refuse(lua, "attention", &error);
   Attention *attention = NULL;
   void *memory = lua_newuserdatauv(lua, bytes, 0);
-  if (attention_start(memory, &run.plan, run.schedule, &run.config, &attention, &error))
-    sandbox_refuse(lua, "attention", &error);
-  attention_fill(attention, run.inputs, run.seed, 0, 0);
+  if (attention_start(memory, &plan, s, &config, &attention, &error)) sandbox_refuse(lua, "attention", &error);
+  attention_fill(attention, r.inputs ? INPUT_OUTLIERS : INPUT_NORMAL, (uint64_t)r.seed, 0, 0);
   Cursor cursor = {0};
-  if (attention_walk(attention, run.schedule, &cursor, UINT64_MAX, &error)) sandbox_refuse(lua, "attention", &error);
+  if (attention_walk(attention, s, &cursor, UINT64_MAX, &error)) sandbox_refuse(lua, "attention", &error);
   push_result(lua, attention, cursor.step);
   return 1;
 }
