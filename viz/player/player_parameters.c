@@ -152,10 +152,8 @@ void parameter_scale_N(Player *p, int direction) {
     player_say(p, true, "Not possible: N is 1, and there is nothing smaller");
     return;
   }
-  for (int k = 0; k < 2; k++) {
-    if (direction > 0 && *N[k] > INT64_MAX / 2) return;
-    if (*N[k]) *N[k] = direction > 0 ? *N[k] * 2 : *N[k] > 1 ? *N[k] / 2 : 1;
-  }
+  for (int k = 0; k < 2; k++)
+    if (*N[k]) *N[k] = direction > 0 ? *N[k] * 2 : max64(1, *N[k] / 2);
   player_apply(p, &r);
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "sim/base/ascii.h"
-#include "viz/text/print.h"
 
 #define MARGIN       18.0
 #define FOOT         56.0
@@ -607,24 +606,4 @@ static bool on_event(void *panel, Player *player, const SideEvent *e, Box box) {
 
 SidePanel lesson_panel_side(LessonPanel *panel) {
   return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event, .waits = waits_for_file};
-}
-
-/* ---- In words -------------------------------------------------------------------------------------------- */
-
-void lesson_panel_words(LessonPanel *p, FILE *out) {
-  make_stale(p);
-  const Flow *f = &p->flow;
-  for (size_t k = 0; k < f->n; k++) {
-    const FlowPiece *piece = &f->pieces[k];
-    for (int c = 0; piece->kind == PIECE_TABLE && c < piece->n_columns * piece->n_rows; c++)
-      text_say(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text),
-               (c + 1) % piece->n_columns ? " | " : "\n");
-    if (piece->kind == PIECE_TABLE) continue;
-    if (piece->widget >= 0)
-      fprintf(out, "[%s] ",
-              piece->kind == PIECE_FIELD    ? "answer"
-              : piece->kind == PIECE_OPTION ? text_store_get(&f->store, piece->mark)
-                                            : "press");
-    text_say(out, "%s\n", text_store_get(&f->store, piece->text));
-  }
 }

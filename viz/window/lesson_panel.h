@@ -86,7 +86,4 @@ SidePanel lesson_panel_side(LessonPanel *panel);
 /* Makes the page anew from the session. Part of the panel: viz/window/lesson_panel_page.c. */
 void lesson_panel_make(LessonPanel *panel);
 
-/* All text of the page, for tests: a line each, with "[x]" before what can be pressed. */
-void lesson_panel_words(LessonPanel *panel, FILE *out);
-
 #endif

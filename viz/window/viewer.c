@@ -105,21 +105,20 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     v->cover.draw(v->cover.data, p, cr, box_at(0, 0, v->width, v->height), 1, viewer_theme(v));
     return;
   }
-  if (v->is_framed) {
+  if (v->is_framed)
     v->controls = (Controls){.scene = box_at(0, 0, v->width, v->height), .unit = 1};
-    draw_scene(v, cr);
-    if (v->hover.kind == HIT_NONE) return;
-    scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
-    overlay_tooltip(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
-    return;
-  }
-  controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
+  else
+    controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
   const Control *pointed =
       v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
   draw_scene(v, cr);
+  if (!pointed && v->hover.kind != HIT_NONE) scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
+  if (v->is_framed) { /* no control is there */
+    if (*tooltip) overlay_tooltip(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
+    return;
+  }
   draw_side(v, cr);
   controls_draw(&v->controls, p, cr, pointed);
-  if (!pointed && v->hover.kind != HIT_NONE) scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
   overlay_draw(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
 }
 

@@ -196,20 +196,17 @@ void viewer_release(Viewer *v, int button) {
 }
 
 void viewer_wheel(Viewer *v, int turns) {
-  if (viewer_is_covered(v)) {
-    for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--)
-      viewer_key(v, turns > 0 ? SIDE_KEY_LEFT : SIDE_KEY_RIGHT, false, false);
-    return;
-  }
-  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  const bool is_covered = viewer_is_covered(v);
+  const Control *at = is_covered ? NULL : controls_at(&v->controls, v->mouse_x, v->mouse_y);
   if (!at && viewer_is_over_side(v)) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
     return;
   }
-  for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
-    if (at && at->more != INPUT_NONE)
+  for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--)
+    if (is_covered)
+      viewer_key(v, turns > 0 ? SIDE_KEY_LEFT : SIDE_KEY_RIGHT, false, false);
+    else if (at && at->more != INPUT_NONE)
       viewer_act(v, turns > 0 ? at->more : at->less);
     else
       viewer_act(v, turns > 0 ? INPUT_EVENT_BACK : INPUT_EVENT_NEXT);
-  }
 }
