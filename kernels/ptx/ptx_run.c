@@ -56,6 +56,7 @@ typedef struct {
   int32_t group; /* SMs that one cluster lies on */
   int64_t n_clusters, end, n_begun;
   int32_t n_groups, n_ranks;
+  bool spills; /* blocks of the next SMs begin, too */
 } Dealer;
 
 /* The next cluster and its first SM; -1: none is left (of this SM, with the first cache). */
@@ -64,10 +65,12 @@ static int64_t deal(const Run *run, Dealer *d, int32_t *sm) {
     *sm = (int32_t)(d->next % d->n_groups) * d->n_ranks;
     return d->next < d->end ? d->next++ : -1;
   }
+  int64_t cluster = deal_cluster(d->n_clusters, d->n_groups, d->group, d->next++);
+  if (cluster < 0 && d->spills && d->group + 1 < d->n_groups)
+    d->group++, d->next = 1, cluster = deal_cluster(d->n_clusters, d->n_groups, d->group, 0);
   *sm = d->group * d->n_ranks;
-  return deal_cluster(d->n_clusters, d->n_groups, d->group, d->next) < 0
-             ? -1
-             : deal_cluster(d->n_clusters, d->n_groups, d->group, d->next++);
+  if (cluster < 0) d->next--;
+  return cluster;
 }
 
 /* Fills empty places; gives how many blocks are alive. */
@@ -113,29 +116,31 @@ static bool stuck(Run *run) {
   return true;
 }
 
-/* One turn of a block's warps. *moved: something happened that was no waiting. */
-static bool turn(Run *run, Block *b, bool *moved, bool *yields) {
+/* One turn of a block's warps. *moved: something happened that was no waiting. *waits: each asks memory in a loop. */
+static bool turn(Run *run, Block *b, bool *moved, bool *yields, bool *waits) {
   for (int32_t k = 0; k < run->warps_per_block; k++) {
     Warp *w = &run->warps[b->first_warp + k];
     if (!w->alive || !can_run(w)) continue;
+    const uint32_t turns = w->turns;
     const WarpState s = run->step(run, b, w);
     if (s == WARP_ERROR) return false;
     if (s == WARP_YIELDS)
       *yields = true;
     else
       *moved = true;
+    *waits &= s == WARP_YIELDS || (s == WARP_REQUEST && w->turns > turns);
   }
   return true;
 }
 
 static bool run_blocks(Run *run, Dealer *d) {
-  int32_t idle = 0;
+  int32_t idle = 0, asks = 0;
   while (fill_places(run, d)) {
-    bool moved = false, yields = false, left = false;
+    bool moved = false, yields = false, left = false, waits = true;
     for (int32_t p = 0; p < run->n_places; p++) {
       Block *b = &run->blocks[p];
       if (b->index < 0) continue;
-      if (!turn(run, b, &moved, &yields)) return false;
+      if (!turn(run, b, &moved, &yields, &waits)) return false;
       if (b->alive) continue;
       left = true;
       if (d->n_ranks == 1) b->index = -1;
@@ -147,6 +152,11 @@ static bool run_blocks(Run *run, Dealer *d) {
       for (int32_t r = 0; !alive && r < d->n_ranks; r++) run->blocks[p + r].index = -1;
     }
     idle = moved || left ? 0 : idle + 1;
+    asks = waits && !left ? asks + 1 : 0;
+    if (run->cache && asks == 1000) {
+      d->spills = run_make_places(run, 2 * run->n_places);
+      asks = 0;
+    }
     if (!idle) continue;
     if (!yields && idle > 1) {
       if (!run_give_up(run)) return stuck(run);
@@ -274,7 +284,7 @@ Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *resu
     const int64_t first = is_part ? d.n_clusters * (launch->part - 1) / launch->parts : 0;
     d.end = is_part ? d.n_clusters * launch->part / launch->parts : d.n_clusters;
     for (d.group = 0; d.group < groups && !run->status; d.group++) {
-      d.next = first;
+      d.next = first, d.spills = false;
       run_blocks(run, &d);
     }
     sum_up(run);
