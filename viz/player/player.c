@@ -25,20 +25,14 @@ void player_say(Player *p, bool is_warning, const char *format, ...) {
 
 /* ---- Problems -------------------------------------------------------------------------------------------- */
 
-/* A skip in a row of them takes its part of one beat. */
-static double beats_of(const Player *p) {
-  const Snapshot *now = &p->now;
-  if (!now->has_event) return 1;
-  if (now->event.kind == EVENT_SKIP)
-    return 1.0 / (double)((uint64_t)now->n_skips +
-                          (now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0));
-  return 1;
-}
-
 void player_show(Player *p, uint64_t step) {
+  const Snapshot *now = &p->now;
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
-  p->beats = beats_of(p);
+  p->beats = 1;
+  if (!now->has_event || now->event.kind != EVENT_SKIP) return;
+  const uint64_t left = now->has_next && now->next.kind == EVENT_SKIP ? stage_beat(&p->stage, now->step) : 0;
+  p->beats = 1.0 / (double)((uint64_t)now->n_skips + left); /* a skip in a row of them takes its part of one */
 }
 
 /* Tiles that do not fit are shown, with the reason and what would fit. */

@@ -84,13 +84,6 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
   lay(c, cr, middle, c->n, in_one_row ? width - left - second : left, c->bar.y + bar - row);
 }
 
-/* The way through the run at the foot of the scene. */
-static void lay_scrub(Controls *c, const Player *p) {
-  const SceneView view = {.presentation = p->presentation};
-  const Box strip = scene_scrub(&view, c->scene.width, c->scene.height);
-  if (strip.height > 0) add(c, CONTROL_SCRUB, INPUT_NONE, "scrub")->box = strip;
-}
-
 void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side,
                      bool wants_bar) {
   memset(c, 0, sizeof *c);
@@ -99,7 +92,9 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
   if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height >= SMALL_WINDOW && width >= SMALL_WINDOW && (!p->presentation || wants_bar))
     lay_bar(c, p, cr, width, height);
-  lay_scrub(c, p);
+  const SceneView view = {.presentation = p->presentation};
+  c->scrub = scene_scrub(&view, c->scene.width, c->scene.height);
+  if (c->scrub.height > 0) add(c, CONTROL_SCRUB, INPUT_NONE, "scrub")->box = c->scrub;
 }
 
 const Control *controls_at(const Controls *c, double x, double y) {
@@ -111,10 +106,7 @@ const Control *controls_at(const Controls *c, double x, double y) {
 }
 
 double controls_scrub_part(const Controls *c, double x) {
-  Box line = {0};
-  for (int k = 0; k < c->n; k++)
-    if (c->items[k].kind == CONTROL_SCRUB) line = c->items[k].box;
-  return line.width > 0 ? fmax(0, fmin(1, (x - line.x) / line.width)) : 0;
+  return c->scrub.width > 0 ? fmax(0, fmin(1, (x - c->scrub.x) / c->scrub.width)) : 0;
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */

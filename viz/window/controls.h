@@ -38,6 +38,7 @@ enum { CONTROLS_MAX = 10 };
 typedef struct {
   Control items[CONTROLS_MAX];
   int n;
+  Box scrub;   /* the way through the run, at the foot of the scene; empty: not shown */
   Box scene;   /* where the scene is drawn */
   Box side;    /* the panel beside the scene; empty: not shown */
   Box bar;     /* empty: not shown */

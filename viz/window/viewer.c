@@ -49,7 +49,7 @@ void viewer_tick(Viewer *v, double seconds) {
 }
 
 /* A frame has its controls elsewhere. */
-bool viewer_is_too_small(const Viewer *v) {
+static bool is_too_small(const Viewer *v) {
   return v->width < VIEWER_LEAST_WIDTH || v->height < (v->is_framed ? FRAME_LEAST_HEIGHT : VIEWER_LEAST_HEIGHT);
 }
 
@@ -82,21 +82,11 @@ bool viewer_is_over_side(const Viewer *v) {
          v->mouse_y < b.y + b.height;
 }
 
-static void draw_side(Viewer *v, cairo_t *cr) {
-  const Box at = v->controls.side;
-  if (at.width <= 0 || at.height <= 0) return;
-  cairo_save(cr);
-  cairo_rectangle(cr, at.x, at.y, at.width, at.height);
-  cairo_clip(cr);
-  v->side->draw(v->side->data, v->player, cr, at, v->controls.unit, viewer_theme(v));
-  cairo_restore(cr);
-}
-
 void viewer_draw(Viewer *v, cairo_t *cr) {
   const Player *p = v->player;
   char tooltip[TOOLTIP_BYTES] = "";
   v->is_dirty = false;
-  if (viewer_is_too_small(v)) {
+  if (is_too_small(v)) {
     theme_use(cr, viewer_theme(v)->background, 1);
     cairo_paint(cr);
     return;
@@ -117,7 +107,14 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     if (*tooltip) overlay_tooltip(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
     return;
   }
-  draw_side(v, cr);
+  const Box side = v->controls.side;
+  if (side.width > 0 && side.height > 0) {
+    cairo_save(cr);
+    cairo_rectangle(cr, side.x, side.y, side.width, side.height);
+    cairo_clip(cr);
+    v->side->draw(v->side->data, p, cr, side, v->controls.unit, viewer_theme(v));
+    cairo_restore(cr);
+  }
   controls_draw(&v->controls, p, cr, pointed);
   overlay_draw(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
 }
@@ -133,7 +130,7 @@ void viewer_find_hover(Viewer *v) {
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) && v->drag == DRAG_NONE &&
-      !viewer_is_too_small(v))
+      !is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;
   v->hover = hit;

@@ -55,8 +55,7 @@ void viewer_find_hover(Viewer *viewer);        /* after events, before drawing *
 bool viewer_is_covered(const Viewer *viewer);
 bool viewer_is_moving(const Viewer *viewer);      /* time changes what is drawn */
 void viewer_tick(Viewer *viewer, double seconds); /* time passes; is_dirty when anything changed */
-bool viewer_is_too_small(const Viewer *viewer);
-bool viewer_wants_bar(const Viewer *viewer); /* in presentation mode it is away until then */
+bool viewer_wants_bar(const Viewer *viewer);      /* in presentation mode it is away until then */
 bool viewer_is_over_side(const Viewer *viewer);
 const Theme *viewer_theme(const Viewer *viewer);
 
