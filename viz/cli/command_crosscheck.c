@@ -169,7 +169,9 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
     judge->once = strstr(name, "-one-pass/") || strstr(name, "-turns/");
     if (!status && on_h100) status = add_h100_file(c, path, o, n_added, error);
     if (!status && !on_h100) status = add_file(c, judge, path, o, n_added, error);
-    if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
+    if (!c) continue;
+    progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
+    progress_foretell(progress, (double)(i + 1) / N_RECORDED);
   }
   return status;
 }
