@@ -88,13 +88,19 @@ static bool take_study(Request *r, const char *o) {
   return false;
 }
 
+static const struct {
+  const char *name;
+  bool Request::*flag;
+} FLAGS[] = {{"--list", &Request::list},
+             {"--verify", &Request::verify},
+             {"--count", &Request::count},
+             {"--time", &Request::time},
+             {"--once", &Request::once}};
+
 static bool take_flag(Request *r, const char *o) {
-  if (!strcmp(o, "--list")) return r->list = true;
-  if (!strcmp(o, "--verify")) return r->verify = true;
-  if (!strcmp(o, "--count")) return r->count = true;
-  if (!strcmp(o, "--time")) return r->time = true;
+  for (const auto &f : FLAGS)
+    if (!strcmp(o, f.name)) return r->*f.flag = true;
   if (!strcmp(o, "--all")) return r->list = r->verify = r->count = r->time = true;
-  if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
   if (!strcmp(o, "--counters")) return r->format = FORMAT_COUNTERS, r->count = true;
@@ -102,56 +108,53 @@ static bool take_flag(Request *r, const char *o) {
   return take_study(r, o);
 }
 
+enum { MAX_N = 1 << 24, MAX_HEADS = 65535, MAX_D = 4096, MAX_BLOCK = 4096 };
+
+/* Counts, and where they go: into the shape, or into the block. */
 static const struct {
   const char *name, *other;
-} VALUES[] = {{"-N", "--seq-len"},   {"--seq-len-k", ""},   {"-d", "--head-dim"}, {"--batch", ""},
-              {"--heads", ""},       {"--kv-heads", ""},    {"--dtype", ""},      {"--block", ""},
-              {"--block-q", "--br"}, {"--block-k", "--bc"}, {"--seed", ""},       {"--repeats", ""},
-              {"--rung", ""},        {"--shapes", ""},      {"--apart", ""},      {"--splits", ""}};
-enum {
-  V_N,
-  V_N_K,
-  V_D,
-  V_BATCH,
-  V_HEADS,
-  V_KV_HEADS,
-  V_DTYPE,
-  V_BLOCK,
-  V_BLOCK_Q,
-  V_BLOCK_K,
-  V_SEED,
-  V_REPEATS,
-  V_RUNG,
-  V_SHAPES,
-  V_APART,
-  V_SPLITS,
-  N_VALUES
-};
+  int64_t most;
+  int64_t Shape::*of_shape;
+  int Block::*of_block;
+} COUNTS[] = {
+    {"-N", "--seq-len", MAX_N, &Shape::N_q, nullptr},       {"--seq-len-k", "", MAX_N, &Shape::N_k, nullptr},
+    {"-d", "--head-dim", MAX_D, &Shape::d, nullptr},        {"--batch", "", MAX_HEADS, &Shape::batch, nullptr},
+    {"--heads", "", MAX_HEADS, &Shape::heads, nullptr},     {"--kv-heads", "", MAX_HEADS, &Shape::kv_heads, nullptr},
+    {"--block-q", "--br", MAX_BLOCK, nullptr, &Block::B_r}, {"--block-k", "--bc", MAX_BLOCK, nullptr, &Block::B_c},
+    {"--splits", "", 1024, nullptr, &Block::n_splits}};
 
-static void take_value(Request *r, int option, const char *name, const char *value) {
-  enum { MAX_N = 1 << 24, MAX_HEADS = 65535, MAX_D = 4096, MAX_BLOCK = 4096 };
-  switch (option) {
-  case V_N: r->shape.N_q = small_count_of(name, value, MAX_N), r->has_shape = true; break;
-  case V_N_K: r->shape.N_k = small_count_of(name, value, MAX_N); break;
-  case V_D: r->shape.d = small_count_of(name, value, MAX_D); break;
-  case V_BATCH: r->shape.batch = small_count_of(name, value, MAX_HEADS); break;
-  case V_HEADS: r->shape.heads = small_count_of(name, value, MAX_HEADS); break;
-  case V_KV_HEADS: r->shape.kv_heads = small_count_of(name, value, MAX_HEADS); break;
-  case V_BLOCK: r->block.B_r = r->block.B_c = small_count_of(name, value, MAX_BLOCK); break;
-  case V_BLOCK_Q: r->block.B_r = small_count_of(name, value, MAX_BLOCK); break;
-  case V_BLOCK_K: r->block.B_c = small_count_of(name, value, MAX_BLOCK); break;
-  case V_SEED: r->seed = (uint64_t)count_of(name, value); break;
-  case V_APART: r->apart = (uint64_t)count_of(name, value); break;
-  case V_SPLITS: r->block.n_splits = small_count_of(name, value, 1024); break;
-  case V_REPEATS: r->repeats = small_count_of(name, value, 10000); break;
-  case V_RUNG: add_rungs(value, &r->rungs); break;
-  case V_SHAPES: r->shapes = value ? value : ""; break;
-  case V_DTYPE:
-    r->has_dtype = true;
-    if (!value || !dtype_from_name(value, &r->shape.dtype) || r->shape.dtype == DTYPE_FP8)
-      usage("--dtype", "the kernels take fp16, bf16 and fp32");
-    break;
+static bool take_count(Request *r, const char *o, const char *value) {
+  for (const auto &c : COUNTS) {
+    if (strcmp(o, c.name) && strcmp(o, c.other)) continue;
+    const int n = small_count_of(o, value, c.most);
+    if (c.of_block) return r->block.*c.of_block = n, true;
+    r->shape.*c.of_shape = n;
+    r->has_shape |= c.of_shape == &Shape::N_q;
+    return true;
   }
+  return false;
+}
+
+static void take_value(Request *r, const char *o, const char *value) {
+  if (take_count(r, o, value)) return;
+  if (!strcmp(o, "--block"))
+    r->block.B_r = r->block.B_c = small_count_of(o, value, MAX_BLOCK);
+  else if (!strcmp(o, "--seed"))
+    r->seed = (uint64_t)count_of(o, value);
+  else if (!strcmp(o, "--apart"))
+    r->apart = (uint64_t)count_of(o, value);
+  else if (!strcmp(o, "--repeats"))
+    r->repeats = small_count_of(o, value, 10000);
+  else if (!strcmp(o, "--rung"))
+    add_rungs(value, &r->rungs);
+  else if (!strcmp(o, "--shapes"))
+    r->shapes = value ? value : "";
+  else if (strcmp(o, "--dtype"))
+    usage(o, "no such option");
+  else if (!value || !dtype_from_name(value, &r->shape.dtype) || r->shape.dtype == DTYPE_FP8)
+    usage(o, "the kernels take fp16, bf16 and fp32");
+  else
+    r->has_dtype = true;
 }
 
 static void take_options(Request *r, int argc, char **argv) {
@@ -161,10 +164,7 @@ static void take_options(Request *r, int argc, char **argv) {
       exit(0);
     }
     if (take_flag(r, argv[i])) continue;
-    int option = 0;
-    while (option < N_VALUES && strcmp(argv[i], VALUES[option].name) && strcmp(argv[i], VALUES[option].other)) option++;
-    if (option == N_VALUES) usage(argv[i], "no such option");
-    take_value(r, option, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+    take_value(r, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
     r->has_values = true;
     i++;
   }
@@ -242,77 +242,93 @@ void results_end(const Request &request) {
   if (request.format == FORMAT_JSON) puts("\n]}");
 }
 
-static unsigned long long sum(const unsigned long long *bytes) {
-  unsigned long long total = 0;
+typedef unsigned long long Bytes;
+
+static Bytes sum(const Bytes *bytes) {
+  Bytes total = 0;
   for (int t = 0; t < KERNEL_TENSORS; t++) total += bytes[t];
   return total;
 }
 
+static bool is_mode(const Result &r, const char *mode) { return !strcmp(r.mode, mode); }
+
+static const char *inputs_of(const Result &r) { return r.outliers ? "outliers" : "normal"; }
+
+/* Bytes read and written, by the kernel and by the model. */
+static void print_bytes(const Result &r, const char *format, const char *good) {
+  printf(format, good, sum(r.counts.read), sum(r.counts.write), (Bytes)kernel_traffic_read(&r.model),
+         (Bytes)kernel_traffic_write(&r.model));
+}
+
+/* Dtype to head_dim: the columns of each row of CSV. */
+static void print_shape(const Result &r) {
+  const Shape &s = r.shape;
+  printf("%s,%s", r.rung->name, dtype_name(s.dtype));
+  for (const int64_t n : {s.batch, s.heads, s.kv_heads, s.N_q, s.N_k, s.d}) printf(",%lld", (long long)n);
+  printf(",%d,%d,%d,", s.causal, r.block.B_r, r.block.B_c);
+}
+
 static void print_table(const Result &r) {
-  char heads[16], block[16];
-  snprintf(heads, sizeof heads, "%lld/%lld", (long long)r.shape.heads, (long long)r.shape.kv_heads);
-  snprintf(block, sizeof block, "%dx%d", r.block.B_r, r.block.B_c);
-  printf("%-7s %-15s %-5s %5lld %6s %7lld %7lld %4lld %-6s %-8s ", r.mode, r.rung->name, dtype_name(r.shape.dtype),
-         (long long)r.shape.batch, heads, (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d,
-         r.shape.causal ? "causal" : "none", block);
+  const Shape &s = r.shape;
+  const std::string heads = std::to_string(s.heads) + "/" + std::to_string(s.kv_heads),
+                    block = std::to_string(r.block.B_r) + "x" + std::to_string(r.block.B_c);
+  printf("%-7s %-15s %-5s %5lld %6s %7lld %7lld %4lld %-6s %-8s ", r.mode, r.rung->name, dtype_name(s.dtype),
+         (long long)s.batch, heads.c_str(), (long long)s.N_q, (long long)s.N_k, (long long)s.d,
+         s.causal ? "causal" : "none", block.c_str());
   if (!r.note.empty())
     printf("left out: %s\n", r.note.c_str());
-  else if (!strcmp(r.mode, "verify"))
+  else if (is_mode(r, "verify"))
     printf("%s  worst row %.2e of %.1e  RMSE %.2e  %s\n", r.good ? "right" : "WRONG", r.verdict.worst_row, r.tolerance,
-           r.verdict.rmse, r.outliers ? "outliers" : "normal");
-  else if (!strcmp(r.mode, "count"))
-    printf("%s  read %llu of %llu  written %llu of %llu\n", r.good ? "equal" : "DIFFERS", sum(r.counts.read),
-           (unsigned long long)kernel_traffic_read(&r.model), sum(r.counts.write),
-           (unsigned long long)kernel_traffic_write(&r.model));
+           r.verdict.rmse, inputs_of(r));
+  else if (is_mode(r, "count"))
+    print_bytes(r, "%1$s  read %2$llu of %4$llu  written %3$llu of %5$llu\n", r.good ? "equal" : "DIFFERS");
   else
     printf("%10.1f us warm %10.1f us cold %8.2f TFLOP/s\n", r.warm_us, r.cold_us, r.tflops);
 }
 
 static void print_csv(const Result &r) {
-  const unsigned long long *in = r.counts.read, *out = r.counts.write;
-  printf("%s,%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%d,%s,%.6g,%.6g,%.6g,%lld,", r.mode, r.rung->name,
-         dtype_name(r.shape.dtype), (long long)r.shape.batch, (long long)r.shape.heads, (long long)r.shape.kv_heads,
-         (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
-         r.good, r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse,
+  const Bytes *in = r.counts.read, *out = r.counts.write;
+  printf("%s,", r.mode);
+  print_shape(r);
+  printf("%d,%s,%.6g,%.6g,%.6g,%lld,", r.good, inputs_of(r), r.verdict.worst_row, r.tolerance, r.verdict.rmse,
          (long long)r.verdict.rows_checked);
-  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu,%llu,%llu,"
-         "%llu,%llu,%llu\n",
-         in[KERNEL_Q], in[KERNEL_K], in[KERNEL_V], in[KERNEL_S], in[KERNEL_P], in[KERNEL_O], in[KERNEL_STATS],
-         out[KERNEL_S], out[KERNEL_P], out[KERNEL_O], out[KERNEL_STATS],
-         (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
-         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[KERNEL_PAGES], in[KERNEL_dO],
-         in[KERNEL_dQ], out[KERNEL_dQ], out[KERNEL_dK], out[KERNEL_dV]);
+  for (int t = KERNEL_Q; t <= KERNEL_STATS; t++) printf("%llu,", in[t]);
+  for (int t = KERNEL_S; t <= KERNEL_STATS; t++) printf("%llu,", out[t]);
+  printf("%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d", (Bytes)kernel_traffic_read(&r.model),
+         (Bytes)kernel_traffic_write(&r.model), r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits);
+  for (int t = KERNEL_PAGES; t <= KERNEL_dQ; t++) printf(",%llu", in[t]);
+  for (int t = KERNEL_dQ; t <= KERNEL_dV; t++) printf(",%llu", out[t]);
+  puts("");
 }
 
 static void print_json(const Result &r, bool first) {
+  const Shape &s = r.shape;
+  const char *good = r.good ? "true" : "false";
   printf("%s\n  {\"mode\": \"%s\", \"rung\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, \"heads\": %lld, "
          "\"kv_heads\": %lld, \"seq_q\": %lld, \"seq_k\": %lld, \"head_dim\": %lld, \"causal\": %s, \"block_q\": %d, "
          "\"block_k\": %d, ",
-         first ? "" : ",", r.mode, r.rung->name, dtype_name(r.shape.dtype), (long long)r.shape.batch,
-         (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q, (long long)r.shape.N_k,
-         (long long)r.shape.d, r.shape.causal ? "true" : "false", r.block.B_r, r.block.B_c);
+         first ? "" : ",", r.mode, r.rung->name, dtype_name(s.dtype), (long long)s.batch, (long long)s.heads,
+         (long long)s.kv_heads, (long long)s.N_q, (long long)s.N_k, (long long)s.d, s.causal ? "true" : "false",
+         r.block.B_r, r.block.B_c);
   if (!r.note.empty())
     printf("\"left_out\": \"%s\"}", r.note.c_str());
-  else if (!strcmp(r.mode, "verify"))
-    printf("\"right\": %s, \"inputs\": \"%s\", \"worst_row_error\": %.6g, \"tolerance\": %.6g, \"rmse\": %.6g}",
-           r.good ? "true" : "false", r.outliers ? "outliers" : "normal",
-           r.verdict.worst_row < 1e300 ? r.verdict.worst_row : 1e300, r.tolerance,
+  else if (is_mode(r, "verify"))
+    printf("\"right\": %s, \"inputs\": \"%s\", \"worst_row_error\": %.6g, \"tolerance\": %.6g, \"rmse\": %.6g}", good,
+           inputs_of(r), r.verdict.worst_row < 1e300 ? r.verdict.worst_row : 1e300, r.tolerance,
            r.verdict.rmse == r.verdict.rmse ? r.verdict.rmse : 1e300);
-  else if (!strcmp(r.mode, "count"))
-    printf("\"equal\": %s, \"read_bytes\": %llu, \"write_bytes\": %llu, \"model_read_bytes\": %llu, "
-           "\"model_write_bytes\": %llu}",
-           r.good ? "true" : "false", sum(r.counts.read), sum(r.counts.write),
-           (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model));
+  else if (is_mode(r, "count"))
+    print_bytes(r,
+                "\"equal\": %s, \"read_bytes\": %llu, \"write_bytes\": %llu, \"model_read_bytes\": %llu, "
+                "\"model_write_bytes\": %llu}",
+                good);
   else
     printf("\"warm_us\": %.3f, \"cold_us\": %.3f, \"tflops\": %.3f}", r.warm_us, r.cold_us, r.tflops);
 }
 
 static void print_counters(const Result &r) {
-  if (strcmp(r.mode, "count") || !r.note.empty()) return;
-  printf("%s,%s,%lld,%lld,%lld,%lld,%lld,%lld,%d,%d,%d,%d,%llu,%llu\n", r.rung->name, dtype_name(r.shape.dtype),
-         (long long)r.shape.batch, (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q,
-         (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
-         r.block.n_splits ? r.block.n_splits : 1, sum(r.counts.read), sum(r.counts.write));
+  if (!is_mode(r, "count") || !r.note.empty()) return;
+  print_shape(r);
+  printf("%d,%llu,%llu\n", r.block.n_splits ? r.block.n_splits : 1, sum(r.counts.read), sum(r.counts.write));
 }
 
 void result_print(const Request &request, const Result &result, bool first) {
