@@ -36,20 +36,27 @@ static Block block_for(const Gpu &gpu, const Request &request, const Rung &rung,
   Block block = rung_block(rung, request.block, s.d, s.dtype);
   block.n_splits = 0;
   if (!rung.default_splits) return block;
-  Attention a = {};
-  a.batch = (int)s.batch, a.heads = (int)s.heads, a.kv_heads = (int)s.kv_heads;
-  a.N_q = (int)s.N_q, a.N_k = (int)s.N_k, a.d = (int)s.d;
-  block.n_splits = request.block.n_splits ? request.block.n_splits : rung.default_splits(a, gpu.n_sms);
+  const int n = request.block.n_splits;
+  block.n_splits = n ? n : rung.default_splits(attention_of(s), gpu.n_sms);
   return block;
+}
+
+static std::string sizes_of(const Rung &rung, const char *between) {
+  std::string text;
+  for (int i = 0; i < 4 && rung.head_dims[i]; i++) text += (i ? between : "") + std::to_string(rung.head_dims[i]);
+  return text;
+}
+
+static std::string blocks_of(const Rung &rung) {
+  std::string text;
+  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++)
+    text += (i ? ", " : "") + std::to_string(rung.blocks[i].B_r) + "x" + std::to_string(rung.blocks[i].B_c);
+  return text;
 }
 
 /* "" when the rung can run this here, else why not and what would do. */
 static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, Block b) {
   char text[200] = "";
-  std::string ds, blocks;
-  for (int i = 0; i < 4 && rung.head_dims[i]; i++) ds += (i ? " or " : "") + std::to_string(rung.head_dims[i]);
-  for (int i = 0; i < 8 && rung.blocks[i].B_r; i++)
-    blocks += (i ? ", " : "") + std::to_string(rung.blocks[i].B_r) + "x" + std::to_string(rung.blocks[i].B_c);
   const size_t shared = rung.shared_bytes ? rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) : 0;
   if (gpu.sm < rung.oldest_sm)
     snprintf(text, sizeof text, "needs compute capability %d.%d; this GPU has %d.%d", rung.oldest_sm / 10,
@@ -60,9 +67,9 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
   else if (s.dtype == DTYPE_FP32 && !rung.takes_fp32)
     snprintf(text, sizeof text, "takes fp16 or bf16, not fp32");
   else if (!rung_takes_d(rung, s.d))
-    snprintf(text, sizeof text, "takes d = %s, not %lld", ds.c_str(), (long long)s.d);
+    snprintf(text, sizeof text, "takes d = %s, not %lld", sizes_of(rung, " or ").c_str(), (long long)s.d);
   else if (!rung_takes_block(rung, b))
-    snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks.c_str(), b.B_r, b.B_c);
+    snprintf(text, sizeof text, "takes blocks %s, not %dx%d", blocks_of(rung).c_str(), b.B_r, b.B_c);
   else if (shared > (size_t)gpu.shared_bytes)
     snprintf(text, sizeof text,
              "a %dx%d block at d = %lld needs %zu bytes of shared memory and this GPU gives %d: choose a smaller block",
@@ -261,10 +268,7 @@ static void list_rungs(const Request &request) {
   if (request.format != FORMAT_TABLE) return;
   for (int i = 0; i < plain::N_RUNGS; i++) {
     const Rung &r = *plain::RUNGS[i];
-    std::string ds, blocks;
-    for (int k = 0; k < 4 && r.head_dims[k]; k++) ds += (k ? ", " : "") + std::to_string(r.head_dims[k]);
-    for (int k = 0; k < 8 && r.blocks[k].B_r > 1; k++)
-      blocks += (k ? ", " : "") + std::to_string(r.blocks[k].B_r) + "x" + std::to_string(r.blocks[k].B_c);
+    const std::string ds = sizes_of(r, ", "), blocks = r.blocks[0].B_r > 1 ? blocks_of(r) : "";
     printf("%d %-15s %-48s sm_%d+  d: %-8s blocks: %s\n", r.number, r.name, r.title, r.oldest_sm,
            ds.empty() ? "any" : ds.c_str(),
            !blocks.empty()   ? blocks.c_str()

@@ -29,6 +29,14 @@ Block rung_block(const Rung &rung, Block asked, int64_t d, Dtype dtype) {
   return rung.default_block ? rung.default_block((int)d, dtype_bytes(dtype)) : rung.blocks[0];
 }
 
+Attention attention_of(const Shape &s) {
+  Attention a = {};
+  a.batch = (int)s.batch, a.heads = (int)s.heads, a.kv_heads = (int)s.kv_heads;
+  a.N_q = (int)s.N_q, a.N_k = (int)s.N_k, a.d = (int)s.d;
+  a.causal = s.causal;
+  return a;
+}
+
 static size_t pages_per_sequence(const Shape &s) { return (size_t)ceil_div(s.N_k, PAGE_KEYS); }
 
 /* Any order of pages will do: each sequence's lie one batch apart, the last first. */
@@ -55,7 +63,7 @@ static std::vector<unsigned char> in_pages(const Shape &s, const std::vector<int
 }
 
 Problem::Problem(const Rung &rung, const Shape &s, Block block, const Inputs *inputs, const Training *training)
-    : a(), more() {
+    : a(attention_of(s)), more() {
   const int n_splits = block.n_splits ? block.n_splits : 1;
   const size_t size = (size_t)dtype_bytes(s.dtype), rows = (size_t)(s.batch * s.heads * s.N_q), d = (size_t)s.d;
   const size_t padded = (size_t)(s.batch * s.heads * ceil_div(s.N_q, block.B_r) * block.B_r);
@@ -94,9 +102,6 @@ Problem::Problem(const Rung &rung, const Shape &s, Block block, const Inputs *in
   put(PIECE_dQ_SUMS, "sums of dQ", &more.dQ_sums, rung.trains ? padded * d * sizeof(float) : 0);
   more.n_splits = n_splits;
   more.page_keys = PAGE_KEYS;
-  a.batch = (int)s.batch, a.heads = (int)s.heads, a.kv_heads = (int)s.kv_heads;
-  a.N_q = (int)s.N_q, a.N_k = (int)s.N_k, a.d = (int)s.d;
-  a.causal = s.causal;
   a.B_r = block.B_r, a.B_c = block.B_c;
   a.scale = 1 / sqrtf((float)s.d);
   a.more = &more;
