@@ -47,7 +47,7 @@ typedef struct {
   Measured read, write;
   bool at_hbm; /* the counts are those of HBM: everything once, but for S and P */
   Moves base;
-  double Q, K, V, O, S; /* one time each, all heads */
+  double Q, K, S; /* one time each, all heads; O is as large as Q, V as K */
   double sharp;
   Cause found[CANDIDATES_MAX];
   int n;
@@ -64,35 +64,37 @@ const char *cause_name(CauseKind kind) {
 
 static bool is_unfused(const KernelModel *model) { return schedule_find(model->schedule) == shipped_unfused(); }
 
-/* What a model moves; false: it has nothing for that shape. ideal: as its schedule alone says. */
-static bool moves_of(const KernelModel *model, bool ideal, const Shape *shape, const Tiling *tiling, Moves *m) {
+/* What a model moves; read -INFINITY, which is never offered: it has nothing for that shape. ideal: as its schedule
+ * alone says. */
+static Moves moves_of(const KernelModel *model, bool ideal, const Shape *shape, const Tiling *tiling) {
   KernelTraffic t;
-  if ((ideal ? kernel_model_ideal : kernel_model_traffic)(model, shape, tiling, &t, NULL)) return false;
-  *m = (Moves){.q = (double)t.read[KERNEL_Q], .k = (double)t.read[KERNEL_K], .v = (double)t.read[KERNEL_V]};
-  m->read = (double)kernel_traffic_read(&t);
-  m->write = (double)kernel_traffic_write(&t);
-  m->other = m->read - m->q - m->k - m->v;
-  return true;
+  if ((ideal ? kernel_model_ideal : kernel_model_traffic)(model, shape, tiling, &t, NULL))
+    return (Moves){.read = -INFINITY};
+  Moves m = {.q = (double)t.read[KERNEL_Q], .k = (double)t.read[KERNEL_K], .v = (double)t.read[KERNEL_V]};
+  m.read = (double)kernel_traffic_read(&t);
+  m.write = (double)kernel_traffic_write(&t);
+  m.other = m.read - m.q - m.k - m.v;
+  return m;
 }
 
-static bool moves_for(const Explain *x, const Shape *shape, const Tiling *tiling, Moves *m) {
-  return moves_of(x->model, is_unfused(x->model), shape, tiling, m);
+static Moves moves_for(const Explain *x, const Shape *shape, const Tiling *tiling) {
+  return moves_of(x->model, is_unfused(x->model), shape, tiling);
 }
 
 /* The row's shape by another schedule. */
-static bool moves_by(const Explain *x, const Schedule *schedule, Moves *m) {
+static Moves moves_by(const Explain *x, const Schedule *schedule) {
   KernelModel model = *x->model;
   model.schedule = model.name = schedule->name;
   model.unfused = NULL;
   model.skips_masked = schedule != shipped_unfused() && x->model->skips_masked;
-  return moves_of(&model, is_unfused(&model), &x->plan.shape, &x->plan.tiling, m);
+  return moves_of(&model, is_unfused(&model), &x->plan.shape, &x->plan.tiling);
 }
 
 /* At HBM each tensor comes once, and S and P as often as an unfused schedule has them. */
 static Moves moves_at_hbm(const Explain *x, bool unfused) {
-  Moves m = {.q = x->Q, .k = x->K, .v = x->V, .other = unfused ? 2 * x->S : 0};
+  Moves m = {.q = x->Q, .k = x->K, .v = x->K, .other = unfused ? 2 * x->S : 0};
   m.read = m.q + m.k + m.v + m.other;
-  m.write = x->O + m.other;
+  m.write = x->Q + m.other;
   return m;
 }
 
@@ -126,7 +128,7 @@ __attribute__((format(printf, 6, 7))) static void offer(Explain *x, CauseKind ki
   /* Half of the difference that it speaks of, and nothing worse elsewhere. */
   const double gained = read_was + write_was - read_off - write_off,
                spoken = says_read * read_was + says_write * write_was;
-  if (x->n == CANDIDATES_MAX || spoken <= 0 || gained < 0.5 * spoken || says_read * read_off > 0.25 ||
+  if (x->n == CANDIDATES_MAX || read < 0 || spoken <= 0 || gained < 0.5 * spoken || says_read * read_off > 0.25 ||
       says_write * write_off > 0.25)
     return;
   Cause *c = &x->found[x->n++];
@@ -207,17 +209,16 @@ static void besides(Explain *x) {
 static void mask(Explain *x) {
   Shape shape = x->plan.shape;
   KernelModel skips = *x->model;
-  Moves m;
   const bool masked = shape.causal || shape.window;
   if (x->at_hbm || (masked && !skips.skips_masked)) return; /* K and V come once either way */
   shape.causal = !masked;
   shape.window = 0;
   skips.skips_masked = true;
-  if (!moves_of(&skips, is_unfused(&skips), &shape, &x->plan.tiling, &m)) return;
+  const double read = moves_of(&skips, is_unfused(&skips), &shape, &x->plan.tiling).read;
   if (masked)
-    offer(x, CAUSE_MASK_NOT_SKIPPED, 0, m.read, x->base.write, "masked tiles are not skipped");
+    offer(x, CAUSE_MASK_NOT_SKIPPED, 0, read, x->base.write, "masked tiles are not skipped");
   else
-    offer(x, CAUSE_MASK_SKIPPED, 0.001, m.read, x->base.write, "a causal mask, whose tiles are skipped");
+    offer(x, CAUSE_MASK_SKIPPED, 0.001, read, x->base.write, "a causal mask, whose tiles are skipped");
 }
 
 /* Query heads that share K and V, as rows of one tile or each for itself. */
@@ -238,10 +239,10 @@ static void packing(Explain *x) {
 static int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 static void spills(Explain *x) {
-  Moves pure;
   const Shape *s = &x->plan.shape;
+  const Moves pure = moves_for(x, s, &x->plan.tiling);
   const int64_t keys = x->plan.tiling.B_c < s->N_k ? x->plan.tiling.B_c : s->N_k;
-  if (x->at_hbm || !x->write.known || !moves_for(x, s, &x->plan.tiling, &pure)) return;
+  if (x->at_hbm || !x->write.known || pure.read < 0) return;
   const double tiles = round(pure.k / ((double)keys * (double)s->d * (double)x->plan.element_bytes)),
                threads = (double)(x->context.threads ? x->context.threads : DEFAULT_THREADS),
                more = x->write.value - pure.write, described = (double)x->model->extra_write_bytes,
@@ -275,11 +276,11 @@ static void padding(Explain *x) {
             "rows of d = %lld %s as %lld elements", (long long)s->d, writes ? "moved" : "read", (long long)d);
   }
   Shape padded = *s;
-  Moves m;
   padded.N_q = round_up(s->N_q, x->plan.tiling.B_r);
   padded.N_k = round_up(s->N_k, x->plan.tiling.B_c);
   const bool is_whole = padded.N_q == s->N_q && padded.N_k == s->N_k;
-  if (x->at_hbm || is_whole || !moves_for(x, &padded, &x->plan.tiling, &m)) return;
+  if (x->at_hbm || is_whole) return;
+  const Moves m = moves_for(x, &padded, &x->plan.tiling);
   for (int reads = 0; reads < 2; reads++)
     offer(x, CAUSE_PADDED_N, reads ? 0.0009 : 0.0008, m.read, reads ? b->write : m.write,
           "the last tiles %s whole, as if N were %lld and %lld", reads ? "read" : "moved", (long long)padded.N_q,
@@ -311,25 +312,27 @@ static void orders(Explain *x) {
   const Schedule *own = schedule_find(x->model->schedule);
   const Tiling blocks = {.B_r = 64, .B_c = 64};
   const double rows = (double)s->batch * (double)s->heads * (double)s->N_q;
+  const bool to_fa2 = own == shipped_whole_head();
   Moves m = moves_at_hbm(x, true);
   if (x->at_hbm && own != shipped_unfused())
     offer(x, CAUSE_SCORES_IN_HBM, 0.0002, m.read, m.write, "S and P go through HBM (not a fused kernel)");
   if (!x->plan.tiling.lse)
     offer(x, CAUSE_LSE, 0, b->read, b->write + rows * FP32, "the log-sum-exp of every row written too");
   if (x->at_hbm) return;
-  if (own != shipped_unfused() && moves_by(x, shipped_unfused(), &m))
+  if (own != shipped_unfused()) {
+    m = moves_by(x, shipped_unfused());
     offer(x, CAUSE_SCORES_IN_HBM, 0.0002, m.read, m.write, "S and P go through HBM, each matrix once a pass");
-  if (own != shipped_unfused() && moves_of(kernel_model_find("standard_tiled"), false, s, &blocks, &m))
+    m = moves_of(kernel_model_find("standard_tiled"), false, s, &blocks);
     offer(x, CAUSE_SCORES_IN_HBM, 0.0002, m.read, m.write,
           "S and P go through HBM, in two tiled products and a softmax");
-  const bool to_fa2 = own == shipped_whole_head();
-  if (moves_by(x, to_fa2 ? shipped_default() : shipped_whole_head(), &m))
-    offer(x, CAUSE_FA1_ORDER, 0.0005, m.read, m.write, "%s",
-          to_fa2 ? "FA-2's order: O, m and l stay in the SM" : "FA-1's order: O, m and l go back and forth");
+  }
+  m = moves_by(x, to_fa2 ? shipped_default() : shipped_whole_head());
+  offer(x, CAUSE_FA1_ORDER, 0.0005, m.read, m.write, "%s",
+        to_fa2 ? "FA-2's order: O, m and l stay in the SM" : "FA-1's order: O, m and l go back and forth");
   for (int n = 2; n <= 128; n++) {
     const double parts = (double)n * rows * (double)(s->d + 1) * FP32;
     offer(x, CAUSE_SPLIT, 0.002, b->read + parts, b->write + parts, "keys split in %d: parts of O in fp32 and back", n);
-    offer(x, CAUSE_SPLIT, 0.003, b->read, b->write - x->O + parts, "keys split in %d: parts of O in fp32", n);
+    offer(x, CAUSE_SPLIT, 0.003, b->read, b->write - x->Q + parts, "keys split in %d: parts of O in fp32", n);
   }
 }
 
@@ -349,11 +352,10 @@ static void tiles(Explain *x) {
   for (int r = 0; r < N_SIDES; r++)
     for (int c = -1; c < N_SIDES; c++) {
       Tiling t = own;
-      Moves m;
       t.B_r = sides[r];
       t.B_c = c < 0 ? own.B_c : sides[c];
       if (t.B_r == own.B_r && t.B_c == own.B_c) continue;
-      if (!moves_for(x, &x->plan.shape, &t, &m)) continue;
+      const Moves m = moves_for(x, &x->plan.shape, &t);
       const bool power = !(t.B_r & (t.B_r - 1)) && !(t.B_c & (t.B_c - 1)),
                  square = t.B_r == t.B_c && own.B_r == own.B_c;
       double penalty = square ? 0.0012 : 0.004;
@@ -369,11 +371,10 @@ static void tiles(Explain *x) {
 /* The shape that the launch itself shows. */
 static void shape_by_file(Explain *x) {
   const Shape *f = &x->context.by_file, *s = &x->plan.shape;
-  Moves m;
   const bool same =
       f->N_q == s->N_q && f->N_k == s->N_k && f->batch * f->heads == s->batch * s->heads && f->causal == s->causal;
-  if (f->N_q && !same && moves_for(x, f, &x->plan.tiling, &m))
-    offer(x, CAUSE_OTHER_SHAPE, 0, m.read, x->base.write,
+  if (f->N_q && !same)
+    offer(x, CAUSE_OTHER_SHAPE, 0, moves_for(x, f, &x->plan.tiling).read, x->base.write,
           "the grid's shape, N = %lld, %lld heads in all%s, not what was asked", (long long)f->N_q,
           (long long)(f->batch * f->heads), f->causal ? ", causal" : "");
 }
@@ -385,18 +386,18 @@ static void shapes(Explain *x) {
         "twice as much of everything: elements of %d bytes instead of %d, or twice the heads", 2 * element, element);
   offer(x, CAUSE_OTHER_TYPE, 0.0015, b->read / 2, b->write / 2,
         "half of everything: elements of half the size, or half of the heads");
-  offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->O * (FP32 - element) / element, "O written in fp32");
-  if (element == 1) offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->O, "O written in 16 bits");
+  offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->Q * (FP32 - element) / element, "O written in fp32");
+  if (element == 1) offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->Q, "O written in 16 bits");
   for (int k = 3; k <= 128; k++) {
     offer(x, CAUSE_OTHER_SHAPE, 0.003, b->read * k, b->write * k, "%d times the batch or heads", k);
     offer(x, CAUSE_OTHER_SHAPE, 0.003, b->read / k, b->write / k, "1 in %d of the batch or heads", k);
   }
   for (double times = 1.0 / 16; times <= 16 && !x->at_hbm; times *= 2) {
     Shape s = x->plan.shape;
-    Moves m;
     s.N_q = (int64_t)((double)s.N_q * times);
     s.N_k = (int64_t)((double)s.N_k * times);
-    if (times == 1 || s.N_q < 1 || s.N_k < 1 || !moves_for(x, &s, &x->plan.tiling, &m)) continue;
+    if (times == 1 || s.N_q < 1 || s.N_k < 1) continue;
+    const Moves m = moves_for(x, &s, &x->plan.tiling);
     offer(x, CAUSE_OTHER_SHAPE, 0.003, m.read, m.write, "N of %lld and %lld instead of %lld and %lld", (long long)s.N_q,
           (long long)s.N_k, (long long)x->plan.shape.N_q, (long long)x->plan.shape.N_k);
   }
@@ -433,7 +434,7 @@ static double read_by_waves(const Explain *x, int64_t n_running) {
       const double seen = (double)((block + 1) * x->plan.tiling.B_r + s->N_k - s->N_q);
       keys += s->causal ? fmin(fmax(seen, 0), (double)s->N_k) : (double)s->N_k;
     }
-  return keys * (x->K + x->V) / ((double)sets * (double)s->N_k);
+  return keys * 2 * x->K / ((double)sets * (double)s->N_k);
 }
 
 /* A cause without an amount. */
@@ -453,8 +454,8 @@ static bool l2_decides(Explain *x, double asked) {
   const Shape *s = &x->plan.shape;
   const double l2 = (double)x->context.l2_bytes, sets = (double)s->batch * (double)s->kv_heads;
   if (!x->context.l2_bytes || !x->context.n_sm) return true;
-  if (s->window || x->Q + x->K + x->V <= l2 || !differs(x, &x->read, x->base.read)) return false;
-  const double head = (x->K + x->V) / sets, of_set = (double)x->plan.T_r * (double)(s->heads / s->kv_heads);
+  if (s->window || x->Q + 2 * x->K <= l2 || !differs(x, &x->read, x->base.read)) return false;
+  const double head = 2 * x->K / sets, of_set = (double)x->plan.T_r * (double)(s->heads / s->kv_heads);
   const CauseKind kind = head > l2 ? CAUSE_L2_SMALL : CAUSE_L2_HEADS;
   char holds[24], needs[24];
   double at_once[3];
@@ -486,7 +487,7 @@ static bool l2_decides(Explain *x, double asked) {
 /* What no amount shows: what lay in L2 already, L1, launches too small to count. */
 static void explain_states(Explain *x) {
   const CounterRow *row = x->row;
-  const double once = x->Q + x->K + x->V, hbm = (double)row->value[COUNTER_HBM_READ],
+  const double once = x->Q + 2 * x->K, hbm = (double)row->value[COUNTER_HBM_READ],
                hits = (double)row->value[COUNTER_L1_HIT_RATE] * 1e-6, looks = (double)row->value[COUNTER_L2_HIT_RATE];
   const int64_t ctas = row->grid[0] * row->grid[1] * row->grid[2];
   if (row->known[COUNTER_L1_HIT_RATE] && hits > 0.01 && !x->at_hbm)
@@ -532,8 +533,8 @@ Status counter_explain(const CounterRow *row, const KernelModel *model, const Sh
   if (status) return status;
   const Shape *s = &x.plan.shape;
   const double queries = (double)s->batch * (double)s->heads * (double)s->N_q, e = x.plan.element_bytes;
-  x.Q = x.O = queries * (double)s->d * e;
-  x.K = x.V = (double)s->batch * (double)s->kv_heads * (double)s->N_k * (double)s->d * e;
+  x.Q = queries * (double)s->d * e;
+  x.K = (double)s->batch * (double)s->kv_heads * (double)s->N_k * (double)s->d * e;
   x.S = queries * (double)s->N_k * e;
   x.read = measure(row, COUNTER_BOUNDARY_READ, COUNTER_COUNTED_READ);
   x.write = measure(row, COUNTER_BOUNDARY_WRITE, COUNTER_COUNTED_WRITE);
@@ -548,7 +549,8 @@ Status counter_explain(const CounterRow *row, const KernelModel *model, const Sh
     /* Writes may stay in L2, and what lay dirty in it before leaves: fewer than O, or little more, are no
      * difference. */
     x.write.known &= x.write.value >= x.base.write + HBM_WRITES_LITTLE;
-  } else if (moves_of(model, false, s, &x.plan.tiling, &x.base)) {
+  } else if (!none) {
+    x.base = moves_of(model, false, s, &x.plan.tiling);
     x.base.read += (double)model->extra_read_bytes;
     x.base.other += (double)model->extra_read_bytes;
     x.base.write += (double)model->extra_write_bytes;
