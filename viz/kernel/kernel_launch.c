@@ -114,6 +114,26 @@ static void list_entries(const KernelLaunch *l, char *to, size_t size) {
   }
 }
 
+/* "; twice takes float *x, int n", of each entry while there is room. */
+static void list_needs(const KernelLaunch *l, char *to, size_t size) {
+  size_t n = 0;
+  Signature s;
+  to[0] = '\0';
+  for (int e = 0; l->source && e < ptx_n_entries(l->module); e++) {
+    char plain[160], text[200];
+    signature_plain_name(ptx_entry_name(l->module, e), plain, sizeof plain);
+    if (!signature_find(l->source, l->source_length, plain, &s) || !s.n) continue;
+    size_t used = (size_t)snprintf(text, sizeof text, "; %.60s takes ", plain);
+    for (int k = 0; k < s.n && used < sizeof text; k++) {
+      const SignatureParameter *p = &s.parameters[k];
+      const char *blank = p->type[0] && p->type[strlen(p->type) - 1] == '*' ? "" : " ";
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", k ? ", " : "", p->type, blank, p->name);
+    }
+    if (n + used >= size) return;
+    n += (size_t)snprintf(to + n, size - n, "%s", text);
+  }
+}
+
 /* A line of the source that launches the kernel, and so its template arguments: "sgemm<64, 8>". */
 static bool find_launch(const KernelLaunch *l, const char *name, char *to, size_t size) {
   const char *at = l->source ? strstr(l->source, "<<<") : NULL;
@@ -170,7 +190,9 @@ static Status find_entry(KernelLaunch *l, Error *error) {
   }
   if (!*r->entry) {
     if (n == 1) return l->entry = 0, STATUS_OK;
-    return error_refuse(error, "%.120s holds %d kernels; say which: --entry %s", r->file, n, names);
+    char needs[sizeof names + 1]; /* one line in all */
+    list_needs(l, needs, sizeof needs - strlen(names));
+    return error_refuse(error, "%.60s holds %d kernels; say which: --entry %s%s", r->file, n, names, needs);
   }
   l->entry = ptx_find_entry(l->module, r->entry);
   for (int e = 0; l->entry < 0 && e < n; e++) { /* by the plain name, when one has it */
