@@ -131,27 +131,21 @@ TEST(two_heads_join_each_for_itself) {
  * 200 cycles, and can be joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data
  * with the first. */
 TEST(who_is_soon_enough_joins) {
-  static const struct {
-    double later;
-    int reach[2]; /* L2, of two: from HBM, from L2 */
-    double ends[2];
-  } CASES[] = {{0, {1, 1}, {1400, 600}},
-               {60, {1, 1}, {1400, 600}},
-               {80, {1, 2}, {1400, 680}},
-               {340, {1, 2}, {1400, 940}},
-               {360, {2, 2}, {1400, 960}}};
-  EACH (i, CASES)
+  const char *rows = "0 1 1 1400 600|60 1 1 1400 600|80 1 2 1400 680|340 1 2 1400 940|360 2 2 1400 960";
+  double later, ends[2];
+  int reach[2];
+  while (test_row(&rows, "%lf %d %d %lf %lf", &later, &reach[0], &reach[1], &ends[0], &ends[1]))
     for (int warm = 0; warm < 2; warm++) {
       static const Place places[3] = {
           {.sm = 0}, {.sm = 1}, {.gpc = 1, .sm = 2}}; /* the third, another GPC, reads it long before */
       const double first = warm ? 5000 : 10;
-      Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
+      Late l = {.begins = {first, first + later, 10}, .n = warm ? 3 : 2};
       ClockConfig config = timed(2, 3);
       config.tick_cycles = 1;
       config.places = places;
       const ClockResult r = run(&config, late, &l);
-      assert_true(r.l2_read_bytes == (CASES[i].reach[warm] + warm) * 16384.0);
-      assert_true(fabs(r.cycles - first - CASES[i].ends[warm]) < 4);
+      assert_true(r.l2_read_bytes == (reach[warm] + warm) * 16384.0);
+      assert_true(fabs(r.cycles - first - ends[warm]) < 4);
     }
 }
 

@@ -46,11 +46,10 @@ TEST(an_sm_is_always_on_one_side_and_in_one_gpc) {
 
 /* 4 of a launch of 32 run on each GPC, but for the eight SMs that are dealt to first; side by side, as atomics told. */
 TEST(a_small_launch_is_spread_over_gpcs) {
-  static const uint32_t SIDES[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1,
-                                     1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
+  static const char SIDES[] = "00000000000111111111000000000111";
   Place places[32];
   placement_deal(&PLACEMENT_H200, SMS, 0, places, 32);
-  for (uint32_t i = 0; i < 32; i++) assert_int_equal(places[i].side, SIDES[i]);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(places[i].side, SIDES[i] - '0');
   for (uint32_t i = 8; i < 32; i++) assert_int_equal(places[i].sm % 2, 0); /* one SM of a TPC */
 }
 
