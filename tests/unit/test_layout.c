@@ -20,28 +20,25 @@ static int name_of(const Schedule *s, const char *text) {
 /* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m and l 40, one
  * line; parts of O in fp32, two splits of 200 bytes, four lines; their log-sum-exps two of 40. */
 TEST(test_by_hand) {
-  static const struct {
-    const char *program, *name;
-    uint64_t base;
-  } PLACES[] = {{"standard", "Q_i", 0},      {"standard", "K_j", 128},   {"standard", "V_j", 256},
-                {"standard", "O_i", 384},    {"standard", "S_ij", 512},  {"standard", "P_ij", 768},
-                {"fa2", "O_i", 384},         {"fa2", "L_i", 1024},       {"fa1", "m_i", 1024},
-                {"fa1", "l_i", 1152},        {"fa2-split", "O_i", 384},  {"fa2-split", "L_i", 1024},
-                {"fa2-split", "O_is", 1280}, {"fa2-split", "L_is", 1792}};
+  const char *rows =
+      "standard Q_i 0|standard K_j 128|standard V_j 256|standard O_i 384|standard S_ij 512|standard P_ij 768|"
+      "fa2 O_i 384|fa2 L_i 1024|fa1 m_i 1024|fa1 l_i 1152|fa2-split O_i 384|fa2-split L_i 1024|fa2-split O_is 1280|"
+      "fa2-split L_is 1792";
+  char program[24], value[8];
+  uint64_t base;
   const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4, .n_splits = 2});
-  EACH (k, PLACES) {
-    const Schedule *s = schedule_find(PLACES[k].program);
-    const int name = name_of(s, PLACES[k].name);
+  while (test_row(&rows, "%23s %7s %" SCNu64, program, value, &base)) {
+    const Schedule *s = schedule_find(program);
+    const int name = name_of(s, value);
     Layout l;
     must(layout_make(&l, s, &plan, NULL));
-    assert_int_equal(l.base[name], PLACES[k].base);
-    const bool is_column = strchr("mlL", PLACES[k].name[0]),
-               is_part = PLACES[k].name[strlen(PLACES[k].name) - 1] == 's';
-    const bool by_tiles = strchr("SP", PLACES[k].name[0]);
+    assert_int_equal(l.base[name], base);
+    const bool is_column = strchr("mlL", *value), is_part = value[strlen(value) - 1] == 's';
+    const bool by_tiles = strchr("SP", *value);
     const uint64_t element = is_column || is_part ? 4 : 2, width = is_column ? 1 : by_tiles ? 10 : 5;
-    assert_int_equal(layout_address(&l, name, 0, 3, 0), PLACES[k].base + 3 * width * element);
-    assert_int_equal(layout_address(&l, name, 1, 0, 0), PLACES[k].base + (is_part ? 10 * width * element : 0));
-    if (!is_column) assert_int_equal(layout_address(&l, name, 0, 9, 2), PLACES[k].base + (9 * width + 2) * element);
+    assert_int_equal(layout_address(&l, name, 0, 3, 0), base + 3 * width * element);
+    assert_int_equal(layout_address(&l, name, 1, 0, 0), base + (is_part ? 10 * width * element : 0));
+    if (!is_column) assert_int_equal(layout_address(&l, name, 0, 9, 2), base + (9 * width + 2) * element);
   }
 }
 
