@@ -141,3 +141,9 @@ TW_HOST(cudaDeviceSetCacheConfig)
 TW_HOST(cudaDeviceSetSharedMemConfig)
 static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 static inline const char *cudaGetErrorName(cudaError_t) { return ""; }
+
+/* A file may open these without a word of them. */
+namespace nvcuda {}
+namespace cub {}
+namespace thrust {}
+namespace cute {}

@@ -57,7 +57,7 @@ typedef unsigned long ulong;
 #define TW_COPY_WORDS(FROM) TW_COPY_VECTOR(FROM)
 #endif
 typedef unsigned long long __attribute__((may_alias)) tw_word8;
-#define TW_VECTOR(NAME, TYPE, N, ALIGN, MODE, MEMBERS, PARAMETERS, INITS, ARGUMENTS)                                   \
+#define TW_VECTOR(NAME, TYPE, N, ALIGN, MODE, MEMBERS, PARAMETERS, INITS)                                              \
   struct __attribute__((aligned(ALIGN))) NAME {                                                                        \
     TYPE MEMBERS;                                                                                                      \
     typedef TYPE Whole __attribute__((ext_vector_type(N), aligned(ALIGN), may_alias));                                 \
@@ -69,21 +69,22 @@ typedef unsigned long long __attribute__((may_alias)) tw_word8;
       TW_COPY_##MODE(const);                                                                                           \
       return *this;                                                                                                    \
     }                                                                                                                  \
-  };                                                                                                                   \
-  TW_BOTH constexpr NAME make_##NAME PARAMETERS { return NAME ARGUMENTS; }
+  };
 #define TW_COMMA ,
 #define TW_VECTORS(NAME, T, ALIGN4, MODE2, MODE4)                                                                      \
   struct NAME##1 {                                                                                                     \
     T x;                                                                                                               \
   };                                                                                                                   \
   TW_BOTH constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }                                                \
-  TW_VECTOR(NAME##2, T, 2, 2 * sizeof(T), MODE2, x TW_COMMA y, (T x_, T y_ = {}), x(x_) TW_COMMA y(y_), (x_, y_))      \
+  TW_VECTOR(NAME##2, T, 2, 2 * sizeof(T), MODE2, x TW_COMMA y, (T x_, T y_ = {}), x(x_) TW_COMMA y(y_))                \
   struct NAME##3 {                                                                                                     \
     T x, y, z;                                                                                                         \
   };                                                                                                                   \
   TW_BOTH constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; }                                \
   TW_VECTOR(NAME##4, T, 4, ALIGN4, MODE4, x TW_COMMA y TW_COMMA z TW_COMMA w, (T x_, T y_ = {}, T z_ = {}, T w_ = {}), \
-            x(x_) TW_COMMA y(y_) TW_COMMA z(z_) TW_COMMA w(w_), (x_, y_, z_, w_))
+            x(x_) TW_COMMA y(y_) TW_COMMA z(z_) TW_COMMA w(w_))                                                        \
+  TW_BOTH constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2(x, y); }                                         \
+  TW_BOTH constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return NAME##4(x, y, z, w); }
 TW_VECTORS(char, signed char, 4, VECTOR, VECTOR)
 TW_VECTORS(uchar, unsigned char, 4, VECTOR, VECTOR)
 TW_VECTORS(short, short, 8, VECTOR, VECTOR)

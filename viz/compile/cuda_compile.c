@@ -359,7 +359,7 @@ static Status run_clang(const Compile *c, bool only_reads, ChildResult *child, E
                                            "-Xclang",
                                            "+ptx72",
                                            "-fdeclspec",
-                                           "-std=c++17",
+                                           "-std=gnu++17",
                                            "-I",
                                            stubs,
                                            "-I",
@@ -595,7 +595,7 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
   const char *open = source->template_name ? strstr(source->template_name, "<>") : NULL;
   snprintf(kernel, sizeof kernel, "%.*s", open ? (int)(open - source->template_name) : 0, source->template_name);
   if (open && signature_template(source->text, source->length, kernel, parameters, sizeof parameters) &&
-      !strchr(parameters, '='))
+      strcspn(parameters, "=") >= strcspn(parameters, ","))
     status = error_refuse(error, "'%s' has no defaults", kernel);
   else if (!clang_find(c->clang))
     status = error_set(
