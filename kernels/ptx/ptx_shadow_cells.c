@@ -265,19 +265,6 @@ static void touch_write(Touch *t, ShadowCell *cell, const unsigned char *value, 
 
 /* --- a request --- */
 
-static const ShadowRegion *region_of(PtxShadow *s, uint64_t address, int32_t bytes) {
-  for (int32_t k = -1; k < s->n_regions; k++) {
-    const int32_t at = k < 0 ? s->last_region : k;
-    if (at >= s->n_regions) continue;
-    const ShadowRegion *r = &s->regions[at];
-    if (address >= r->address && address - r->address + (uint64_t)bytes <= (uint64_t)r->n_bytes) {
-      s->last_region = at;
-      return r;
-    }
-  }
-  return NULL;
-}
-
 static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t offset) {
   const PtxAccess *a = t->a;
   const int32_t granule = t->s->granule;
@@ -323,13 +310,14 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   if (is_global) t.b->touched = true;
   if (signals)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
-  const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
+  const ShadowRegion *region =
+      is_global ? shadow_region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
   if (!is_global) t.b->now++;
   FOR_LANES (lane, a->mask) {
     const uint64_t address = a->address[lane];
     if (is_global && (!region || address - region->address + (uint64_t)a->bytes > (uint64_t)region->n_bytes ||
                       address < region->address))
-      region = region_of(s, address, a->bytes);
+      region = shadow_region_of(s, address, a->bytes);
     if (!region || (!is_global && address + (uint64_t)a->bytes > (uint64_t)s->shared_bytes)) {
       outside(s, a, lane);
       allowed &= ~((uint32_t)1 << lane);

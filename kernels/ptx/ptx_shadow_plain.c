@@ -138,21 +138,11 @@ static bool lines(const Plain *p, int32_t k) {
 
 /* ---- a request ---- */
 
-static const ShadowRegion *region_of(PtxShadow *s, const PtxPlain *a) {
-  for (int32_t k = -1; k < s->n_regions; k++) {
-    const int32_t at = k < 0 ? s->last_region : k;
-    if (at >= s->n_regions || a->first - s->regions[at].address >= (uint64_t)s->regions[at].n_bytes) continue;
-    s->last_region = at;
-    return &s->regions[at];
-  }
-  return NULL;
-}
-
 bool ptx_shadow_plain(PtxShadow *s, const PtxPlain *a) {
   ShadowBlock *b = shadow_block(s, a->block);
   const int32_t granules = a->bytes >> s->shift;
   if (!b || s->sync[a->pc] || !granules) return false;
-  const ShadowRegion *region = a->global ? region_of(s, a) : &b->shared;
+  const ShadowRegion *region = a->global ? shadow_region_of(s, a->first, 1) : &b->shared;
   const uint32_t others = a->mask & (a->mask - 1);
   const bool may_meet = a->stores && others && a->offset[__builtin_ctz(others)] == a->offset[__builtin_ctz(a->mask)];
   if (!region || (a->stores && region->read_only) || may_meet) return false;

@@ -150,6 +150,20 @@ static inline bool shadow_knows(const ShadowBlock *b, int32_t warp, int32_t agen
 void shadow_read_post(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t address);
 void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address);
 
+/* Of global memory; NULL: none has all these bytes. */
+static inline const ShadowRegion *shadow_region_of(PtxShadow *s, uint64_t address, int32_t bytes) {
+  for (int32_t k = -1; k < s->n_regions; k++) {
+    const int32_t at = k < 0 ? s->last_region : k;
+    if (at >= s->n_regions) continue;
+    const ShadowRegion *r = &s->regions[at];
+    if (address >= r->address && address - r->address + (uint64_t)bytes <= (uint64_t)r->n_bytes) {
+      s->last_region = at;
+      return r;
+    }
+  }
+  return NULL;
+}
+
 /* The last reader is kept, and before it one of another warp. */
 static inline void shadow_note_read(ShadowCell *cell, ShadowMark now, int32_t warp) {
   ShadowMark *last = &cell->reader;
