@@ -14,8 +14,8 @@
 #
 # One file lies on another floor than its folder: algorithms/event.h, plain words, on problem's. No two files have one
 # stem, so that a name finds its file. No circles: none of rooms (sim/l2, viz/scene, ...), by includes or by symbols; none
-# of files by includes (a file: NAME.h and NAME.c; a header NAME_x.h without a .c is a part of NAME), nor of sim and
-# kernels/counters by calls.
+# of files by includes (a file: NAME.h and NAME.c; a header NAME_x.h without a .c is a part of NAME), nor of sim,
+# kernels/counters, viz/chart and viz/export by calls.
 set -eu
 SOURCE=$1
 BUILD=$(cd "$2" && pwd)
@@ -202,7 +202,7 @@ linked=$(nm -A -P $(cat layers.objects) | awk '
     for (i = 1; i <= n; i++) {
       from = room_at(user[i]); to = room_at(home[used[i]])
       if (used[i] in home && from != to) print "rooms", from, to
-      if (used[i] in home && user[i] home[used[i]] ~ /^(sim|kernels\/counters)\/.*\.o(sim|kernels\/counters)\// && user[i] != home[used[i]])
+      if (used[i] in home && user[i] != home[used[i]] && user[i] ~ /^(sim|kernels\/counters|viz\/(chart|export))\//)
         print "calls", user[i], home[used[i]]
     }
   }' | awk "$strike")

@@ -105,14 +105,6 @@ ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double hei
   return lay_out(chart, cr, width, height, NULL).plane;
 }
 
-double chart_place_x(const ChartPlane *plane, double value) {
-  return plane->x + plane->width * scale_position(&plane->x_scale, value);
-}
-
-double chart_place_y(const ChartPlane *plane, double value) {
-  return plane->y + plane->height * (1 - scale_position(&plane->y_scale, value));
-}
-
 /* ---- axes ---- */
 
 static void draw_axes(const ChartLayout *layout) {

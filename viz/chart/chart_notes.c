@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+double chart_place_x(const ChartPlane *plane, double value) {
+  return plane->x + plane->width * scale_position(&plane->x_scale, value);
+}
+
+double chart_place_y(const ChartPlane *plane, double value) {
+  return plane->y + plane->height * (1 - scale_position(&plane->y_scale, value));
+}
+
 /* The part of a shaded stretch that lies on the plane; an end without a place reaches to the edge. */
 static void stretch(const ChartPlane *plane, const ChartNote *note, double *from, double *to) {
   double right = plane->x + plane->width;

@@ -1,7 +1,6 @@
 #include "viz/export/animation.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
@@ -57,31 +56,6 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
   if (n > 0 && (size_t)n < size) return STATUS_OK;
   return error_refuse(
       error, "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png", path);
-}
-
-/* ---- A frame --------------------------------------------------------------------------------------------- */
-
-Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, Error *error) {
-  if (a->go_on && !a->go_on(frame, a->n_frames, a->data))
-    return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
-                     frame, a->n_frames);
-  cairo_t *cr = cairo_create(surface);
-  a->draw(cr, a->width, a->height, frame, a->data);
-  const cairo_status_t drawn = cairo_status(cr);
-  cairo_destroy(cr);
-  cairo_surface_flush(surface);
-  if (drawn == CAIRO_STATUS_SUCCESS) return STATUS_OK;
-  return error_set(error, drawn == CAIRO_STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_BAD_REQUEST,
-                   "frame %" PRIu64 " cannot be drawn: %s", frame, cairo_status_to_string(drawn));
-}
-
-Status frame_surface(const Animation *a, cairo_surface_t **surface, Error *error) {
-  *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, a->width, a->height);
-  if (cairo_surface_status(*surface) == CAIRO_STATUS_SUCCESS) return STATUS_OK;
-  cairo_surface_destroy(*surface);
-  *surface = NULL;
-  return error_set(error, STATUS_NO_MEMORY, "out of memory for frames of %d x %d; ask for smaller ones", a->width,
-                   a->height);
 }
 
 /* ---- PNG files ------------------------------------------------------------------------------------------- */
@@ -157,9 +131,9 @@ Status animation_save(const char *path, const Animation *animation, Error *error
   if (status) return status;
   if (ends_with(path, ".png")) return save_sequence(path, &a, error);
   if ((status = file_write_begin(&file, path, error))) return status;
-  status = ends_with(path, ".gif")   ? animation_write_gif(file.stream, &a, error)
-           : ends_with(path, ".mp4") ? animation_write_mp4(file.stream, &a, error)
-                                     : animation_write_webp(file.stream, &a, error);
+  status = (ends_with(path, ".gif")   ? animation_write_gif
+            : ends_with(path, ".mp4") ? animation_write_mp4
+                                      : animation_write_webp)(file.stream, &a, error);
   if (status) {
     file_write_abort(&file);
     return status;
