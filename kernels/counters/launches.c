@@ -91,7 +91,7 @@ static void read_flash(const CounterRow *row, LaunchFacts *f) {
   }
   const int n = switches_after_traits(row->kernel, switches, 12);
   const bool split = f->role == LAUNCH_ROLE_SPLIT;
-  if (split ? n >= 5 : n >= 5) {
+  if (n >= 5) {
     f->says_causal = true;
     f->causal = switches[split ? 0 : 1];
     f->is_even = switches[split ? 3 : n == 5 ? 2 : n == 6 ? 3 : 4];

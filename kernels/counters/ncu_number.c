@@ -109,45 +109,31 @@ NcuReading ncu_number_reading(NcuField field) {
   return reading;
 }
 
+static bool is_named(NcuField field, const char *const *names) {
+  while (*names && !ncu_field_is(field, *names)) names++;
+  return *names;
+}
+
 bool ncu_number_is_missing(NcuField field) {
   static const char *const words[] = {"",  "n/a",  "N/A",      "nan", "-nan", "NaN",  "-nan(ind)", "nan(ind)",
-                                      "-", "none", "no value", "inf", "-inf", "NULL", "None"};
-  field = without_decoration(field);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (ncu_field_is(field, words[i])) return true;
-  return false;
+                                      "-", "none", "no value", "inf", "-inf", "NULL", "None",      NULL};
+  return is_named(without_decoration(field), words);
 }
 
 static const struct {
-  const char *name;
   NcuDimension dimension;
   uint64_t times;
+  const char *names[14];
 } BASES[] = {
-    {"byte", NCU_UNIT_BYTE, 1},
-    {"bytes", NCU_UNIT_BYTE, 1},
-    {"B", NCU_UNIT_BYTE, 1},
-    {"sector", NCU_UNIT_SECTOR, 1},
-    {"sectors", NCU_UNIT_SECTOR, 1},
-    {"second", NCU_UNIT_SECOND, 1000000000},
-    {"seconds", NCU_UNIT_SECOND, 1000000000},
-    {"sec", NCU_UNIT_SECOND, 1000000000},
-    {"s", NCU_UNIT_SECOND, 1000000000},
-    {"%", NCU_UNIT_RATIO, 10000},
-    {"percent", NCU_UNIT_RATIO, 10000},
-    {"pct", NCU_UNIT_RATIO, 10000},
-    {"ratio", NCU_UNIT_RATIO, 1000000},
-    {"", NCU_UNIT_COUNT, 1},
-    {"inst", NCU_UNIT_COUNT, 1},
-    {"instruction", NCU_UNIT_COUNT, 1},
-    {"instructions", NCU_UNIT_COUNT, 1},
-    {"register/thread", NCU_UNIT_COUNT, 1},
-    {"thread", NCU_UNIT_COUNT, 1},
-    {"block", NCU_UNIT_COUNT, 1},
-    {"request", NCU_UNIT_COUNT, 1},
-    {"conflict", NCU_UNIT_COUNT, 1},
-    {"bank", NCU_UNIT_COUNT, 1},
-    {"SM", NCU_UNIT_COUNT, 1},
-    {"count", NCU_UNIT_COUNT, 1},
+    {NCU_UNIT_BYTE, 1, {"byte", "bytes", "B"}},
+    {NCU_UNIT_SECTOR, 1, {"sector", "sectors"}},
+    {NCU_UNIT_SECOND, 1000000000, {"second", "seconds", "sec", "s"}},
+    {NCU_UNIT_RATIO, 10000, {"%", "percent", "pct"}},
+    {NCU_UNIT_RATIO, 1000000, {"ratio"}},
+    {NCU_UNIT_COUNT,
+     1,
+     {"", "inst", "instruction", "instructions", "register/thread", "thread", "block", "request", "conflict", "bank",
+      "SM", "count"}},
 };
 
 static const struct {
@@ -176,7 +162,7 @@ bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
     if (field.length < n || memcmp(field.at, PREFIXES[p].prefix, n)) continue;
     const NcuField rest = {field.at + n, field.length - n};
     for (size_t b = 0; b < sizeof BASES / sizeof *BASES; b++) {
-      if (!ncu_field_is(rest, BASES[b].name) || (n && !rest.length)) continue;
+      if (!is_named(rest, BASES[b].names) || (n && !rest.length)) continue;
       const bool divides = PREFIXES[p].tenths > 0;
       if (divides && BASES[b].dimension != NCU_UNIT_SECOND) continue;
       if (PREFIXES[p].times > (uint64_t)1000000000000000000 / BASES[b].times) continue; /* a thousand years */
