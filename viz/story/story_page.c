@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/paper/lesson_flow.h"
+#include "viz/scene/pen.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/story/moment.h"
 
@@ -120,6 +120,12 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   return status;
 }
 
+static void fill(cairo_t *cr, double x, double y, double width, double height, Colour colour) {
+  theme_use(cr, colour, 1);
+  cairo_rectangle(cr, x, y, width, height);
+  cairo_fill(cr);
+}
+
 /* ---- The page ---------------------------------------------------------------------------------------------- */
 
 static const double DIM_PART = 0.12; /* of a beat, in which what is not lit is dimmed */
@@ -160,42 +166,61 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
   for (int k = 0; k < told->n; k++) {
     const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
-    flow_fill(cr, box_at(x, 62 * u, each - gap, 8 * u), theme->grid, 1);
-    flow_fill(cr, box_at(x, 62 * u, filled * (each - gap), 8 * u),
-              theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
+    fill(cr, x, 62 * u, each - gap, 8 * u, theme->grid);
+    fill(cr, x, 62 * u, filled * (each - gap), 8 * u,
+         theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT]);
   }
 }
 
-/* The question as a page of a lesson has it, in letters that fit. */
+static void draw_frame(cairo_t *cr, Box box, Colour colour, double thickness) {
+  theme_use(cr, colour, 1);
+  cairo_set_line_width(cr, thickness);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_stroke(cr);
+}
+
+/* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
+static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
+                           const Theme *theme, StoryPlaces *places) {
+  const LessonQuestion *q = &s->told->beats[s->beat].question;
+  const Lettering letter = {.family = theme->sans, .size = 26 * u, .bold = true};
+  for (int k = 0; k < q->n_choices; k++) {
+    const Box box = {first.x, first.y + k * (first.height + 8 * u), first.width, first.height};
+    const bool is_chosen = m->typed && strcmp(m->typed, q->choice[k]) == 0, is_right = m->said && k == q->right;
+    const Colour ground = is_right ? theme->tile[TILE_COLOUR_DONE] : theme->background,
+                 ink = is_right ? theme_on(ground) : theme->ink;
+    const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
+    const char name[2] = {(char)('a' + k), '\0'};
+    fill(cr, box.x, box.y, box.width, box.height, ground);
+    draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
+    theme_use(cr, is_right ? ink : theme->ink_soft, 1);
+    letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
+    theme_use(cr, ink, 1);
+    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u, q->choice[k]);
+    if (places) places->choices[places->n++] = box;
+  }
+  return first.y + q->n_choices * (first.height + 8 * u);
+}
+
 static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
                       StoryPlaces *places) {
-  const LessonQuestion *q = &s->told->beats[s->beat].question;
-  const double x = box.x + 36 * u, y = box.y + 24 * u;
-  Flow f = {0};
-  flow_heading(&f, 1, m->said ? "What you predicted" : "Before it plays: predict");
-  flow_text(&f, FLOW_PLAIN, q->prompt)->gap = 16;
-  for (int k = 0; k < q->n_choices; k++) {
-    const bool is_chosen = m->typed && strcmp(m->typed, q->choice[k]) == 0, is_right = m->said && k == q->right;
-    FlowPiece *option = flow_option(&f, k, (const char[]){(char)('a' + k), '\0'}, q->choice[k]);
-    if (k == 0) option->gap = 16;
-    if (is_right || is_chosen) option->look = is_right ? FLOW_RIGHT : m->said ? FLOW_WRONG : FLOW_MAIN;
-  }
-  flow_text(&f, m->said ? FLOW_PLAIN : FLOW_SOFT,
-            m->said                 ? m->said
-            : m->typed && *m->typed ? "Enter: play and see."
-                                    : "Choose with a letter or the mouse. Enter: only look.")
-      ->gap = 18;
-  double em = 27;
-  do flow_place(&f, cr, theme, box.width - 64 * u, u, em--);
-  while (f.height > box.height - 48 * u && em > 12);
-  flow_fill(cr, box, theme->panel, 1);
-  flow_fill(cr, box_at(box.x, box.y, 8 * u, box.height), theme->tile[TILE_COLOUR_CURRENT], 1);
-  flow_draw(&f, cr, theme, &(FlowView){x, y, box.y, box.y + box.height, -1, -1, false});
-  for (int k = 0; k < q->n_choices && places; k++) {
-    const Box b = flow_widget(&f, k)->box;
-    places->choices[places->n++] = box_at(x + b.x, y + b.y, b.width, b.height);
-  }
-  flow_free(&f);
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  const Lettering head = {.family = theme->sans, .size = 26 * u, .bold = true},
+                  body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u},
+                  answer = {.family = theme->sans, .size = 25 * u};
+  const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
+  fill(cr, box.x, box.y, box.width, box.height, theme->panel);
+  fill(cr, box.x, box.y, 8 * u, box.height, theme->tile[TILE_COLOUR_CURRENT]);
+  theme_use(cr, theme->ink, 1);
+  letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
+  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);
+  const Box choice = {x, box.y + 100 * u + lines * 36 * u, wide_enough, (lines > 2 ? 46 : 52) * u}; /* three fit */
+  const double under = draw_choices(s, m, cr, choice, u, theme, places);
+  theme_use(cr, theme->ink_soft, 1);
+  letter_draw_wrapped(cr, m->said ? &answer : &small, x, under + 34 * u, wide_enough, 1.3, 4,
+                      m->said                 ? m->said
+                      : m->typed && *m->typed ? "Enter: play and see."
+                                              : "Choose with a letter or the mouse. Enter: only look.");
 }
 
 /* ---- The flag ---------------------------------------------------------------------------------------------- */
