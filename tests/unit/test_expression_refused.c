@@ -190,13 +190,11 @@ TEST(long_sources_are_refused) {
   source[EXPRESSION_SOURCE_BYTES + 1] = '\0';
   expect_refusal(&(TextSays){source, "bytes long"});
   /* within the length: nesting as deep as the parser allows, then an error, no crash */
-  memset(source, '(', EXPRESSION_SOURCE_BYTES);
   source[EXPRESSION_SOURCE_BYTES] = '\0';
-  expect_refusal(&(TextSays){source, ""});
-  memset(source, '{', EXPRESSION_SOURCE_BYTES);
-  expect_refusal(&(TextSays){source, ""});
-  memset(source, '-', EXPRESSION_SOURCE_BYTES);
-  expect_refusal(&(TextSays){source, ""});
+  for (const char *c = "({-"; *c; c++) {
+    memset(source, *c, EXPRESSION_SOURCE_BYTES);
+    expect_refusal(&(TextSays){source, ""});
+  }
   free(source);
 }
 

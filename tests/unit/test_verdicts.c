@@ -31,8 +31,7 @@ TEST(mutants_are_refused_or_wrong) {
         refused++;
         continue;
       }
-      const ProgramVerdict v = program_verdict(p, NULL);
-      wrong += !v.is_right;
+      wrong += !program_verdict(p, NULL).is_right;
     }
     print_message("%-18s %3d mutants: %3d refused, %3d wrong, %d pass\n", SCHEDULES[k]->name, n, refused, wrong,
                   n - refused - wrong);
