@@ -174,6 +174,13 @@ static int count_lines(const char *text) {
   return n;
 }
 
+/* One line has been said, and it says why. */
+static void is_said_once(const char *why) {
+  fflush(warnings);
+  assert_int_equal(count_lines(said), 1);
+  if (!strstr(said, why)) fail_msg("'%s' does not say '%s'", said, why);
+}
+
 /* The bytes of a file of the record's folder; NULL: there is none. For the caller to free. */
 static char *slurp(const char *suffix) {
   char path[200];
@@ -185,6 +192,12 @@ static char *slurp(const char *suffix) {
   assert_true(fread(text, 1, (1 << 16) - 1, file) > 0 || feof(file));
   fclose(file);
   return text;
+}
+
+static void holds(const char *suffix, const char *text) {
+  char *now = slurp(suffix);
+  assert_string_equal(now, text);
+  free(now);
 }
 
 static void put(const char *text) {
@@ -425,8 +438,7 @@ TEST(a_held_lock_is_waited_for_once) {
   }
   clock_gettime(CLOCK_MONOTONIC, &ended);
   assert_true(ended.tv_sec - began.tv_sec < 100); /* twenty waits take 200 s */
-  fflush(warnings);
-  assert_int_equal(count_lines(said), 1);
+  is_said_once("");
   close(other);
   save(&p);
   close_progress(&p);
@@ -456,9 +468,7 @@ static void is_left_alone(const char *why) {
   save(&p);
   lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
   save(&p);
-  fflush(warnings);
-  assert_int_equal(count_lines(said), 1);
-  if (!strstr(said, why)) fail_msg("'%s' does not say '%s'", said, why);
+  is_said_once(why);
   close_progress(&p);
   assert_null(slurp(".damaged-1"));
   assert_null(slurp(".new"));
@@ -468,9 +478,7 @@ TEST(a_record_of_a_newer_version_is_left_as_it_is) {
   static const char NEWER[] = "{\"tilewalk-lessons\": 2, \"answers\": [1, 2, 3]}";
   put(NEWER);
   is_left_alone("newer Tilewalk");
-  char *now = slurp("");
-  assert_string_equal(now, NEWER);
-  free(now);
+  holds("", NEWER);
 }
 
 TEST(a_record_that_cannot_be_read_is_left_as_it_is) {
@@ -479,20 +487,14 @@ TEST(a_record_that_cannot_be_read_is_left_as_it_is) {
   char *before = slurp("");
   for (int at = 0; at < 3; at++) { /* open, fstat, read */
     LessonProgress p;
-    memset(said, 0, sizeof said);
-    warnings = fmemopen(said, sizeof said - 1, "w");
     arm(FAIL, EIO, at);
-    must(lesson_progress_open(&p, warnings, NULL));
+    open_progress(&p);
     arm(NO_FAULT, 0, 0);
     lesson_progress_begin(&p, "lesson", 9);
     save(&p);
-    fflush(warnings);
-    assert_int_equal(count_lines(said), 1);
-    assert_non_null(strstr(said, "cannot read"));
+    is_said_once("cannot read");
     close_progress(&p);
-    char *now = slurp("");
-    assert_string_equal(now, before);
-    free(now);
+    holds("", before);
   }
   look(&has_old, &has_new);
   assert_true(has_old);
@@ -548,9 +550,7 @@ TEST(a_home_that_cannot_be_written_is_said_once) {
     lesson_progress_answer(&p, "lesson", k ? "a" : "b", true, 1, 0);
     save(&p);
   }
-  fflush(warnings);
-  assert_int_equal(count_lines(said), 1);
-  assert_non_null(strstr(said, "cannot make the folder"));
+  is_said_once("cannot make the folder");
   assert_int_equal(lesson_progress_of(&p, "lesson").n_right, 2);
   /* and when it can be written again, nothing of it was lost */
   assert_int_equal(unlink(path), 0);
@@ -598,9 +598,7 @@ TEST(damage_is_set_aside) {
     assert_non_null(strstr(said, "set aside"));
     close_progress(&p);
     snprintf(suffix, sizeof suffix, ".damaged-%zu", k + 1);
-    char *aside = slurp(suffix);
-    assert_string_equal(aside, DAMAGE[k]);
-    free(aside);
+    holds(suffix, DAMAGE[k]);
     assert_true(standing_of("lesson").has_begun);
   }
 }
