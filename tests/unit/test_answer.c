@@ -177,15 +177,20 @@ static AnswerKey key_of(double value, const char *unit, const char *tolerance) {
   return key;
 }
 
+static Status judge(const AnswerKey *key, const char *text, AnswerVerdict *verdict) {
+  Answer a;
+  must(answer_parse(text, strlen(text), &a, fresh_error()));
+  return answer_judge(key, &a, verdict, fresh_error());
+}
+
 TEST(answers_are_judged_fairly) {
   char text[TEST_TEXT];
   EACH (k, JUDGED)
     for (int wanted = 0; wanted <= ANSWER_WRONG; wanted++)
       for (const char *texts = JUDGED[k].texts[wanted]; test_next(&texts, text);) {
         const AnswerKey key = key_of(JUDGED[k].value, JUDGED[k].unit, JUDGED[k].tolerance);
-        Answer a;
         AnswerVerdict verdict;
-        must(answer_parse(text, strlen(text), &a, fresh_error()) || answer_judge(&key, &a, &verdict, fresh_error()));
+        must(judge(&key, text, &verdict));
         if ((int)verdict != wanted)
           fail_msg("'%s' for %g %s: %d, not %d", text, JUDGED[k].value, JUDGED[k].unit, (int)verdict, wanted);
       }
@@ -198,10 +203,8 @@ TEST(units_that_do_not_go_together_are_refused) {
                {"", "64 MiB"},   {"%", "43 MB"},      {"s", "3 B/s"}};
   EACH (k, PAIRS) {
     const AnswerKey key = key_of(64, PAIRS[k].unit, NULL);
-    Answer a;
     AnswerVerdict verdict;
-    must(answer_parse(PAIRS[k].text, strlen(PAIRS[k].text), &a, fresh_error()));
-    assert_int_equal(answer_judge(&key, &a, &verdict, fresh_error()), STATUS_BAD_REQUEST);
+    assert_int_equal(judge(&key, PAIRS[k].text, &verdict), STATUS_BAD_REQUEST);
     assert_true(strstr(test_error.message, "you wrote") || strstr(test_error.message, "plain number"));
   }
 }
@@ -217,12 +220,10 @@ TEST(computed_answers_are_written_in_their_unit) {
   EACH (k, ROWS) {
     const AnswerKey key = key_of(ROWS[k].value, ROWS[k].unit, NULL);
     char text[64];
-    Answer typed;
     AnswerVerdict verdict;
     answer_text(&key, ROWS[k].value, text, sizeof text);
     assert_string_equal(text, ROWS[k].text);
-    must(answer_parse(text, strlen(text), &typed, NULL)); /* what is printed is accepted */
-    must(answer_judge(&key, &typed, &verdict, NULL));
+    must(judge(&key, text, &verdict)); /* what is printed is accepted */
     assert_int_equal(verdict, ANSWER_RIGHT);
   }
 }
