@@ -110,7 +110,7 @@ check-model: $(filter $(BUILD)/%,$(MODEL_TESTS))
 check check-model: $(PROGRAM)
 	@tests/support/run.sh $(BUILD) $(if $(filter check,$@),$(SCRIPTS) $(TESTS),$(MODEL_TESTS))
 bench: $(PROGRAM) $(BENCHES) ; @for b in $(BENCHES); do BUILD=$(BUILD) $$b || exit 1; done
-pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson ; TILEWALK=$(BUILD)/tilewalk BUILD=$(BUILD) tests/support/gallery.sh
+pictures: $(PROGRAM) ; TILEWALK=$(BUILD)/tilewalk tests/support/gallery.sh
 accuracy ablations: $(PROGRAM) ; @BUILD=$(BUILD) tests/support/accuracy_table.sh $(@:accuracy=write)
 rooms: ; @tests/support/rooms.py
 layers: $(OBJ) ; @tests/support/layers.sh . $(BUILD)
@@ -164,7 +164,7 @@ $(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk
 $(BUILD)/tests/test_fuzz: $(FUZZ)
 $(BUILD)/tests/libfuzzer: $(FUZZ) $(BUILD)/libtilewalk.a
 	$(link) -fsanitize=fuzzer -fsanitize-link-c++-runtime # commands run C++
-$(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(kind)_%.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a; $$(link) -lcmocka))
+$(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a ; $(link) -lcmocka
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 include kernels/kernels.mk viz/web/web.mk assets/package/package.mk

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Draws the gallery: `tests/support/gallery.sh` writes assets/pictures/GALLERY.md and a thumbnail for each command in it.
 #
-# The scenes and the lesson of the README are drawn too, where BUILD has what draws them.
+# The films of the README and the front page are drawn too.
 # With --check it draws nothing and says whether the page lists these commands, and whether each picture is there.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -10,9 +10,7 @@ folder=assets/pictures
 page=$folder/GALLERY.md
 [ "${1:-}" != --check ] || page=$(mktemp)
 export TILEWALK_ASSETS=assets
-if [ "${1:-}" != --check ] && [ -n "${BUILD:-}" ]; then
-  "$BUILD/tests/picture_scenes" $folder/scenes.png
-  "$BUILD/tests/picture_lesson" $folder/lesson.png
+if [ "${1:-}" != --check ]; then
   for film in light:moving dark:moving-dark; do
     "$tilewalk" render --algorithm standard,fa2 -N 1K -d 64 --block 128 --frames 0:544:4 --frame-ms 148 --size 1056x594 \
       --theme ${film%%:*} -o $folder/${film#*:}.webp
