@@ -125,15 +125,13 @@ void __wrap_free(void *block) {
   __real_free(block);
 }
 
-void alloc_fail_after(long n) {
+/* Lets n more allocations succeed and fails the one after them, once; a negative n disarms. */
+static void alloc_fail_after(long n) {
   watch.armed = n >= 0;
   watch.happened = 0;
   watch.remaining = n;
   watch.n_live = 0;
 }
-
-int alloc_fail_happened(void) { return watch.happened; }
-size_t alloc_fail_live_blocks(void) { return watch.n_live; }
 
 /* A run whose n-th allocation fails, from 0; whether one did. */
 static int run_failing(AllocFailRun *run, void *context, long n) {

@@ -31,10 +31,4 @@ typedef Status AllocFailRun(void *context, Error *error);
  * silently lose its subject. */
 size_t alloc_fail_each(AllocFailRun *run, void *context);
 
-/* The parts, for tests of another shape: let `n` more allocations succeed and fail the one after them, once;
- * a negative `n` disarms. Then whether one has failed since, and how many blocks allocated since are alive. */
-void alloc_fail_after(long n);
-int alloc_fail_happened(void);
-size_t alloc_fail_live_blocks(void);
-
 #endif

@@ -1,5 +1,4 @@
-/* Which SMs of a GPU are of one GPC, from a recording of where CTAs run, and what the coalescer that they share makes
- * of requests for the same lines. For tests that include cmocka.h. */
+/* Which SMs of a GPU are of one GPC, from a recording of where CTAs run. For tests that include cmocka.h. */
 #ifndef TILEWALK_TESTS_SUPPORT_GPCS_H
 #define TILEWALK_TESTS_SUPPORT_GPCS_H
 
@@ -10,7 +9,7 @@
 #include "sim/l2/placement.h"
 #include "tests/support/open_asset.h"
 
-enum { SMS = 132, GPC_SMS_MOST = 18, REQUESTS_MOST = 4, WINDOW_CYCLES = 70 };
+enum { SMS = 132 };
 
 /* Of the first card of that GPU. */
 static inline FILE *open_counters(const char *gpu, const char *experiment) {
@@ -47,19 +46,6 @@ static inline void read_gpcs(const char *gpu, int gpc[SMS], int side[SMS]) {
   }
   fclose(file);
   assert_true(dealt && n_sides == SMS);
-}
-
-static inline int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
-/* Of a GPC's requests in order, each joins the first of a group that is not full, and either not too long ago or still
- * waiting for HBM, which it is until `there`. */
-static inline int groups_of(int *at, int n, int there) {
-  int groups = 0;
-  qsort(at, (size_t)n, sizeof *at, by_value);
-  for (int i = 0, first = 0; i < n; i++)
-    if (i == 0 || i - first == REQUESTS_MOST || (at[i] - at[first] > WINDOW_CYCLES && at[i] > there))
-      first = i, groups++;
-  return groups;
 }
 
 #endif
