@@ -186,64 +186,56 @@ static double recorded_of(const RecordedRows *row, Statistic statistic) {
 
 /* ---- The table ---- */
 
-/* The launches that a row is of: a(ny that does not split its keys), s(everal sequences), w(indow), keys up to 1024 and
- * more, documents of 128 and no such, 1 sequence. */
-static bool is_of(const Asked *l, char which) {
-  const bool any = !l->split && !l->other_code;
-  switch (which) {
-  case 'a': return any;
-  case 's': return l->lengths != NULL;
-  case 'w': return l->windowed;
-  case '<': return l->n_keys <= 1024;
-  case '>': return l->n_keys > 1024;
-  case '=': return l->n_keys == 128;
-  case '!': return l->n_keys != 128;
-  default: return any && !l->lengths;
-  }
-}
+static bool any(const Asked *l) { return !l->split && !l->other_code; }
+static bool several(const Asked *l) { return l->lengths != NULL; }
+static bool window(const Asked *l) { return l->windowed; }
+static bool short_keys(const Asked *l) { return l->n_keys <= 1024; }
+static bool long_keys(const Asked *l) { return l->n_keys > 1024; }
+static bool documents(const Asked *l) { return l->n_keys == 128; }
+static bool no_documents(const Asked *l) { return l->n_keys != 128; }
+static bool one(const Asked *l) { return any(l) && !l->lengths; }
 
-/* The recording, which of its launches, what is compared (as NAMES begin), how many there are, one in so many of which
- * is predicted (0: SLOWER, 3: three times that); within how much half of them are, nine in ten, all (1: nothing is
- * said); so near are so many; of v(arlen) or w(indow) half and nine in ten are no worse than what its description says
- * of that regime by more than half. */
-static const char *const ROWS[] = {
+/* Within how much half of the launches are, nine in ten, all; 1: nothing is said. */
+static const struct {
+  const char *file;
+  bool (*of)(const Asked *);
+  Statistic statistic;
+  int n, every; /* launches there are; one in so many is predicted */
+  double half, nine, all;
+  double near; /* so many are as near as this */
+  int n_near;
+  TimeRegime regime; /* half and nine in ten are no worse than its description says of this by more than half */
+} TABLE[] = {
     /* Writes to the byte but for the ragged set, whose sequences share sectors of L. Documents of 128 tokens: what CTAs
      * reload is fitted to longer ones. */
-    "varlen ! r 9 1 1 1 .0007 1 0", "varlen = r 2 1 1 1 .0115 1 0", "varlen a w 11 1 1 1 .0006 0 9",
-    "varlen s C 8 1 0 0 0 1 0",
+    {"varlen", no_documents, READ, 9, 1, 1, 1, 0.0007, 1, 0, 0},
+    {"varlen", documents, READ, 2, 1, 1, 1, 0.0115, 1, 0, 0},
+    {"varlen", any, WRITTEN, 11, 1, 1, 1, 0.0006, 0, 9, 0},
+    {"varlen", several, CTAS, 8, 1, 0, 0, 0, 1, 0, 0},
     /* Dense and packed, masked, ragged, with windows; d = 64 and 128; CTAs of 1 to 14 tiles. Stored: to the byte where
      * sequences begin with a sector of L. What is reloaded is fitted to these rows. Two days of one set differ by 5 %
      * in what they read from HBM (varlen: 280 MB, here 267). */
-    "spills < r 100 0 1 1 .005 1 0", "spills > r 105 0 1 1 .0016 1 0", "spills a r 205 0 1 1 .005 .0007 180",
-    "spills a w 205 0 1 1 .001 0 187", "spills s H 42 3 .03 1 .1 1 0", "packed-times s t 104 3 .05 1 1 1 0 v",
-    "packed-times w t 40 3 1 1 1 1 0 w",
+    {"spills", short_keys, READ, 100, SLOWER, 1, 1, 0.005, 1, 0, 0},
+    {"spills", long_keys, READ, 105, SLOWER, 1, 1, 0.0016, 1, 0, 0},
+    {"spills", any, READ, 205, SLOWER, 1, 1, 0.005, 0.0007, 180, 0},
+    {"spills", any, WRITTEN, 205, SLOWER, 1, 1, 0.001, 0, 187, 0},
+    {"spills", several, HBM_READ, 42, 3 * SLOWER, 0.03, 1, 0.1, 1, 0, 0},
+    {"packed-times", several, TIME, 104, 3 * SLOWER, 0.05, 1, 1, 1, 0, REGIME_VARLEN},
+    {"packed-times", window, TIME, 40, 3 * SLOWER, 1, 1, 1, 1, 0, REGIME_WINDOW},
     /* Launches that do not split their keys. */
-    "serve 1 r 6 1 1 1 2e-4 0 3", "serve 1 w 6 1 0 0 0 1 0", "serve 1 H 6 1 .03 1 1 1 0", "serve 1 t 6 1 .05 1 1 1 0",
-    "serve s w 2 1 0 0 0 1 0", "serve s C 2 1 0 0 0 1 0", "flex a r 12 1 1 1 .0001 1 0", "flex a w 12 1 0 0 0 1 0",
-    "flex a H 12 1 .03 1 1 1 0", "flex a t 12 1 .06 1 1 1 0",
+    {"serve", one, READ, 6, 1, 1, 1, 2e-4, 0, 3, 0},
+    {"serve", one, WRITTEN, 6, 1, 0, 0, 0, 1, 0, 0},
+    {"serve", one, HBM_READ, 6, 1, 0.03, 1, 1, 1, 0, 0},
+    {"serve", one, TIME, 6, 1, 0.05, 1, 1, 1, 0, 0},
+    {"serve", several, WRITTEN, 2, 1, 0, 0, 0, 1, 0, 0},
+    {"serve", several, CTAS, 2, 1, 0, 0, 0, 1, 0, 0},
+    {"flex", any, READ, 12, 1, 1, 1, 0.0001, 1, 0, 0},
+    {"flex", any, WRITTEN, 12, 1, 0, 0, 0, 1, 0, 0},
+    {"flex", any, HBM_READ, 12, 1, 0.03, 1, 1, 1, 0, 0},
+    {"flex", any, TIME, 12, 1, 0.06, 1, 1, 1, 0, 0},
     /* Two of 32 that ran other code are left out (the recording's head). */
-    "flex-times a t 30 1 .025 .09 1 1 0"};
-enum { N_TABLE = COUNT_OF(ROWS) };
-
-static struct {
-  char file[16], of, regime;
-  Statistic statistic;
-  int n, every;
-  double half, nine, all, near;
-  int n_near;
-} TABLE[N_TABLE];
-
-static void read_table(void) {
-  EACH (r, ROWS) {
-    char statistic;
-    const int n = sscanf(ROWS[r], "%15s %c %c %d %d %lf %lf %lf %lf %d %c", TABLE[r].file, &TABLE[r].of, &statistic,
-                         &TABLE[r].n, &TABLE[r].every, &TABLE[r].half, &TABLE[r].nine, &TABLE[r].all, &TABLE[r].near,
-                         &TABLE[r].n_near, &TABLE[r].regime);
-    assert_true(n >= 10);
-    while (*NAMES[TABLE[r].statistic] != statistic) TABLE[r].statistic++;
-    if (TABLE[r].every != 1) TABLE[r].every = (TABLE[r].every ? 3 : 1) * SLOWER;
-  }
-}
+    {"flex-times", any, TIME, 30, 1, 0.025, 0.09, 1, 1, 0, 0}};
+enum { N_TABLE = COUNT_OF(TABLE) };
 
 static Errors errors[N_TABLE];
 static int n_rows[N_TABLE];
@@ -254,7 +246,7 @@ static void compare(const RecordedRows *row, int from, int to, bool every) {
   Answer a = {.has_l2 = false};
   bool answered = false;
   for (int r = to - 1; r >= from; r--) { /* those that ask for L2 come last */
-    if (!is_of(&l, TABLE[r].of) || (n_rows[r]++ % TABLE[r].every != 0 && !every)) continue;
+    if (!TABLE[r].of(&l) || (n_rows[r]++ % TABLE[r].every != 0 && !every)) continue;
     const bool with_l2 = TABLE[r].statistic >= HBM_READ;
     if (l.lengths && !answered) answer_packed(&a, &l);
     if (!l.lengths && (!answered || (with_l2 && !a.has_l2))) answer_one(&a, &l, with_l2);
@@ -267,7 +259,7 @@ static void compare(const RecordedRows *row, int from, int to, bool every) {
 
 static void judge(int r, bool every) {
   Errors *e = &errors[r];
-  const TimeError *said = &fa2.time_errors[TABLE[r].regime == 'v' ? REGIME_VARLEN : REGIME_WINDOW];
+  const TimeError *said = &fa2.time_errors[TABLE[r].regime];
   int n_near = 0;
   for (int k = 0; k < e->n; k++) n_near += e->of[k] <= TABLE[r].near;
   const double half = errors_part(e, 0.5), nine = errors_part(e, 0.9), all = errors_part(e, 1);
@@ -288,7 +280,6 @@ static void judge(int r, bool every) {
 TEST(launches_are_as_recorded) {
   static RecordedRows rows;
   const bool every = test_depth() > 1;
-  read_table();
   for (int from = 0, to; from < N_TABLE; from = to) {
     char name[64];
     for (to = from + 1; to < N_TABLE && strcmp(TABLE[to].file, TABLE[from].file) == 0;) to++;
