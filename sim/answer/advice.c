@@ -8,13 +8,12 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/time/makespan.h"
 
-static const int64_t ROWS[] = {16, 32, 64, 128, 192, 256}, KEYS[] = {16, 32, 64, 128, 192, 256};
+static const int64_t SIDES[] = {16, 32, 64, 128, 192, 256};
 enum {
-  N_ROWS = sizeof ROWS / sizeof *ROWS,
-  N_KEYS = sizeof KEYS / sizeof *KEYS,
+  N_SIDES = sizeof SIDES / sizeof *SIDES,
   PAPER_STEP = 16, /* rows: where no instruction asks for a power of two, every multiple is tried */
   PAPER_ROWS = 16,
-  TILES_MAX = PAPER_ROWS * N_KEYS,
+  TILES_MAX = PAPER_ROWS * N_SIDES,
   SPLIT_ROWS = 128 /* of packed queries: with more, row blocks fill the SMs */
 };
 _Static_assert(ADVICE_CANDIDATES_MAX == 2 * TILES_MAX + PROFILES_MAX, "tiles, split or not, and kernels");
@@ -93,14 +92,14 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
   const Shape packed = problem->pack == PACK_OFF ? problem->shape : shape_packed(&problem->shape);
   const Tiling asked = problem->tiling; /* a side that is given is the only one that is tried, of whatever size */
   const bool on_paper = gpu->l2_bytes == 0;
-  for (int i = 0; i < (asked.B_r ? 1 : on_paper ? PAPER_ROWS : N_ROWS); i++) {
-    const int64_t rows = on_paper ? (int64_t)PAPER_STEP * (i + 1) : ROWS[i];
-    for (int j = 0; j < (asked.B_c ? 1 : N_KEYS); j++) {
+  for (int i = 0; i < (asked.B_r ? 1 : on_paper ? PAPER_ROWS : N_SIDES); i++) {
+    const int64_t rows = on_paper ? (int64_t)PAPER_STEP * (i + 1) : SIDES[i];
+    for (int j = 0; j < (asked.B_c ? 1 : N_SIDES); j++) {
       Problem p = *problem;
       tell(advice);
-      if ((!asked.B_r && is_larger(rows, packed.N_q)) || (!asked.B_c && is_larger(KEYS[j], packed.N_k))) continue;
+      if ((!asked.B_r && is_larger(rows, packed.N_q)) || (!asked.B_c && is_larger(SIDES[j], packed.N_k))) continue;
       if (!asked.B_r) p.tiling.B_r = rows;
-      if (!asked.B_c) p.tiling.B_c = KEYS[j];
+      if (!asked.B_c) p.tiling.B_c = SIDES[j];
       Candidate *tried = &advice->candidates[advice->n];
       Error inner = {0};
       if (try_tile(tried, &p, schedule, gpu, &inner)) {
@@ -125,7 +124,7 @@ Status advice_make(Advice *advice, const Problem *problem, const Schedule *sched
   const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
   const Profile *kernels[PROFILES_MAX];
   const int n_kernels = any_kernel && advice->kernels ? advice->kernels(kernels) : 0;
-  advice->all = N_ROWS * N_KEYS * (1 + splits) + n_kernels;
+  advice->all = N_SIDES * N_SIDES * (1 + splits) + n_kernels;
   Status status = try_tiles(advice, problem, schedule, gpu, error);
   if (!status && splits) status = try_tiles(advice, problem, shipped_splitting(), gpu, error);
   if (!status)
@@ -135,8 +134,9 @@ Status advice_make(Advice *advice, const Problem *problem, const Schedule *sched
     status = error_refuse(error, "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
                           problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);
   else if (!status && advice->n == 0)
-    status = error_refuse(error, "no tile of %d to %d rows and keys fits %s here; a smaller head or another GPU may",
-                          ADVICE_SIDE_LEAST, ADVICE_SIDE_MOST, gpu->name);
+    status = error_refuse(
+        error, "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
+        SIDES[0], SIDES[N_SIDES - 1], gpu->name);
   if (!status) qsort(advice->candidates, (size_t)advice->n, sizeof *advice->candidates, best_first);
   return status;
 }

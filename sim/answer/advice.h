@@ -12,7 +12,7 @@
 #include "sim/machine/tile_cost.h"
 #include "sim/simulate.h"
 
-enum { ADVICE_SIDE_LEAST = 16, ADVICE_SIDE_MOST = 256, ADVICE_CANDIDATES_MAX = 224 };
+enum { ADVICE_CANDIDATES_MAX = 224 };
 
 typedef struct {
   Simulation run;

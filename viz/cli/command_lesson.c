@@ -160,7 +160,7 @@ static int lint(const LessonOptions *o, Io *io, Error *error) {
     status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
   free(files);
   if (status) return EXIT_BAD_REQUEST;
-  fprintf(io->out, "%d lesson%s, %d finding%s\n", n, n == 1 ? "" : "s", n_findings, n_findings == 1 ? "" : "s");
+  fprintf(io->out, "%s, %s\n", number_of(wide(n), "lesson").text, number_of(wide(n_findings), "finding").text);
   return n_findings ? EXIT_DIFFERS : EXIT_DONE;
 }
 

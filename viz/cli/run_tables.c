@@ -316,17 +316,9 @@ static Table *put_columns(Document *d, const Simulation *runs, int n, bool detai
       snprintf(headings[k] + used, sizeof *headings - used, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
     columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
-  Status status = STATUS_OK;
-  for (bool is_long = !details; is_long; scale.shortens += is_long) {
-    Table all = table_new(columns, c);
-    figure_lines(&all, LINES, runs, n, &scale);
-    status = all.status ? all.status : all.text.status;
-    is_long = table_rows_shown(&all) > FIRST_ROWS && scale.shortens < 3;
-    table_free(&all);
-  }
+  while (!details && scale.shortens < 3 && figure_lines(NULL, LINES, runs, n, &scale) > FIRST_ROWS) scale.shortens++;
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, c);
   figure_lines(t, LINES, runs, n, details ? NULL : &scale);
-  if (!t->status) t->status = status;
   return t;
 }
 

@@ -17,15 +17,7 @@ FigureScale figure_scale(double bytes, double seconds) {
 
 /* Four digits, and all before the point. */
 static Number four_digits(double value) {
-  if (value >= 1000) return number_count((Wide)(value + 0.5));
-  Number n = number_double(value, 4);
-  if (strchr(n.text, '.') && !strchr(n.text, 'e'))
-    for (size_t end = strlen(n.text); n.text[end - 1] == '0' || n.text[end - 1] == '.';) {
-      const bool is_point = n.text[--end] == '.';
-      n.text[end] = '\0';
-      if (is_point) break;
-    }
-  return n;
+  return value >= 1000 ? number_count((Wide)(value + 0.5)) : number_trimmed(value, 4);
 }
 
 static const char *unit_of(const FigureScale *s, const FigureRow *row) {
@@ -67,9 +59,9 @@ bool figure_meets(const Simulation *run, const char *when) {
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  Table *table;
+  Table *table; /* NULL: rows are counted alone */
   const Simulation *runs;
-  int n;
+  int n, n_rows;
   const FigureScale *scale;
   const char *heading; /* of lines that are still to come */
 } Lines;
@@ -117,21 +109,25 @@ static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *ro
     add_value(l->table, l->scale && line->in_kib ? &KIB : l->scale, line->role, row, f);
 }
 
-static void add_label(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *name) {
+/* Begins a row; false: it is only counted. */
+static bool add_label(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *name) {
   char text[96];
+  l->n_rows++;
+  if (!l->table) return false;
   const char *place = strstr(label, "%s");
   if (l->heading) table_group(l->table, "%s", l->heading), l->heading = NULL;
   snprintf(text, sizeof text, "%.*s%s%s", place ? (int)(place - label) : (int)strlen(label), label, place ? name : "",
            place ? place + 2 : "");
   table_text(l->table, line->role, text);
   if (l->scale) table_text(l->table, ROLE_DIM, line->in_kib ? "KiB" : unit_of(l->scale, row));
+  return true;
 }
 
 static void add_ratio(Lines *l, const FigureLine *line, const FigureRow *row) {
   bool any = false;
   for (int k = 1; k < l->n; k++) any = any || figure_comparable(l->runs, &l->runs[k], row);
-  if (!any) return;
-  add_label(l, line, row, line->label, figure_one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first");
+  const char *first = figure_one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first";
+  if (!any || !add_label(l, line, row, line->label, first)) return;
   for (int k = 0; k < l->n; k++)
     if (figure_comparable(l->runs, &l->runs[k], row))
       table_ratio(l->table, line->role, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
@@ -145,8 +141,7 @@ static void add_line(Lines *l, const FigureLine *line, const FigureRow *row, con
     const Figure f = figure_named(&l->runs[k], row, member);
     any = any || is_shown(line, row, &f);
   }
-  if (!any) return;
-  add_label(l, line, row, label, member);
+  if (!any || !add_label(l, line, row, label, member)) return;
   for (int k = 0; k < l->n; k++) {
     const Figure f = figure_named(&l->runs[k], row, member);
     add_cell(l, line, row, &l->runs[k], &f);
@@ -176,9 +171,9 @@ static void add_tensors(Lines *l, const FigureLine *line, const FigureRow *row, 
     for (int k = 0; k < n; k++) add_line(l, line, row, label, names[k]);
 }
 
-void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale) {
+int figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale) {
   char heading[128];
-  Lines l = {table, runs, n, scale, NULL};
+  Lines l = {table, runs, n, 0, scale, NULL};
   for (const FigureLine *line = lines; line->label || line->first; line++) {
     const char *label = scale ? line->first : line->label;
     if (!line->path && !scale) {
@@ -197,6 +192,7 @@ void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs,
     if (stands && of_tensors) add_tensors(&l, line, row, label);
     if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);
   }
+  return l.n_rows;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------------------------- */
@@ -229,9 +225,9 @@ void figure_cells(const FigureTable *t, const Simulation *run) {
   }
 }
 
-enum { FIRST_NOTES = 3 }; /* so many runs have one each there */
-
 /* ---- Notes ----------------------------------------------------------------------------------------------------- */
+
+enum { FIRST_NOTES = 3 }; /* on the first screen so many runs have one each */
 
 /* The text with figures for {PATH}. */
 static void fill_in(const Simulation *run, const char *from, char text[640]) {
@@ -260,11 +256,12 @@ void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs,
     for (int k = 0; k < n; k++) {
       if (!figure_meets(&runs[k], note->when)) continue;
       fill_in(&runs[k], note->text, text);
-      if (strcmp(text, before) != 0 && is_first_screen && *before && n > FIRST_NOTES)
+      if (strcmp(text, before) == 0) continue;
+      if (is_first_screen && *before && n > FIRST_NOTES)
         n_more++;
-      else if (strcmp(text, before) != 0)
+      else
         table_note(table, "%s", text);
-      snprintf(before, sizeof before, "%s", text);
+      strcpy(before, text);
     }
     if (n_more) table_note(table, "The same of %d more: --details.", n_more);
   }

@@ -41,8 +41,9 @@ FigureScale figure_scale(double bytes, double seconds); /* such that these are a
 /* A figure of one run as a cell, or as words. */
 FigureValue figure_as_value(const FigureRow *row, const Figure *figure);
 
-/* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. */
-void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);
+/* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. Returns
+ * how many rows they are; without a table it only counts them. */
+int figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);
 
 /* Runs below each other. Columns are those of put_table, each with @PATH of its figure, @*PATH in an accent; ?WHEN
  * behind it, as of a line: elsewhere the cell is empty. In CSV it has the name of its key, or the path's last part.

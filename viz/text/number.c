@@ -16,7 +16,7 @@ static void append(Number *number, const char *tail) {
   snprintf(number->text + used, sizeof number->text - used, "%s", tail);
 }
 
-__attribute__((format(printf, 1, 2))) static Number text_of(const char *format, ...) {
+Number number_text(const char *format, ...) {
   Number number;
   va_list arguments;
   va_start(arguments, format);
@@ -44,10 +44,16 @@ Number number_count(Wide count) { return wide_text(count, true); }
 Number number_digits(Wide count) { return wide_text(count, false); }
 
 Number number_of(Wide count, const char *what) {
-  Number number = number_count(count);
-  const size_t used = strlen(number.text);
-  snprintf(number.text + used, NUMBER_CHARS - used, " %s%s", what, count == 1 ? "" : "s");
-  return number;
+  return number_text("%s %s%s", number_count(count).text, what, count == 1 ? "" : "s");
+}
+
+/* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". Those of an exponent stay. */
+static void trim_zeros(Number *number) {
+  if (!strchr(number->text, '.') || strchr(number->text, 'e')) return;
+  size_t length = strlen(number->text);
+  while (number->text[length - 1] == '0') length--;
+  if (number->text[length - 1] == '.') length--;
+  number->text[length] = '\0';
 }
 
 /* whole + remainder / unit, rounded to four significant digits in integer arithmetic. Returns false
@@ -64,20 +70,10 @@ static bool scaled_text(Wide whole, Wide remainder, Wide unit, Wide limit, Numbe
   digits %= power;
   if (rounded >= limit) return false;
   /* 9.9996 became 10.000: one digit fewer. The lost digit is a zero. */
-  if (decimals > 0 && rounded != whole && (rounded == 10 || rounded == 100 || rounded == 1000)) {
-    decimals--;
-    power /= 10;
-  }
+  if (decimals > 0 && rounded != whole && (rounded == 10 || rounded == 100 || rounded == 1000)) decimals--;
   *number = rounded < 10000 ? number_digits(rounded) : number_count(rounded);
-  char fraction[8] = ".";
-  for (int i = 0; i < decimals; i++) {
-    power /= 10;
-    fraction[i + 1] = (char)('0' + (int)(digits / power % 10));
-  }
-  int length = decimals;
-  while (exact && length > 0 && fraction[length] == '0') length--;
-  fraction[length == 0 ? 0 : length + 1] = '\0';
-  append(number, fraction);
+  if (decimals > 0) *number = number_text("%s.%0*d", number->text, decimals, (int)digits);
+  if (exact) trim_zeros(number);
   return true;
 }
 
@@ -89,7 +85,7 @@ static Number in_units(Wide value, Wide base, const char *const prefixes[PREFIXE
     Number number;
     if (!last && value / size >= base) continue;
     if (scaled_text(value / size, value % size, size, last ? ~(Wide)0 : base, &number))
-      return text_of("%s %s%s", number.text, prefixes[i], unit);
+      return number_text("%s %s%s", number.text, prefixes[i], unit);
   }
 }
 
@@ -100,7 +96,7 @@ Number number_bytes(Wide bytes) {
 
 Number number_bytes_decimal(Wide bytes) { return in_units(bytes, 1000, SI + SMALL, "B"); }
 Number number_flops(Wide flops) { return in_units(flops, 1000, SI + SMALL, "FLOP"); }
-Number number_bytes_exact(Wide bytes) { return text_of("%s B", number_count(bytes).text); }
+Number number_bytes_exact(Wide bytes) { return number_text("%s B", number_count(bytes).text); }
 
 Number number_tokens(Wide tokens) {
   static const char *const units[] = {"", "K", "M", "G", "T"};
@@ -109,10 +105,7 @@ Number number_tokens(Wide tokens) {
     /* Exact to one decimal: a half is the only tenth that is a whole number of binary pieces. */
     if (tokens < unit || tokens % (unit / 2) != 0) continue;
     if (tokens / unit >= 10000) break;
-    Number number = number_digits(tokens / unit);
-    if (tokens % unit != 0) append(&number, ".5");
-    append(&number, units[i]);
-    return number;
+    return number_text("%s%s%s", number_digits(tokens / unit).text, tokens % unit ? ".5" : "", units[i]);
   }
   return number_count(tokens);
 }
@@ -138,7 +131,7 @@ static Decimal decimal_of(double value, int n) {
 
 /* Digits in plain notation with separators in the whole part. */
 static Number decimal_text(const Decimal *decimal, bool negative) {
-  Number number = text_of("%s", negative ? "-" : "");
+  Number number = number_text("%s", negative ? "-" : "");
   int n = (int)strlen(decimal->digits);
   int whole = decimal->point > 0 ? decimal->point : 1;
   for (int i = 0; i < whole; i++) {
@@ -155,8 +148,8 @@ static Number decimal_text(const Decimal *decimal, bool negative) {
 
 /* Answers values that have no digits. */
 static bool is_special(double value, Number *number) {
-  if (isnan(value)) return *number = text_of("n/a"), true;
-  if (isinf(value)) return *number = text_of("%s", value < 0 ? "-inf" : "inf"), true;
+  if (isnan(value)) return *number = number_text("n/a"), true;
+  if (isinf(value)) return *number = number_text("%s", value < 0 ? "-inf" : "inf"), true;
   return false;
 }
 
@@ -167,16 +160,16 @@ Number number_double(double value, int digits) {
   if (digits > 17) digits = 17;
   Decimal decimal = decimal_of(value, digits);
   bool negative = value < 0;
-  if (value == 0) return text_of("0");
+  if (value == 0) return number_text("0");
   if (decimal.point > -4 && decimal.point <= 9) return decimal_text(&decimal, negative);
   Decimal mantissa = decimal;
   mantissa.point = 1;
-  return text_of("%se%+03d", decimal_text(&mantissa, negative).text, decimal.point - 1);
+  return number_text("%se%+03d", decimal_text(&mantissa, negative).text, decimal.point - 1);
 }
 
 Number number_exact_double(double value) {
-  if (isnan(value)) return text_of("nan");
-  if (isinf(value)) return text_of("%s", value < 0 ? "-inf" : "inf");
+  if (isnan(value)) return number_text("nan");
+  if (isinf(value)) return number_text("%s", value < 0 ? "-inf" : "inf");
   char text[64] = "";
   /* 15 come back as they were, so where they are enough the fewest are those without zeros behind; not so near 0 */
   int digits = fabs(value) < DBL_MIN ? 1 : 15;
@@ -188,21 +181,18 @@ Number number_exact_double(double value) {
   snprintf(text, sizeof text, "%.*g", digits, value);
   for (char *p = text; *p; p++)
     if (!strchr("0123456789+-e.", *p)) *p = '.'; /* the locale's decimal sign */
-  return text_of("%s", text);
+  return number_text("%s", text);
 }
 
 /* In full, with its sign; below 10^38. */
 static Number rounded(double value) {
-  return text_of("%s%s", value < 0 ? "-" : "", number_count((Wide)round(fabs(value))).text);
+  return number_text("%s%s", value < 0 ? "-" : "", number_count((Wide)round(fabs(value))).text);
 }
 
-/* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". Those of an exponent stay. */
-static void trim_zeros(Number *number) {
-  if (!strchr(number->text, '.') || strchr(number->text, 'e')) return;
-  size_t length = strlen(number->text);
-  while (number->text[length - 1] == '0') length--;
-  if (number->text[length - 1] == '.') length--;
-  number->text[length] = '\0';
+Number number_trimmed(double value, int digits) {
+  Number number = number_double(value, digits);
+  trim_zeros(&number);
+  return number;
 }
 
 Number number_ratio(double ratio) {
@@ -215,25 +205,26 @@ Number number_ratio(double ratio) {
     number = rounded(ratio);
   else
     number = number_double(ratio, 3);
-  return text_of("%sx", number.text);
+  return number_text("%sx", number.text);
 }
 
 Number number_ratio_of(Wide a, Wide b) {
-  if (b == 0) return text_of("%s", a == 0 ? "n/a" : "inf");
+  if (b == 0) return number_text("%s", a == 0 ? "n/a" : "inf");
   return number_ratio((double)a / (double)b);
 }
 
 Number number_percent(double fraction) {
   Number number;
   if (is_special(fraction, &number)) return number;
-  if (fraction == 0) return text_of("0%%");
-  if (fraction == 1) return text_of("100%%");
-  if (fraction > 0 && fraction < 0.0005) return text_of("<0.1%%");
-  if (fraction < 1 && fraction >= 0.9995) return text_of(">99.9%%");
+  if (fraction == 0) return number_text("0%%");
+  if (fraction == 1) return number_text("100%%");
+  if (fraction > 0 && fraction < 0.0005) return number_text("<0.1%%");
+  if (fraction < 1 && fraction >= 0.9995) return number_text(">99.9%%");
   /* One decimal: tenths of a percent as an integer, with halves away from zero. */
   const double tenths = round(fabs(fraction) * 1000);
-  if (tenths > 1e15) return text_of("%s%%", number_double(fraction * 100, SIGNIFICANT).text);
-  return text_of("%s%s.%d%%", fraction < 0 ? "-" : "", number_count((Wide)tenths / 10).text, (int)((Wide)tenths % 10));
+  if (tenths > 1e15) return number_text("%s%%", number_double(fraction * 100, SIGNIFICANT).text);
+  return number_text("%s%s.%d%%", fraction < 0 ? "-" : "", number_count((Wide)tenths / 10).text,
+                     (int)((Wide)tenths % 10));
 }
 
 /* value * 10^(3 * k) with the best of the prefixes up to k = last. */
@@ -249,7 +240,7 @@ static Number prefixed(double value, int last, const char *unit) {
                                                            : number_double(value / pow(10, 3 * k), SIGNIFICANT);
   trim_zeros(&number);
   const bool is_plain = !*SI[k + SMALL] && !*unit;
-  return text_of("%s%s%s%.16s", number.text, is_plain ? "" : " ", SI[k + SMALL], unit);
+  return number_text("%s%s%s%.16s", number.text, is_plain ? "" : " ", SI[k + SMALL], unit);
 }
 
 Number number_si(double value, const char *unit) {
@@ -260,6 +251,6 @@ Number number_si(double value, const char *unit) {
 Number number_seconds(double seconds) {
   Number number;
   if (is_special(seconds, &number)) return number;
-  if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) return text_of("%s s", rounded(seconds).text);
+  if (fabs(seconds) >= 999.95 && fabs(seconds) < 1e15) return number_text("%s s", rounded(seconds).text);
   return prefixed(seconds, 0, "s");
 }

@@ -38,6 +38,9 @@ Number number_bytes_exact(Wide bytes);
 /* A count in full with thousands separators: "1,048,576". */
 Number number_count(Wide count);
 
+/* Any words; what does not fit is cut. */
+__attribute__((format(printf, 1, 2))) Number number_text(const char *format, ...);
+
 /* "1 token", "4,096 tokens". */
 Number number_of(Wide count, const char *what);
 
@@ -71,6 +74,7 @@ Number number_seconds(double seconds);
 /* A double with `digits` significant digits (1 to 17) in plain notation where it is readable (1e-4
  * <= |x| < 1e9), else as "1.5e-07". Trailing zeros of the fraction stay. */
 Number number_double(double value, int digits);
+Number number_trimmed(double value, int digits); /* they go */
 
 /* The shortest text that reads back as the same double, for CSV and JSON: "0.1", "1e+300", "nan",
  * "inf". */

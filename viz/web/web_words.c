@@ -125,16 +125,8 @@ EXPORT const char *web_code(void) {
 
 /* ---- Tables of data ---------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 1, 2))) static Number cell(const char *format, ...) {
-  Number made;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(made.text, sizeof made.text, format, arguments);
-  va_end(arguments);
-  return made;
-}
-static Number real(double value) { return isnan(value) ? cell("none") : cell("%.4g", value); }
-static Number pile(double bytes) { return bytes > 0 ? number_bytes((Wide)bytes) : cell("not possible"); }
+static Number real(double value) { return isnan(value) ? number_text("none") : number_text("%.4g", value); }
+static Number pile(double bytes) { return bytes > 0 ? number_bytes((Wide)bytes) : number_text("not possible"); }
 
 /* Begins a table, its columns parted by bars; rows follow. */
 static void table(const char *title, const char *columns) { put("{'title':%s,'columns':%s,'rows':[", title, columns); }
@@ -160,11 +152,11 @@ static void put_work(const Snapshot *now) {
   const Wide done = now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL];
   table("Tiles and SRAM", "what|value");
   fact("tiles computed",
-       cell("%s of %s", number_count(done).text, number_count(wide(now->grid.T_r) * wide(now->grid.T_c)).text));
+       number_text("%s of %s", number_count(done).text, number_count(wide(now->grid.T_r) * wide(now->grid.T_c)).text));
   fact("tiles skipped", number_count(now->traffic.tiles[TILE_SKIPPED]));
-  fact("tile, B_r x B_c", cell("%" PRId64 " x %" PRId64, now->grid.B_r, now->grid.B_c));
+  fact("tile, B_r x B_c", number_text("%" PRId64 " x %" PRId64, now->grid.B_r, now->grid.B_c));
   fact("SRAM set aside",
-       cell("%s of %s", number_bytes(now->sram_bytes).text, number_bytes(now->sram_capacity_bytes).text));
+       number_text("%s of %s", number_bytes(now->sram_bytes).text, number_bytes(now->sram_capacity_bytes).text));
   end_table();
 }
 
@@ -196,7 +188,7 @@ static void put_row(const SnapshotRow *row) {
   if (!row->is_computed || row->row < 0) return;
   table("Scores of the present tile", "column|score|weight");
   for (int64_t k = 0; k < row->n_cols && k < SNAPSHOT_SCORES; k++)
-    put("[%s,%s,%s]", cell("%" PRId64, row->col0 + k).text,
+    put("[%s,%s,%s]", number_text("%" PRId64, row->col0 + k).text,
         isinf(row->scores[k]) ? "masked" : real(row->scores[k]).text, real(row->weights[k]).text);
   end_table();
 }
