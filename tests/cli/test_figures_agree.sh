@@ -1,13 +1,11 @@
 #!/bin/sh
-# Random questions to the library: the figures of an answer hold together, and JSON, CSV, text, a sweep, a roofline and
-# the program say the same of a run. TILEWALK_DEPTH=20 asks as many as a night has time for; SEED, others.
+# Random questions to the library: the figures of an answer hold together, and JSON, CSV, text, a sweep and a roofline
+# say the same of a run. TILEWALK_DEPTH=20 asks as many as a night has time for; SEED, others.
 # Not with sanitizers: the library is loaded by programs that have none.
 set -u
 command -v python3 >/dev/null || exit 77
-LIBRARY=$(realpath "${BUILD:-build}/libtilewalk.so") TILEWALK=$(realpath "${TILEWALK:-${BUILD:-build}/tilewalk}")
-export LIBRARY TILEWALK
-COLUMNS=200 exec python3 - <<'PYTHON'
-import csv, ctypes, io, json, math, os, random, re, subprocess
+LIBRARY=$(realpath "${BUILD:-build}/libtilewalk.so") exec python3 - <<'PYTHON'
+import csv, ctypes, io, json, os, random, re
 
 library = ctypes.CDLL(os.environ["LIBRARY"])
 library.tilewalk_ask.restype = ctypes.c_void_p
@@ -152,8 +150,6 @@ def forms_agree(words, answer):
         for cell, run in zip(cells[1:], answer["runs"]):
             value = at(run, paths[cells[0]]) or 0
             holds("text = JSON", abs(read(cell) - value) <= 1e-3 * max(value, "%" in cell), words, line, value)
-    program = subprocess.run([os.environ["TILEWALK"], "sim", *words, "--json"], capture_output=True, text=True)
-    holds("program = library", json.loads(program.stdout or "0") == answer, words)
 
 
 def sweep_agrees(words, answer):
@@ -199,5 +195,5 @@ while asked < 40 * int(os.environ.get("TILEWALK_DEPTH", "1")):
     roofline_agrees(words, answer)
 print(f"{asked} questions, {refused} refused, {sum(checked.values())} checks of {len(checked)} laws")
 for law, *of in broken[:5]: print(f"not so: {law}:", *of)
-raise SystemExit(bool(broken) or refused > asked / 3)
+raise SystemExit(bool(broken) or len(checked) < 30 or refused > asked / 3)
 PYTHON

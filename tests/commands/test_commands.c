@@ -573,10 +573,10 @@ static void check(Block *b, const char *row) {
     while (k < 4 && strncmp(row, FORMS[k], strlen(FORMS[k]))) k++;
     const bool screen = !strcmp(row, "screen"), figure = !strncmp(row, "shows ", 6);
     const Run *r = ask(b->command, b->input, k == 4 && !screen && !figure);
-    if (screen)
-      check_screen(b->command, r);
-    else if (r->status != b->status)
+    if (r->status != b->status)
       failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
+    else if (screen)
+      check_screen(b->command, r);
     else if (figure) {
       at = row + 6, answer = NULL;
       const double wanted = expression();
