@@ -139,28 +139,18 @@ static const Comparison COMPARISONS[] = {
 };
 
 static int32_t comparison_op(Type type, int32_t base, bool is_low) {
+  const bool is_signed = !is_low && (type == T_S16 || type == T_S32 || type == T_S64);
+  const int32_t of_integers = base && !is_signed ? base + O_LT_U32 - O_LT_S32 : base;
   switch (type) {
   case T_B32:
   case T_U32:
-  case T_S32:
-    return base == 0                  ? O_EQ32
-           : type == T_S32 && !is_low ? (base == 1 ? O_LT_S32 : O_LE_S32)
-           : base == 1                ? O_LT_U32
-                                      : O_LE_U32;
+  case T_S32: return O_EQ32 + of_integers;
   case T_B64:
   case T_U64:
-  case T_S64:
-    return base == 0                  ? O_EQ64
-           : type == T_S64 && !is_low ? (base == 1 ? O_LT_S64 : O_LE_S64)
-           : base == 1                ? O_LT_U64
-                                      : O_LE_U64;
+  case T_S64: return O_EQ64 + of_integers;
   case T_B16:
   case T_U16:
-  case T_S16:
-    return base == 0                  ? O_EQ16
-           : type == T_S16 && !is_low ? (base == 1 ? O_LT_S16 : O_LE_S16)
-           : base == 1                ? O_LT_U16
-                                      : O_LE_U16;
+  case T_S16: return O_EQ16 + of_integers;
   case T_F32: return O_EQ_F32 + base;
   case T_F64: return O_EQ_F64 + base;
   case T_F16: return O_EQ_F16 + base;

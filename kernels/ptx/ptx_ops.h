@@ -18,14 +18,78 @@
 #define HF                   half_float
 #define BF                   bf16_float
 
+/* Rows by type. A comparison: equal, below, not above; of floats also whether both are numbers, and not equal. */
+#define PTX_COMPARED(X, T, IN, a, b)                                                                                   \
+  X(EQ_##T, "", P, IN, a == b)                                                                                         \
+  X(LT_##T, "", P, IN, a < b)                                                                                          \
+  X(LE_##T, "", P, IN, a <= b)                                                                                         \
+  X(NUM_##T, "", P, IN, a == a && b == b)                                                                              \
+  X(NE_##T, "", P, IN, a<b || a> b)
+
+#define PTX_SIGN(X, T, TEXT, R, IN, F, x, y, a, b)                                                                     \
+  X(LT_##T, "", P, IN, x < y)                                                                                          \
+  X(LE_##T, "", P, IN, x <= y)                                                                                         \
+  X(MIN_##T, "min." TEXT, R, IN, x < y ? a : b)                                                                        \
+  X(MAX_##T, "max." TEXT, R, IN, x > y ? a : b)                                                                        \
+  X(DIV_##T, "div." TEXT, R, IN, div_##F(x, y))                                                                        \
+  X(REM_##T, "rem." TEXT, R, IN, rem_##F(x, y))
+
+/* Integers: a, b, c without a sign, x and y with it; BY: the bits that they are divided in. */
+#define PTX_WIDTH(X, N, R, IN, BY, a, b, c, x, y)                                                                      \
+  X(ADD##N, "add.s" #N " add.u" #N " add.b" #N, R, IN IN, a + b)                                                       \
+  X(SUB##N, "sub.s" #N " sub.u" #N " sub.b" #N, R, IN IN, a - b)                                                       \
+  X(MUL##N, "mul.s" #N " mul.u" #N, R, IN IN, a *b)                                                                    \
+  X(MAD##N, "mad.s" #N " mad.u" #N, R, IN IN IN, a *b + c)                                                             \
+  X(AND##N, "and.b" #N, R, IN IN, a &b)                                                                                \
+  X(OR##N, "or.b" #N, R, IN IN, a | b)                                                                                 \
+  X(XOR##N, "xor.b" #N, R, IN IN, a ^ b)                                                                               \
+  X(NOT##N, "not.b" #N, R, IN, ~a)                                                                                     \
+  X(ABS_S##N, "abs.s" #N, R, IN, x < 0 ? 0u - a : a)                                                                   \
+  X(NEG_S##N, "neg.s" #N, R, IN, 0u - a)                                                                               \
+  X(EQ##N, "", P, IN IN, a == b)                                                                                       \
+  PTX_SIGN(X, S##N, "s" #N, R, IN IN, s##BY, x, y, a, b)                                                               \
+  PTX_SIGN(X, U##N, "u" #N, R, IN IN, u##BY, a, b, a, b)
+
+#define PTX_FLOAT(X, N, R, IN, SUFFIX, a, b, c)                                                                        \
+  X(ADD_F##N, "add.f" #N, R, IN IN, a + b)                                                                             \
+  X(SUB_F##N, "sub.f" #N, R, IN IN, a - b)                                                                             \
+  X(MUL_F##N, "mul.f" #N, R, IN IN, a *b)                                                                              \
+  X(FMA_F##N, "fma.f" #N " mad.f" #N, R, IN IN IN, fma##SUFFIX(a, b, c))                                               \
+  X(DIV_F##N, "div.f" #N, R, IN IN, a / b)                                                                             \
+  X(RCP_F##N, "rcp.f" #N, R, IN, 1 / a)                                                                                \
+  X(SQRT_F##N, "sqrt.f" #N, R, IN, sqrt##SUFFIX(a))                                                                    \
+  X(RSQRT_F##N, "rsqrt.f" #N, R, IN, 1 / sqrt##SUFFIX(a))                                                              \
+  X(MIN_F##N, "min.f" #N, R, IN IN, min_f##N(a, b))                                                                    \
+  X(MAX_F##N, "max.f" #N, R, IN IN, max_f##N(a, b))                                                                    \
+  PTX_COMPARED(X, F##N, IN IN, a, b)
+
+#define PTX_DIRECTED(X, OP, TEXT, IN, a, b, c)                                                                         \
+  X(OP##_RZ_F32, TEXT ".rz.f32", F, IN, fma_directed(a, b, c, 0))                                                      \
+  X(OP##_RM_F32, TEXT ".rm.f32", F, IN, fma_directed(a, b, c, -1))                                                     \
+  X(OP##_RP_F32, TEXT ".rp.f32", F, IN, fma_directed(a, b, c, 1))
+
+/* One half or two in a word, worked out in float: F takes a half, S shifts to it. */
+#define PTX_HALVES(X, OP, TEXT, HALF_IN, PAIR_IN, OF)                                                                  \
+  X(OP##_F16, TEXT ".f16", H, HALF_IN, float_half(OF(HF, )))                                                           \
+  X(OP##_F16X2, TEXT ".f16x2", W, PAIR_IN, HALF2(OF(HF, ), OF(HF, >> 16)))                                             \
+  X(OP##_BF16, TEXT ".bf16", H, HALF_IN, float_bf16(OF(BF, )))                                                         \
+  X(OP##_BF16X2, TEXT ".bf16x2", W, PAIR_IN, BF2(OF(BF, ), OF(BF, >> 16)))
+#define PTX_SUM(F, S)        F(A S) + F(B S)
+#define PTX_DIFFERENCE(F, S) F(A S) - F(B S)
+#define PTX_PRODUCT(F, S)    F(A S) * F(B S)
+#define PTX_FUSED(F, S)      (float)((double)F(A S) * F(B S) + F(C S))
+#define PTX_MIN(F, S)        min_f32(F(A S), F(B S))
+#define PTX_MAX(F, S)        max_f32(F(A S), F(B S))
+#define PTX_EX2(F, S)        ex2(F(A S))
+#define PTX_TANH(F, S)       tanhf(F(A S))
+
 #define PTX_ARITHMETIC(X)                                                                                              \
   X(MOV32, "mov.b32 mov.u32 mov.s32 mov.f32 abs.u32", W, "w", A)                                                       \
   X(MOV64, "mov.b64 mov.u64 mov.s64 mov.f64", L, "l", LA)                                                              \
   X(MOV16, "mov.b16 mov.u16 mov.s16 mov.f16 mov.bf16", H, "h", A)                                                      \
-  X(ADD32, "add.s32 add.u32 add.b32", W, "ww", A + B)                                                                  \
-  X(SUB32, "sub.s32 sub.u32 sub.b32", W, "ww", A - B)                                                                  \
-  X(MUL32, "mul.s32 mul.u32", W, "ww", A *B)                                                                           \
-  X(MAD32, "mad.s32 mad.u32", W, "www", A *B + C)                                                                      \
+  PTX_WIDTH(X, 32, W, "w", 32, A, B, C, SA, SB)                                                                        \
+  PTX_WIDTH(X, 64, L, "l", 64, LA, LB, LC, TA, TB)                                                                     \
+  PTX_WIDTH(X, 16, H, "h", 32, (A & 0xffff), (B & 0xffff), C, HA, HB)                                                  \
   X(MULHI_S32, "mul.hi.s32", W, "ww", mul_high_signed(SA, SB))                                                         \
   X(MULHI_U32, "mul.hi.u32", W, "ww", mul_high(A, B))                                                                  \
   X(MADHI_S32, "mad.hi.s32", W, "www", mul_high_signed(SA, SB) + C)                                                    \
@@ -38,67 +102,17 @@
   X(MUL24_U32, "mul24.u32", W, "ww", (A & 0xffffff) * (B & 0xffffff))                                                  \
   X(MAD24_S32, "mad24.s32", W, "www", (uint32_t)(((int32_t)(A << 8) >> 8) * (int64_t)((int32_t)(B << 8) >> 8)) + C)    \
   X(MAD24_U32, "mad24.u32", W, "www", (A & 0xffffff) * (B & 0xffffff) + C)                                             \
-  X(ADD64, "add.s64 add.u64 add.b64", L, "ll", LA + LB)                                                                \
-  X(SUB64, "sub.s64 sub.u64 sub.b64", L, "ll", LA - LB)                                                                \
-  X(MUL64, "mul.s64 mul.u64", L, "ll", LA *LB)                                                                         \
-  X(MAD64, "mad.s64 mad.u64", L, "lll", LA *LB + LC)                                                                   \
   X(MULHI_S64, "mul.hi.s64", L, "ll", mul_high_long_signed(TA, TB))                                                    \
   X(MULHI_U64, "mul.hi.u64", L, "ll", mul_high_long(LA, LB))                                                           \
-  X(ADD16, "add.s16 add.u16", H, "hh", A + B)                                                                          \
-  X(SUB16, "sub.s16 sub.u16", H, "hh", A - B)                                                                          \
-  X(MUL16, "mul.s16 mul.u16", H, "hh", A *B)                                                                           \
-  X(MAD16, "mad.s16 mad.u16", H, "hhh", A *B + C)                                                                      \
   X(MULHI_S16, "mul.hi.s16", H, "hh", (uint32_t)(HA * HB) >> 16)                                                       \
   X(MULHI_U16, "mul.hi.u16", H, "hh", (A * B) >> 16)                                                                   \
   X(MULWIDE_S16, "mul.wide.s16", W, "hh", (uint32_t)(HA * HB))                                                         \
   X(MULWIDE_U16, "mul.wide.u16", W, "hh", A *B)                                                                        \
   X(MADWIDE_S16, "mad.wide.s16", W, "hhw", (uint32_t)(HA * HB) + C)                                                    \
   X(MADWIDE_U16, "mad.wide.u16", W, "hhw", A *B + C)                                                                   \
-  X(DIV_S32, "div.s32", W, "ww", div_s32(SA, SB))                                                                      \
-  X(DIV_U32, "div.u32", W, "ww", div_u32(A, B))                                                                        \
-  X(REM_S32, "rem.s32", W, "ww", rem_s32(SA, SB))                                                                      \
-  X(REM_U32, "rem.u32", W, "ww", rem_u32(A, B))                                                                        \
-  X(DIV_S64, "div.s64", L, "ll", div_s64(TA, TB))                                                                      \
-  X(DIV_U64, "div.u64", L, "ll", div_u64(LA, LB))                                                                      \
-  X(REM_S64, "rem.s64", L, "ll", rem_s64(TA, TB))                                                                      \
-  X(REM_U64, "rem.u64", L, "ll", rem_u64(LA, LB))                                                                      \
-  X(DIV_S16, "div.s16", H, "hh", div_s32(HA, HB))                                                                      \
-  X(DIV_U16, "div.u16", H, "hh", div_u32(A, B))                                                                        \
-  X(REM_S16, "rem.s16", H, "hh", rem_s32(HA, HB))                                                                      \
-  X(REM_U16, "rem.u16", H, "hh", rem_u32(A, B))                                                                        \
-  X(MIN_S32, "min.s32", W, "ww", (uint32_t)(SA < SB ? SA : SB))                                                        \
-  X(MAX_S32, "max.s32", W, "ww", (uint32_t)(SA > SB ? SA : SB))                                                        \
-  X(MIN_U32, "min.u32", W, "ww", A < B ? A : B)                                                                        \
-  X(MAX_U32, "max.u32", W, "ww", A > B ? A : B)                                                                        \
-  X(MIN_S64, "min.s64", L, "ll", (uint64_t)(TA < TB ? TA : TB))                                                        \
-  X(MAX_S64, "max.s64", L, "ll", (uint64_t)(TA > TB ? TA : TB))                                                        \
-  X(MIN_U64, "min.u64", L, "ll", LA < LB ? LA : LB)                                                                    \
-  X(MAX_U64, "max.u64", L, "ll", LA > LB ? LA : LB)                                                                    \
-  X(MIN_S16, "min.s16", H, "hh", HA < HB ? A : B)                                                                      \
-  X(MAX_S16, "max.s16", H, "hh", HA > HB ? A : B)                                                                      \
-  X(MIN_U16, "min.u16", H, "hh", A < B ? A : B)                                                                        \
-  X(MAX_U16, "max.u16", H, "hh", A > B ? A : B)                                                                        \
-  X(ABS_S32, "abs.s32", W, "w", SA < 0 ? 0u - A : A)                                                                   \
-  X(NEG_S32, "neg.s32", W, "w", 0u - A)                                                                                \
-  X(ABS_S64, "abs.s64", L, "l", TA < 0 ? 0u - LA : LA)                                                                 \
-  X(NEG_S64, "neg.s64", L, "l", 0u - LA)                                                                               \
-  X(ABS_S16, "abs.s16", H, "h", HA < 0 ? 0u - A : A)                                                                   \
-  X(NEG_S16, "neg.s16", H, "h", 0u - A)                                                                                \
   X(SAD_S32, "sad.s32", W, "www", C + (SA < SB ? B - A : A - B))                                                       \
   X(SAD_U32, "sad.u32", W, "www", C + (A < B ? B - A : A - B))                                                         \
-  X(AND32, "and.b32", W, "ww", A &B)                                                                                   \
-  X(OR32, "or.b32", W, "ww", A | B)                                                                                    \
-  X(XOR32, "xor.b32", W, "ww", A ^ B)                                                                                  \
-  X(NOT32, "not.b32", W, "w", ~A)                                                                                      \
   X(CNOT32, "cnot.b32", W, "w", A == 0)                                                                                \
-  X(AND64, "and.b64", L, "ll", LA &LB)                                                                                 \
-  X(OR64, "or.b64", L, "ll", LA | LB)                                                                                  \
-  X(XOR64, "xor.b64", L, "ll", LA ^ LB)                                                                                \
-  X(NOT64, "not.b64", L, "l", ~LA)                                                                                     \
-  X(AND16, "and.b16", H, "hh", A &B)                                                                                   \
-  X(OR16, "or.b16", H, "hh", A | B)                                                                                    \
-  X(XOR16, "xor.b16", H, "hh", A ^ B)                                                                                  \
-  X(NOT16, "not.b16", H, "h", ~A)                                                                                      \
   X(SHL32, "shl.b32", W, "ww", shl32(A, B))                                                                            \
   X(SHR_U32, "shr.u32 shr.b32", W, "ww", shr32(A, B))                                                                  \
   X(SHR_S32, "shr.s32", W, "ww", sar32(SA, B))                                                                         \
@@ -141,33 +155,19 @@
   X(SELP16, "selp.b16 selp.u16 selp.s16 selp.f16", U, "hhp", PC ? A : B)                                               \
   X(SLCT_S32, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32", W, "www", SC >= 0 ? A : B)                        \
   X(SLCT_F32, "slct.b32.f32 slct.u32.f32 slct.s32.f32 slct.f32.f32", W, "www", FC >= 0 ? A : B)                        \
-  X(ADD_F32, "add.f32", F, "ww", FA + FB)                                                                              \
-  X(SUB_F32, "sub.f32", F, "ww", FA - FB)                                                                              \
-  X(MUL_F32, "mul.f32", F, "ww", FA *FB)                                                                               \
-  X(FMA_F32, "fma.f32 mad.f32", F, "www", fmaf(FA, FB, FC))                                                            \
-  X(FMA_RZ_F32, "fma.rz.f32", F, "www", fma_directed(FA, FB, FC, 0))                                                   \
-  X(FMA_RM_F32, "fma.rm.f32", F, "www", fma_directed(FA, FB, FC, -1))                                                  \
-  X(FMA_RP_F32, "fma.rp.f32", F, "www", fma_directed(FA, FB, FC, 1))                                                   \
-  X(ADD_RZ_F32, "add.rz.f32", F, "ww", fma_directed(FA, 1, FB, 0))                                                     \
-  X(ADD_RM_F32, "add.rm.f32", F, "ww", fma_directed(FA, 1, FB, -1))                                                    \
-  X(ADD_RP_F32, "add.rp.f32", F, "ww", fma_directed(FA, 1, FB, 1))                                                     \
-  X(SUB_RZ_F32, "sub.rz.f32", F, "ww", fma_directed(FA, 1, -FB, 0))                                                    \
-  X(SUB_RM_F32, "sub.rm.f32", F, "ww", fma_directed(FA, 1, -FB, -1))                                                   \
-  X(SUB_RP_F32, "sub.rp.f32", F, "ww", fma_directed(FA, 1, -FB, 1))                                                    \
-  X(MUL_RZ_F32, "mul.rz.f32", F, "ww", fma_directed(FA, FB, 0, 0))                                                     \
-  X(MUL_RM_F32, "mul.rm.f32", F, "ww", fma_directed(FA, FB, 0, -1))                                                    \
-  X(MUL_RP_F32, "mul.rp.f32", F, "ww", fma_directed(FA, FB, 0, 1))                                                     \
-  X(DIV_F32, "div.f32", F, "ww", FA / FB)                                                                              \
-  X(RCP_F32, "rcp.f32", F, "w", 1 / FA)                                                                                \
-  X(SQRT_F32, "sqrt.f32", F, "w", sqrtf(FA))                                                                           \
-  X(RSQRT_F32, "rsqrt.f32", F, "w", 1 / sqrtf(FA))                                                                     \
+  PTX_FLOAT(X, 32, F, "w", f, FA, FB, FC)                                                                              \
+  PTX_FLOAT(X, 64, G, "l", , GA, GB, GC)                                                                               \
+  PTX_COMPARED(X, F16, "hh", HF(A), HF(B))                                                                             \
+  PTX_COMPARED(X, BF16, "hh", BF(A), BF(B))                                                                            \
+  PTX_DIRECTED(X, FMA, "fma", "www", FA, FB, FC)                                                                       \
+  PTX_DIRECTED(X, ADD, "add", "ww", FA, 1, FB)                                                                         \
+  PTX_DIRECTED(X, SUB, "sub", "ww", FA, 1, -FB)                                                                        \
+  PTX_DIRECTED(X, MUL, "mul", "ww", FA, FB, 0)                                                                         \
   X(SIN_F32, "sin.f32", F, "w", sinf(FA))                                                                              \
   X(COS_F32, "cos.f32", F, "w", cosf(FA))                                                                              \
   X(LG2_F32, "lg2.f32", F, "w", log2f(FA))                                                                             \
   X(EX2_F32, "ex2.f32", F, "w", ex2(FA))                                                                               \
   X(TANH_F32, "tanh.f32", F, "w", tanhf(FA))                                                                           \
-  X(MIN_F32, "min.f32", F, "ww", min_f32(FA, FB))                                                                      \
-  X(MAX_F32, "max.f32", F, "ww", max_f32(FA, FB))                                                                      \
   X(MIN_NAN_F32, "min.NaN.f32", F, "ww", min_nan_f32(FA, FB))                                                          \
   X(MAX_NAN_F32, "max.NaN.f32", F, "ww", max_nan_f32(FA, FB))                                                          \
   X(ABS_F32, "abs.f32", W, "w", A & 0x7fffffffu)                                                                       \
@@ -177,57 +177,21 @@
   X(TESTP_FINITE, "testp.finite.f32", P, "w", (A & 0x7f800000u) != 0x7f800000u)                                        \
   X(TESTP_INFINITE, "testp.infinite.f32", P, "w", (A & 0x7fffffffu) == 0x7f800000u)                                    \
   X(TESTP_NAN, "testp.notanumber.f32", P, "w", (A & 0x7fffffffu) > 0x7f800000u)                                        \
-  X(ADD_F64, "add.f64", G, "ll", GA + GB)                                                                              \
-  X(SUB_F64, "sub.f64", G, "ll", GA - GB)                                                                              \
-  X(MUL_F64, "mul.f64", G, "ll", GA *GB)                                                                               \
-  X(FMA_F64, "fma.f64 mad.f64", G, "lll", fma(GA, GB, GC))                                                             \
-  X(DIV_F64, "div.f64", G, "ll", GA / GB)                                                                              \
-  X(RCP_F64, "rcp.f64", G, "l", 1 / GA)                                                                                \
-  X(SQRT_F64, "sqrt.f64", G, "l", sqrt(GA))                                                                            \
-  X(RSQRT_F64, "rsqrt.f64", G, "l", 1 / sqrt(GA))                                                                      \
-  X(MIN_F64, "min.f64", G, "ll", min_f64(GA, GB))                                                                      \
-  X(MAX_F64, "max.f64", G, "ll", max_f64(GA, GB))                                                                      \
   X(ABS_F64, "abs.f64", L, "l", LA & 0x7fffffffffffffffu)                                                              \
   X(NEG_F64, "neg.f64", L, "l", LA ^ 0x8000000000000000u)                                                              \
   X(COPYSIGN_F64, "copysign.f64", L, "ll", (LB & 0x7fffffffffffffffu) | (LA & 0x8000000000000000u))                    \
-  X(ADD_F16, "add.f16", H, "hh", float_half(HF(A) + HF(B)))                                                            \
-  X(SUB_F16, "sub.f16", H, "hh", float_half(HF(A) - HF(B)))                                                            \
-  X(MUL_F16, "mul.f16", H, "hh", float_half(HF(A) * HF(B)))                                                            \
-  X(FMA_F16, "fma.f16", H, "hhh", float_half((float)((double)HF(A) * HF(B) + HF(C))))                                  \
+  PTX_HALVES(X, ADD, "add", "hh", "ww", PTX_SUM)                                                                       \
+  PTX_HALVES(X, SUB, "sub", "hh", "ww", PTX_DIFFERENCE)                                                                \
+  PTX_HALVES(X, MUL, "mul", "hh", "ww", PTX_PRODUCT)                                                                   \
+  PTX_HALVES(X, FMA, "fma", "hhh", "www", PTX_FUSED)                                                                   \
+  PTX_HALVES(X, MIN, "min", "hh", "ww", PTX_MIN)                                                                       \
+  PTX_HALVES(X, MAX, "max", "hh", "ww", PTX_MAX)                                                                       \
+  PTX_HALVES(X, EX2, "ex2", "h", "w", PTX_EX2)                                                                         \
+  PTX_HALVES(X, TANH, "tanh", "h", "w", PTX_TANH)                                                                      \
   X(NEG_F16, "neg.f16 neg.bf16", H, "h", A ^ 0x8000u)                                                                  \
   X(ABS_F16, "abs.f16 abs.bf16", H, "h", A & 0x7fffu)                                                                  \
-  X(MIN_F16, "min.f16", H, "hh", float_half(min_f32(HF(A), HF(B))))                                                    \
-  X(MAX_F16, "max.f16", H, "hh", float_half(max_f32(HF(A), HF(B))))                                                    \
-  X(EX2_F16, "ex2.f16", H, "h", float_half(ex2(HF(A))))                                                                \
-  X(TANH_F16, "tanh.f16", H, "h", float_half(tanhf(HF(A))))                                                            \
-  X(ADD_F16X2, "add.f16x2", W, "ww", HALF2(HF(A) + HF(B), HF(A >> 16) + HF(B >> 16)))                                  \
-  X(SUB_F16X2, "sub.f16x2", W, "ww", HALF2(HF(A) - HF(B), HF(A >> 16) - HF(B >> 16)))                                  \
-  X(MUL_F16X2, "mul.f16x2", W, "ww", HALF2(HF(A) * HF(B), HF(A >> 16) * HF(B >> 16)))                                  \
-  X(FMA_F16X2, "fma.f16x2", W, "www",                                                                                  \
-    HALF2((float)((double)HF(A) * HF(B) + HF(C)), (float)((double)HF(A >> 16) * HF(B >> 16) + HF(C >> 16))))           \
   X(NEG_F16X2, "neg.f16x2 neg.bf16x2", W, "w", A ^ 0x80008000u)                                                        \
   X(ABS_F16X2, "abs.f16x2 abs.bf16x2", W, "w", A & 0x7fff7fffu)                                                        \
-  X(MIN_F16X2, "min.f16x2", W, "ww", HALF2(min_f32(HF(A), HF(B)), min_f32(HF(A >> 16), HF(B >> 16))))                  \
-  X(MAX_F16X2, "max.f16x2", W, "ww", HALF2(max_f32(HF(A), HF(B)), max_f32(HF(A >> 16), HF(B >> 16))))                  \
-  X(EX2_F16X2, "ex2.f16x2", W, "w", HALF2(ex2(HF(A)), ex2(HF(A >> 16))))                                               \
-  X(TANH_F16X2, "tanh.f16x2", W, "w", HALF2(tanhf(HF(A)), tanhf(HF(A >> 16))))                                         \
-  X(ADD_BF16, "add.bf16", H, "hh", float_bf16(BF(A) + BF(B)))                                                          \
-  X(SUB_BF16, "sub.bf16", H, "hh", float_bf16(BF(A) - BF(B)))                                                          \
-  X(MUL_BF16, "mul.bf16", H, "hh", float_bf16(BF(A) * BF(B)))                                                          \
-  X(FMA_BF16, "fma.bf16", H, "hhh", float_bf16((float)((double)BF(A) * BF(B) + BF(C))))                                \
-  X(MIN_BF16, "min.bf16", H, "hh", float_bf16(min_f32(BF(A), BF(B))))                                                  \
-  X(MAX_BF16, "max.bf16", H, "hh", float_bf16(max_f32(BF(A), BF(B))))                                                  \
-  X(EX2_BF16, "ex2.bf16", H, "h", float_bf16(ex2(BF(A))))                                                              \
-  X(TANH_BF16, "tanh.bf16", H, "h", float_bf16(tanhf(BF(A))))                                                          \
-  X(ADD_BF16X2, "add.bf16x2", W, "ww", BF2(BF(A) + BF(B), BF(A >> 16) + BF(B >> 16)))                                  \
-  X(SUB_BF16X2, "sub.bf16x2", W, "ww", BF2(BF(A) - BF(B), BF(A >> 16) - BF(B >> 16)))                                  \
-  X(MUL_BF16X2, "mul.bf16x2", W, "ww", BF2(BF(A) * BF(B), BF(A >> 16) * BF(B >> 16)))                                  \
-  X(FMA_BF16X2, "fma.bf16x2", W, "www",                                                                                \
-    BF2((float)((double)BF(A) * BF(B) + BF(C)), (float)((double)BF(A >> 16) * BF(B >> 16) + BF(C >> 16))))             \
-  X(MIN_BF16X2, "min.bf16x2", W, "ww", BF2(min_f32(BF(A), BF(B)), min_f32(BF(A >> 16), BF(B >> 16))))                  \
-  X(MAX_BF16X2, "max.bf16x2", W, "ww", BF2(max_f32(BF(A), BF(B)), max_f32(BF(A >> 16), BF(B >> 16))))                  \
-  X(EX2_BF16X2, "ex2.bf16x2", W, "w", BF2(ex2(BF(A)), ex2(BF(A >> 16))))                                               \
-  X(TANH_BF16X2, "tanh.bf16x2", W, "w", BF2(tanhf(BF(A)), tanhf(BF(A >> 16))))                                         \
   /* mov of vectors */                                                                                                 \
   X(PACK64, "", L, "ww", (uint64_t)B << 32 | A)                                                                        \
   X(PACK32, "", W, "hh", (B & 0xffff) << 16 | (A & 0xffff))                                                            \
@@ -290,43 +254,7 @@
   X(F16X2_E4M3X2, "", W, "h", HALF2(e4m3_float(A), e4m3_float(A >> 8)))                                                \
   X(F16X2_E5M2X2, "", W, "h", H2(A << 8 & 0xff00, A & 0xff00))                                                         \
   X(E4M3X2_F16X2, "", H, "w", float_e4m3(HF(A)) | float_e4m3(HF(A >> 16)) << 8)                                        \
-  X(E5M2X2_F16X2, "", H, "w", float_e5m2(HF(A)) | float_e5m2(HF(A >> 16)) << 8)                                        \
-  /* setp, set: a negated or swapped one is another's */                                                               \
-  X(EQ32, "", P, "ww", A == B)                                                                                         \
-  X(LT_S32, "", P, "ww", SA < SB)                                                                                      \
-  X(LE_S32, "", P, "ww", SA <= SB)                                                                                     \
-  X(LT_U32, "", P, "ww", A < B)                                                                                        \
-  X(LE_U32, "", P, "ww", A <= B)                                                                                       \
-  X(EQ64, "", P, "ll", LA == LB)                                                                                       \
-  X(LT_S64, "", P, "ll", TA < TB)                                                                                      \
-  X(LE_S64, "", P, "ll", TA <= TB)                                                                                     \
-  X(LT_U64, "", P, "ll", LA < LB)                                                                                      \
-  X(LE_U64, "", P, "ll", LA <= LB)                                                                                     \
-  X(EQ16, "", P, "hh", (A & 0xffff) == (B & 0xffff))                                                                   \
-  X(LT_S16, "", P, "hh", HA < HB)                                                                                      \
-  X(LE_S16, "", P, "hh", HA <= HB)                                                                                     \
-  X(LT_U16, "", P, "hh", (A & 0xffff) < (B & 0xffff))                                                                  \
-  X(LE_U16, "", P, "hh", (A & 0xffff) <= (B & 0xffff))                                                                 \
-  X(EQ_F32, "", P, "ww", FA == FB)                                                                                     \
-  X(LT_F32, "", P, "ww", FA < FB)                                                                                      \
-  X(LE_F32, "", P, "ww", FA <= FB)                                                                                     \
-  X(NUM_F32, "", P, "ww", FA == FA && FB == FB)                                                                        \
-  X(NE_F32, "", P, "ww", FA<FB || FA> FB)                                                                              \
-  X(EQ_F64, "", P, "ll", GA == GB)                                                                                     \
-  X(LT_F64, "", P, "ll", GA < GB)                                                                                      \
-  X(LE_F64, "", P, "ll", GA <= GB)                                                                                     \
-  X(NUM_F64, "", P, "ll", GA == GA && GB == GB)                                                                        \
-  X(NE_F64, "", P, "ll", GA<GB || GA> GB)                                                                              \
-  X(EQ_F16, "", P, "hh", HF(A) == HF(B))                                                                               \
-  X(LT_F16, "", P, "hh", HF(A) < HF(B))                                                                                \
-  X(LE_F16, "", P, "hh", HF(A) <= HF(B))                                                                               \
-  X(NUM_F16, "", P, "hh", HF(A) == HF(A) && HF(B) == HF(B))                                                            \
-  X(NE_F16, "", P, "hh", HF(A) < HF(B) || HF(A) > HF(B))                                                               \
-  X(EQ_BF16, "", P, "hh", BF(A) == BF(B))                                                                              \
-  X(LT_BF16, "", P, "hh", BF(A) < BF(B))                                                                               \
-  X(LE_BF16, "", P, "hh", BF(A) <= BF(B))                                                                              \
-  X(NUM_BF16, "", P, "hh", BF(A) == BF(A) && BF(B) == BF(B))                                                           \
-  X(NE_BF16, "", P, "hh", BF(A) < BF(B) || BF(A) > BF(B))
+  X(E5M2X2_F16X2, "", H, "w", float_e5m2(HF(A)) | float_e5m2(HF(A >> 16)) << 8)
 
 /* Predicates: 32 lanes at once. PA, PB, PK: masks. */
 #define PTX_PREDICATE_OPS(X)                                                                                           \
