@@ -67,30 +67,31 @@ static void add_row(const FigureTable *t, const Candidate *tried, bool names_kin
 }
 
 static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
+  const Candidate *first = a->candidates;
   const int shown = d->form == DOCUMENT_CSV || a->n < SHOWN ? a->n : SHOWN;
   bool mixed = false, any_cost = false;
   for (int k = 0; k < shown; k++) {
-    mixed |= a->candidates[k].kind != a->candidates[0].kind;
+    mixed |= a->candidates[k].kind != first->kind;
     any_cost |= a->candidates[k].kind != TIME_BOUND;
   }
   FigureTable rows;
   figure_table(&rows, d, DOCUMENT_TABLES, NULL, COLUMNS, NULL);
   Table *t = rows.table;
   char problem[512], reason[320];
-  run_tables_problem(&a->candidates[0].run, problem, sizeof problem);
+  run_tables_problem(&first->run, problem, sizeof problem);
   table_title(t, "%s: kernels and tiles, best first", problem);
   for (int k = 0; k < shown; k++) add_row(&rows, &a->candidates[k], mixed && d->form == DOCUMENT_TEXT);
-  if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(a->candidates[0].kind));
-  reason_of(&a->candidates[0], reason, sizeof reason);
+  if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(first->kind));
+  reason_of(first, reason, sizeof reason);
   table_note(t, "%s", reason);
   int equal = 0;
-  for (int k = 1; k < a->n; k++) equal += a->candidates[k].seconds == a->candidates[0].seconds;
+  for (int k = 1; k < a->n; k++) equal += a->candidates[k].seconds == first->seconds;
   if (equal) table_note(t, "%d more are as fast; of equals those of the fewest bytes stand first.", equal);
   if (shown < a->n) table_note(t, "%d more run, none of them faster; --csv and --json have all.", a->n - shown);
   if (gpu->l2_bytes == 0) {
     if (a->n_misfits)
       table_note(t, "%d tiles have no room in %s of SRAM.", a->n_misfits,
-                 number_bytes(wide(a->candidates[0].run.machine.sram_bytes)).text);
+                 number_bytes(wide(first->run.machine.sram_bytes)).text);
     table_note(t,
                "On paper there are SRAM and HBM alone: a time is that of the run's bytes or products at peak rates, "
                "whichever takes longest. Sides in steps of 16 are tried, as tensor cores take them; `sim --block-q 171 "
@@ -100,7 +101,7 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
   if (a->n_misfits)
     table_note(t, "%d tiles are no kernel here: what they keep does not fit an SM's registers or shared memory.",
                a->n_misfits);
-  if (schedule_owns_columns(a->candidates[0].run.schedule)) {
+  if (schedule_owns_columns(first->run.schedule)) {
     table_note(
         t, "Registers and shared memory are what FlashAttention-2's sort of kernel takes at least, without stages.");
     return;
@@ -115,13 +116,14 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
 
 /* Whole runs, where a row of the table has a few figures of each. */
 static void fill_values(Document *d, const Advice *a) {
+  const Candidate *first = a->candidates;
   char name[96], reason[320];
   const ReportSink sink = document_sink(d);
   if (d->form != DOCUMENT_JSON) return;
-  advice_name(&a->candidates[0], name, sizeof name);
-  reason_of(&a->candidates[0], reason, sizeof reason);
-  report_shape(&sink, "shape", &a->candidates[0].run);
-  put_values(d, "machine:s first:s reason:s tiles_that_do_not_fit:n", a->candidates[0].run.machine.name, name, reason,
+  advice_name(first, name, sizeof name);
+  reason_of(first, reason, sizeof reason);
+  report_shape(&sink, "shape", &first->run);
+  put_values(d, "machine:s first:s reason:s tiles_that_do_not_fit:n", first->run.machine.name, name, reason,
              a->n_misfits);
   advice_report(&sink, a);
 }

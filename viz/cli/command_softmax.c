@@ -42,9 +42,9 @@ static Status set_scores(void *target, const char *value, Error *error) {
 }
 
 static Status set_rescale_above(void *target, const char *value, Error *error) {
-  SoftmaxOptions *o = target;
-  const Status status = score_parse(value, strlen(value), &o->with.softmax.rescale_above, error);
-  if (status || (o->with.softmax.rescale_above > 0 && o->with.softmax.rescale_above <= 64)) return status;
+  double *above = &((SoftmaxOptions *)target)->with.softmax.rescale_above;
+  const Status status = score_parse(value, strlen(value), above, error);
+  if (status || (*above > 0 && *above <= 64)) return status;
   return error_refuse(error,
                       "m may lag by more than 0 powers of two, and at most 64; %s is not; FlashAttention-4 has 8",
                       quote_text(value).text);
@@ -72,11 +72,11 @@ typedef struct {
 /* In one pass. A sink is one score more, of a key whose value is zero. */
 static void reference(const SoftmaxOptions *o, const double *values, int64_t d, Walk *w) {
   double scores[SCORES_MAX + 1], padded[(EXAMPLE_N + 1) * EXAMPLE_D] = {0}, weights[SCORES_MAX + 1];
+  const SoftmaxConfig *with = &o->with.softmax;
   memcpy(scores, o->scores, (size_t)o->n * sizeof *scores);
-  scores[o->n] = o->with.softmax.sink;
+  scores[o->n] = with->sink;
   if (values) memcpy(padded, values, (size_t)(o->n * d) * sizeof *padded);
-  softmax_reference(scores, o->n + o->with.softmax.has_sink, values ? padded : NULL, d, weights,
-                    values ? w->O_reference : NULL);
+  softmax_reference(scores, o->n + with->has_sink, values ? padded : NULL, d, weights, values ? w->O_reference : NULL);
   memcpy(w->reference, weights, (size_t)o->n * sizeof *weights);
 }
 
@@ -93,7 +93,7 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
     w->steps[w->n_steps] = step;
     for (int64_t k = 0; k < first; k++) w->weights[k] = precision_computed(accumulator, w->weights[k] * step.factor);
     memcpy(w->weights + first, w->P + first, (size_t)n * sizeof *w->P);
-    if (isfinite(precision_from_bits(o->with.softmax.precision, precision_format(o->with.softmax.precision)->overflow)))
+    if (isfinite(precision_from_bits(config.precision, precision_format(config.precision)->overflow)))
       w->n_saturated += step.n_overflowed;
     memcpy(w->O_after[w->n_steps++], w->O, sizeof w->O);
   }
@@ -110,7 +110,7 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
                            w->warps_at[lags]);
   }
   reference(o, values, d, w);
-  accuracy_add(&w->accuracy, o->with.softmax.precision, w->weights, w->reference, o->n);
+  accuracy_add(&w->accuracy, config.precision, w->weights, w->reference, o->n);
 }
 
 /* Four decimals where that says something, else a power of ten; a NaN has no sign. */
@@ -191,22 +191,22 @@ static void add_beside(Table *t, const char *name, const double *values, const d
 }
 
 static void add_result(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  const SoftmaxConfig *with = &o->with.softmax;
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "result| ~");
   add_beside(t, "weights", w->weights, w->reference, o->n);
   if (o->example) add_beside(t, "O", w->O, w->O_reference, EXAMPLE_D);
   if (w->n_infinite || w->n_nan)
     table_note(t, "%" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s.", w->n_infinite, o->n,
-               w->n_nan, o->with.softmax.without_max ? ": this is what subtracting the maximum prevents" : "");
+               w->n_nan, with->without_max ? ": this is what subtracting the maximum prevents" : "");
   if (w->n_saturated)
     table_note(
         t, "%" PRId64 " of %" PRId64 " exponentials are stored as %s, the largest %s: the weights do not add up to 1.",
-        w->n_saturated, o->n, overflow_text(o->with.softmax.precision).text,
-        precision_format(o->with.softmax.precision)->name);
+        w->n_saturated, o->n, overflow_text(with->precision).text, precision_format(with->precision)->name);
   if (w->n_infinite || w->n_nan) return;
   table_text(t, ROLE_PLAIN, "error");
   table_format(t, ROLE_ACCENT, "RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)",
                number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
-               precision_format(o->with.softmax.precision)->name);
+               precision_format(with->precision)->name);
 }
 
 static int64_t sum(const int64_t *values, int64_t n) {
@@ -334,6 +334,7 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
 }
 
 static Status complete(SoftmaxOptions *o, Error *error) {
+  const SoftmaxConfig *with = &o->with.softmax;
   if (o->errors_N) return STATUS_OK;
   if (o->normal && !o->spread) o->spread = 1;
   for (o->n = o->normal ? 0 : o->n; o->n < o->normal; o->n++)
@@ -344,24 +345,24 @@ static Status complete(SoftmaxOptions *o, Error *error) {
     for (int k = 0; k < EXAMPLE_N; k++)
       for (int c = 0; c < EXAMPLE_D; c++) o->scores[k] += EXAMPLE_Q[c] * EXAMPLE_K[k][c];
   }
-  for (int64_t k = 0; k < o->n && o->with.softmax.softcap > 0; k++)
-    o->scores[k] = softmax_capped(o->with.softmax.precision, o->scores[k], o->with.softmax.softcap);
+  for (int64_t k = 0; k < o->n && with->softcap > 0; k++)
+    o->scores[k] = softmax_capped(with->precision, o->scores[k], with->softcap);
   if (o->block == 0) o->block = 4;
   if (o->block > o->n) o->block = o->n;
   return STATUS_OK;
 }
 
 static void add_text(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  const SoftmaxConfig *with = &o->with.softmax;
   const SoftmaxStep *last = &w->steps[w->n_steps - 1];
   document_line(d, ROLE_ACCENT, "%s: m = %.5g, l = %s.", number_of(wide(w->n_steps), "block").text, last->m_new,
                 shown(last->l_new).text);
   if (o->normal) add_rescales(d, o, w);
   if (o->example)
     document_line(d, ROLE_PLAIN, "q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)");
-  if (o->with.softmax.softcap > 0)
-    document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", o->with.softmax.softcap,
-                  o->with.softmax.softcap);
-  if (o->with.softmax.has_sink)
+  if (with->softcap > 0)
+    document_line(d, ROLE_PLAIN, "Scores are capped: %g tanh(score / %g).", with->softcap, with->softcap);
+  if (with->has_sink)
     document_line(d, ROLE_PLAIN, "A sink: before the first block m = %g and l = %g, and O has nothing.",
                   w->steps[0].m_old, w->steps[0].l_old);
   add_steps(d, o, w);
