@@ -8,6 +8,7 @@
 #include "tests/support/scene_cases.h"
 #include "tests/support/canvas.h"
 #include "viz/request/request.h"
+#include "viz/scene/code_lines.h"
 #include "sim/machine/bank.h"
 
 /* ---- On chip ------------------------------------------------------------------------------------------------- */
@@ -289,6 +290,31 @@ static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a
   free(one);
   free(two);
   return same;
+}
+
+/* A tile of scores on chip is amber while the line at work names it, and grey while others are worked on. */
+TEST(test_amber_tiles_are_at_work) {
+  static SceneRegions regions;
+  const Colour amber = theme_light.tile[TILE_COLOUR_CURRENT];
+  int n[2] = {0};
+  Stage stage = open_case(&CASES[0]);
+  for (uint64_t step = 1; step < stage.n_steps; step++) {
+    Snapshot now;
+    stage_snapshot(&stage, step, &now);
+    const bool is_named = strpbrk(code_line(now.schedule, now.code_line).text, "SP") != NULL;
+    regions.n = 0;
+    unsigned char *page = pixels_of(SCENE_WALK, &now, &(SceneView){.regions = &regions});
+    for (int k = 0; k < regions.n; k++) {
+      const SceneHit *h = &regions.regions[k].hit;
+      if (h->kind != HIT_SLOT || h->tensor != IMPLIED_S || !now.slots[IMPLIED_S].is_filled) continue;
+      const unsigned char *pixel = page + 4 * (640 * (int)(h->y + 5) + (int)(h->x + 5));
+      assert_int_equal(pixel[2] == amber.red && pixel[1] == amber.green && pixel[0] == amber.blue, is_named);
+      n[is_named]++;
+    }
+    free(page);
+  }
+  assert_true(n[0] > 30 && n[1] > 30);
+  stage_free(&stage);
 }
 
 /* The drawing with a pointer over a tile differs from the one without. */

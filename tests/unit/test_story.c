@@ -155,7 +155,7 @@ TEST(a_story_is_played) {
   while (story_player_is_moving(p)) assert_true(story_player_tick(p, 1));
   assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. Right: 8 blocks. Eight.");
   story_player_input(p, STORY_GO_ON);
-  assert_int_equal(story_player_beat(p), 1);
+  assert_non_null(strstr(story_player_words(p, words, sizeof words), "2 of 2. "));
   assert_true(story_player_is_moving(p)); /* it asks nothing */
   story_player_input(p, STORY_GO_BACK);
   story_player_type(p, "c");
@@ -194,7 +194,7 @@ TEST(answers_are_chosen) {
     snprintf(wanted, sizeof wanted, "1 of 1. Rows of 8. %s", WAYS[k].says);
     if (strncmp(words, wanted, strlen(wanted)) != 0) fail_msg("%d: %s", (int)k, words);
     story_player_input(p, STORY_GO_BACK);
-    if (story_player_beat(p) != 0 || !story_player_is_open(p)) fail_msg("%d: it left", (int)k);
+    if (!story_player_is_open(p)) fail_msg("%d: it left", (int)k);
     story_player_close(p);
     p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
   }

@@ -170,12 +170,16 @@ static Box held_part(const Walk *w, int k, const SnapshotSlot *s) {
   return box;
 }
 
+/* Of scores: vermillion in flight, amber where the event reads or sets them, grey as they wait. */
 static Colour tile_colour(const Walk *w, int tensor, bool is_carried) {
   const Theme *t = w->pen->theme;
-  const ProgramTensor *of = &w->pen->now->schedule->tensors[tensor];
-  if (snapshot_lies(w->pen->now, tensor) == LIES_BY_TILES) return is_carried ? t->waste : t->tile[TILE_COLOUR_CURRENT];
-  if (of->role == TENSOR_OUTPUT) return theme_mix(t->background, t->series[INK_BLUE], is_carried ? 1 : 0.6);
-  return is_carried ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75);
+  const Snapshot *now = w->pen->now;
+  const bool is_tile = snapshot_lies(now, tensor) == LIES_BY_TILES,
+             is_at_work = is_tile ? snapshot_subjects(now, &now->event) >> tensor & 1 : is_carried;
+  if (is_tile && is_carried) return t->waste;
+  if (!is_tile && now->schedule->tensors[tensor].role == TENSOR_OUTPUT)
+    return theme_mix(t->background, t->series[INK_BLUE], is_carried ? 1 : 0.6);
+  return is_at_work ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75);
 }
 
 static void draw_name(const Walk *w, Box box, Colour ink, bool is_large, const char *words) {

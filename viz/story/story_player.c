@@ -56,7 +56,6 @@ void story_player_close(StoryPlayer *p) {
 
 bool story_player_is_open(const StoryPlayer *p) { return p && !p->is_left; }
 bool story_player_is_moving(const StoryPlayer *p) { return story_player_is_open(p) && p->phase == PLAYING; }
-int story_player_beat(const StoryPlayer *p) { return p->scene.beat; }
 
 static const StoryBeat *beat_of(const StoryPlayer *p) { return &p->told->beats[p->scene.beat]; }
 

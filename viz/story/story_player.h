@@ -27,7 +27,6 @@ void story_player_close(StoryPlayer *player);
 
 bool story_player_is_open(const StoryPlayer *player);   /* until it is left; NULL: it is not */
 bool story_player_is_moving(const StoryPlayer *player); /* a beat plays */
-int story_player_beat(const StoryPlayer *player);       /* from 0 */
 
 void story_player_reduce(StoryPlayer *player,
                          bool still); /* reduced motion: a beat is at its end at once; NULL: none */
