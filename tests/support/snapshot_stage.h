@@ -19,6 +19,15 @@ static inline Stage open_stage(const char *algorithm, const Shape *shape, const 
   return stage;
 }
 
+/* Of a state line. */
+static inline Stage open_line(const char *line) {
+  Request request = {0};
+  Stage stage = {0};
+  if (request_read(&request, line, false, fresh_error()) || request_stage(&request, &stage, fresh_error()))
+    fail_msg("%s: %s", line, test_error.message);
+  return stage;
+}
+
 static inline void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
   *shape =
       (Shape){.N_q = rand_in(r, 1, 24), .N_k = rand_in(r, 1, 24), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)};

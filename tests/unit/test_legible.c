@@ -4,10 +4,10 @@
 #include "tests/support/colour_vision.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "tests/support/snapshot_stage.h"
 #include "tests/support/canvas.h"
 #include "viz/scene/kernel_scene_draw.h"
 #include "viz/request/pipeline_file.h"
-#include "viz/request/request.h"
 
 /* ---- Words as they are written ---- */
 
@@ -84,12 +84,17 @@ static void take_word(void *data, cairo_t *cr, const LetterPiece *piece) {
   look_under(page, word);
 }
 
-static Page *write_page(SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme, int width,
-                        int height) {
+static Page *open_page(int width, int height) {
   Page *page = calloc(1, sizeof *page);
   assert_non_null(page);
   page->page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   assert_true(letter_set_tap(page->page, take_word, page));
+  return page;
+}
+
+static Page *write_page(SceneKind scene, const Snapshot *now, const SceneView *view, const Theme *theme, int width,
+                        int height) {
+  Page *page = open_page(width, height);
   cairo_t *cr = cairo_create(page->page);
   scene_draw(scene, now, view, cr, width, height, theme);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
@@ -184,11 +189,7 @@ TEST(test_words_of_piles) {
                                        "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128",
                                        "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
   EACH (c, STATES) {
-    Request request = {0};
-    Stage stage;
-    Error error = {0};
-    if (request_read(&request, STATES[c], false, &error) || request_stage(&request, &stage, &error))
-      fail_msg("%s: %s", STATES[c], error.message);
+    Stage stage = open_line(STATES[c]);
     for (uint64_t k = 0; k <= 4; k += 2) {
       Snapshot now;
       stage_snapshot(&stage, k * stage.n_steps / 4, &now);
@@ -229,12 +230,8 @@ TEST(test_piles_of_four_say_all) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}};
   static const char *const WORDS[] = {"Standard",   "and back", "carried",    "needed once",  "scores, ",
                                       "Q, O again", "m, l",     "K, V again", "Q, K, V again"};
-  Request request = {0};
-  Stage stage;
+  Stage stage = open_line("algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128");
   Snapshot now;
-  assert_int_equal(request_read(&request, "algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128", false, NULL),
-                   STATUS_OK);
-  assert_int_equal(request_stage(&request, &stage, NULL), STATUS_OK);
   for (int end = 0; end < 2; end++)
     EACH (z, SIZES) {
       stage_snapshot(&stage, end ? stage.n_steps : 300, &now);
@@ -295,12 +292,9 @@ TEST(test_lines_of_a_kernel_are_whole) {
   const KernelScene scene = {
       .title = "f", .lines = lines, .n_lines = 4, .chosen = 1, .most_sectors = 8192, .most_conflicts = 63488};
   EACH (z, SIZES) {
-    Page *page = calloc(1, sizeof *page);
+    Page *page = open_page(SIZES[z][0], SIZES[z][1]);
     char drawn[4][KERNEL_SCENE_TEXT] = {""};
     int line = 0;
-    assert_non_null(page);
-    page->page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[z][0], SIZES[z][1]);
-    assert_true(letter_set_tap(page->page, take_word, page));
     cairo_t *cr = cairo_create(page->page);
     kernel_scene_draw(&scene, cr, SIZES[z][0], SIZES[z][1], &theme_light);
     cairo_destroy(cr);

@@ -2,21 +2,13 @@
  * SMs are as counted by hand. */
 #include "tests/support/test.h"
 #include "tests/support/sanitized.h"
-#include "viz/request/request.h"
+#include "tests/support/snapshot_stage.h"
 #include "viz/scene/many.h"
 
 static Many many;
 
-static Stage open_state(const char *line) {
-  Request request = {0};
-  Stage stage = {0};
-  if (request_read(&request, line, false, fresh_error()) || request_stage(&request, &stage, fresh_error()))
-    fail_msg("%s: %s", line, test_error.message);
-  return stage;
-}
-
 static void check_every_step(const char *line) {
-  Stage stage = open_state(line);
+  Stage stage = open_line(line);
   Wide read = 0, sent = 0;
   int64_t of_row[MANY_ROWS] = {0}, first_shown = 0;
   for (uint64_t step = 0; step <= stage.n_steps;
@@ -70,7 +62,7 @@ TEST(test_by_hand) {
                0, 32, 32},
               {"algorithm=fa2 N=1024 d=64 block=128 causal=1", MANY_CHUNKS, 64, 0, 8, 8}};
   EACH (k, ROWS) {
-    Stage stage = open_state(ROWS[k].line);
+    Stage stage = open_line(ROWS[k].line);
     Snapshot now;
     stage_snapshot(&stage, 1, &now);
     many_make(&many, &now, 0);

@@ -2,7 +2,7 @@
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/test.h"
-#include "viz/request/request.h"
+#include "tests/support/snapshot_stage.h"
 #include "viz/scene/pile.h"
 
 enum { EVENTS_MAX = 4096 };
@@ -181,12 +181,10 @@ TEST(test_standard_by_hand) {
   static const char *const LINES[] = {"algorithm=standard,fa2 N=128 d=64 block=32",
                                       "algorithm=fa2-split,fa2 N=64 d=16 block=16 heads=4 kv-heads=1"};
   static Snapshot now;
-  Request request = {0};
   Stage stage;
   Piles all;
   for (int k = 1; k >= 0; k--) {
-    request = (Request){0};
-    must(request_read(&request, LINES[k], false, fresh_error()) || request_stage(&request, &stage, fresh_error()));
+    stage = open_line(LINES[k]);
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
     for (int p = 0; p < 2 && k; p++) assert_true(all.piles[p].whole[PILE_ONCE] == (4 * 2 + 2) << 11);

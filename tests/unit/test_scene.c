@@ -1,7 +1,6 @@
 /* The drawings: tiles in the colours of their state, and the same answer under the pointer as on the screen. Words and
  * pages: test_legible.c. */
 #include "sim/base/random.h"
-#include "sim/machine/warp.h"
 #include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
@@ -36,12 +35,6 @@ static void check_chip(const Stage *stage, uint64_t step, SceneBodies *bodies, c
         fail_msg("%s, step %d: %s holds %g bytes in %g pixels, not %g", now.schedule->name, (int)step,
                  now.schedule->tensors[s->tensor].title, bytes, drawn, scale * bytes);
     }
-  for (int b = 0; b < bodies->n; b++) { /* and no more than they hold */
-    bool is_held = bodies->bodies[b].kind != BODY_TILE;
-    for (int k = 0; k < now.schedule->n_values; k++)
-      is_held |= now.slots[k].is_filled && now.slots[k].tensor == bodies->bodies[b].tensor;
-    assert_true(is_held);
-  }
 }
 
 TEST(test_area_on_chip_is_bytes) {
@@ -66,13 +59,13 @@ TEST(test_area_on_chip_is_bytes) {
   free(bodies);
 }
 
-/* Bars are e^(s - m): of the scores so far, with the m that l and O refer
- * to: a bar that is above the top is of a larger score that has just come. O's are scaled beside them. */
-TEST(test_bars_are_exponentials) {
+/* Beside the bars (test_scene_laws.c) O's are scaled by what a larger score makes of all before it, and the picture
+ * says by how much. */
+TEST(test_a_larger_score_shrinks) {
   enum { W = 2560, H = 1440 };
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-  int n_checked = 0, n_above = 0, n_shrunk = 0, n_said = 0;
+  int n_shrunk = 0, n_said = 0;
   for (int c = 0; c < 3; c += ONE_OF) {
     Stage stage = open_case(&CASES[c]);
     static Snapshot now;
@@ -82,7 +75,6 @@ TEST(test_bars_are_exponentials) {
       if (r->row < 0 || r->phase < ROW_SCORES || r->phase == ROW_FINISHED || !isfinite(r->m_old)) continue;
       bodies->n = 0;
       scene_draw(SCENE_SOFTMAX, &now, &(SceneView){.bodies = bodies}, cr, W, H, &theme_light);
-      const double m = r->phase >= ROW_RESCALED ? r->m_new : r->m_old;
       double top = 0; /* of a bar of e^0: what is m, or above it */
       for (int b = 0; b < bodies->n; b++) top = fmax(top, bodies->bodies[b].height);
       int n = 0;
@@ -90,14 +82,7 @@ TEST(test_bars_are_exponentials) {
       for (int64_t k = 0; k < now.line.n_past; k++) l += exp(now.line.scores[k] - r->m_old);
       if (now.line.first == 0 && fabs(l - r->l_old) > 1e-3 * l)
         fail_msg("%s, step %d: l was %g, not %g", CASES[c].algorithm, (int)step, r->l_old, l);
-      for (int64_t k = 0; k < now.line.n; k++) {
-        if (!isfinite(now.line.scores[k])) continue;
-        const double part = exp(now.line.scores[k] - m), drawn = bodies->bodies[n++].height / top;
-        if (fabs(fmin(1, part) - drawn) > 2 / top)
-          fail_msg("%s, step %d: the bar of key %d is %g, not %g", CASES[c].algorithm, (int)step, (int)k, drawn, part);
-        n_checked++;
-        n_above += part > 1;
-      }
+      for (int64_t k = 0; k < now.line.n; k++) n += isfinite(now.line.scores[k]) != 0;
       /* What a larger score shrinks: O as it was, times e^(m - m'). */
       double largest = 0;
       for (int k = 0; k < r->n_O; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
@@ -122,7 +107,7 @@ TEST(test_bars_are_exponentials) {
     }
     stage_free(&stage);
   }
-  assert_true(n_checked > 1000 / ONE_OF && n_above > 0 && n_shrunk > 0 && n_said > 0);
+  assert_true(n_shrunk > 0 && n_said > 0);
   cairo_destroy(cr);
   free(bodies);
 }
@@ -387,29 +372,19 @@ TEST(l2_is_awaited) {
   }
 }
 
-/* Any words that lanes ask for: as many passes as sim/machine/warp.h counts, which is the longest column; each pass has
- * a word of a bank at most. */
-TEST(test_passes_are_the_longest_column) {
+/* Any words that lanes ask for: each pass has a word of a bank at most. tests/unit/test_warp.c counts passes. */
+TEST(test_a_pass_has_a_word_of_a_bank) {
   for (uint64_t n = 0; n < 2000; n++) {
     const uint32_t bytes = 1u << n % 3;
-    WarpAccess access = {.active = (uint32_t)random_bits(7, n, 0) | 1, .element_bytes = bytes};
-    for (uint64_t l = 0; l < 32; l++) access.address[l] = random_bits(7, n, l + 1) % (64u << n % 6) * bytes;
-    BankWords words;
-    bank_words(access.address, access.active, (int)bytes, 32, &words);
-    int longest = 0;
+    uint64_t address[32];
     bool taken[32][32] = {{false}};
-    for (int bank = 0; bank < 32; bank++) longest = words.longest[bank] > longest ? words.longest[bank] : longest;
+    BankWords words;
+    for (uint64_t l = 0; l < 32; l++) address[l] = random_bits(7, n, l + 1) % (64u << n % 6) * bytes;
+    bank_words(address, (uint32_t)random_bits(7, n, 0) | 1, (int)bytes, 32, &words);
     for (int k = 0; k < words.n; k++) {
       bool *is_taken = &taken[words.words[k].pass][words.words[k].word % 32];
       assert_false(*is_taken);
       *is_taken = true;
     }
-    assert_int_equal(words.n_passes, longest);
-    assert_int_equal(words.n_passes, warp_shared(&access).wavefronts);
   }
-  uint64_t beside[32]; /* of 16 bytes 8 lanes fill the banks */
-  BankWords words;
-  for (uint64_t l = 0; l < 32; l++) beside[l] = 16 * l;
-  bank_words(beside, UINT32_MAX, 16, 8, &words);
-  assert_int_equal(words.n_passes, 4);
 }

@@ -1,45 +1,24 @@
-/* Motion, measured over what is drawn: most steps move in every scene that shows tiles, and nothing jumps. */
-#include "viz/scene/scene.h"
-#include "viz/text/lettering.h"
-
+/* Motion, measured over what is drawn: most steps of Walk move, and nothing jumps. */
 #include "tests/support/test.h"
-#include "tests/support/snapshot_stage.h"
-#include "tests/support/fonts.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/scene_cases.h"
 
 enum { W = 1280, H = 720, STEPS = 40, BETWEEN = 4, FINE = 32 };
 
-typedef struct {
-  const char *algorithm;
-  Shape shape;
-  Tiling tiling;
-} Case;
-
-static const Case CASES[] = {
-    {"fa2", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}},
-    {"fa1", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 16, .B_c = 8}},
-    {"standard", {.N_q = 64, .d = 16}, {.B_r = 8, .B_c = 8}},
-    {"fa2-split", {.N_q = 16, .N_k = 256, .d = 16}, {.B_r = 8, .B_c = 16, .n_splits = 4}},
-    {"fa2", {.N_q = 200, .d = 24, .window = 40}, {.B_r = 16, .B_c = 16}},
-};
-enum { N_CASES = COUNT_OF(CASES) };
-static const SceneKind SCENES[] = {SCENE_WALK};
-enum { N_SCENES = COUNT_OF(SCENES) };
-
-static Stage open_case(const Case *c) { return open_stage(c->algorithm, &c->shape, &c->tiling); }
+enum { USED = 4 }; /* of CASES: forward, by keys, three laps, parts */
 
 static const uint64_t NO_STEP = UINT64_MAX;
 
 /* The picture of a moment, and what moves in it. *now is made anew where it is of another step. */
-static void draw(const Stage *stage, SceneKind scene, uint64_t step, double fraction, int width, int height,
-                 cairo_surface_t *to, Snapshot *now, SceneBodies *bodies) {
+static void draw(const Stage *stage, uint64_t step, double fraction, int width, int height, cairo_surface_t *to,
+                 Snapshot *now, SceneBodies *bodies) {
   const SceneMoment at = scene_moment(step, fraction);
   if (now->step != at.step) stage_snapshot(stage, at.step, now);
   bodies->n = 0;
   const SceneView view = {.phase = at.phase, .bodies = bodies};
   cairo_t *cr = cairo_create(to);
-  scene_draw(scene, now, &view, cr, width, height, &theme_light);
+  scene_draw(SCENE_WALK, now, &view, cr, width, height, &theme_light);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
   cairo_destroy(cr);
   cairo_surface_flush(to);
@@ -47,12 +26,11 @@ static void draw(const Stage *stage, SceneKind scene, uint64_t step, double frac
 }
 
 /* Of four pictures between two steps, do any two neighbours differ? */
-static bool step_moves(const Stage *stage, SceneKind scene, uint64_t step, cairo_surface_t *surfaces[2],
-                       SceneBodies *bodies) {
+static bool step_moves(const Stage *stage, uint64_t step, cairo_surface_t *surfaces[2], SceneBodies *bodies) {
   Snapshot now = {.step = NO_STEP};
   const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * H / 2;
   for (int k = 0; k < BETWEEN; k++) {
-    draw(stage, scene, step, (k + 1) / (BETWEEN + 1.0), W / 2, H / 2, surfaces[k % 2], &now, bodies);
+    draw(stage, step, (k + 1) / (BETWEEN + 1.0), W / 2, H / 2, surfaces[k % 2], &now, bodies);
     if (k > 0 && memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes))
       return true;
   }
@@ -63,20 +41,14 @@ TEST(test_most_steps_move) {
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_surface_t *surfaces[2];
   for (int k = 0; k < 2; k++) surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W / 2, H / 2);
-  for (int s = 0; s < N_SCENES; s++) {
-    int moving = 0, n = 0;
-    for (int c = 0; c < N_CASES; c++) {
-      Stage stage = open_case(&CASES[c]);
-      for (int k = 0; k < STEPS; k += ONE_OF) { /* 40 steps of each of five problems: 200 */
-        const uint64_t step = (uint64_t)k * stage.n_steps / STEPS;
-        moving += step_moves(&stage, SCENES[s], step, surfaces, bodies);
-        n++;
-      }
-      stage_free(&stage);
-    }
-    print_message("%s: %d of %d steps move\n", scene_name(SCENES[s]), moving, n);
-    if (10 * moving <= 9 * n) fail_msg("%s: only %d of %d steps move", scene_name(SCENES[s]), moving, n);
+  int moving = 0, n = 0;
+  for (int c = 0; c < USED; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (int k = 0; k < STEPS; k += ONE_OF, n++) /* 40 steps of each */
+      moving += step_moves(&stage, (uint64_t)k * stage.n_steps / STEPS, surfaces, bodies);
+    stage_free(&stage);
   }
+  if (10 * moving <= 9 * n) fail_msg("only %d of %d steps move", moving, n);
   for (int k = 0; k < 2; k++) cairo_surface_destroy(surfaces[k]);
   free(bodies);
 }
@@ -113,17 +85,16 @@ TEST(test_nothing_jumps) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1); /* what moves is noted, not painted */
   const double SIDE = 66; /* of a tile in the scene of tiles: 64 a side, in eight */
   double largest = 0;
-  for (int c = 0; c < N_CASES; c++) {
+  for (int c = 0; c < USED; c++) {
     Stage stage = open_case(&CASES[c]);
     for (int k = 0; k < 12; k += ONE_OF) {
-      const SceneKind scene = SCENES[k % N_SCENES];
       const uint64_t step = 1 + (uint64_t)k * (stage.n_steps - 3) / 12;
       int current = 0;
       Snapshot at = {.step = NO_STEP};
-      draw(&stage, scene, step, 0.02, W, H, surface, &at, bodies[0]);
+      draw(&stage, step, 0.02, W, H, surface, &at, bodies[0]);
       for (int f = 1; f < 2 * FINE; f++, current = !current) { /* two steps on */
-        draw(&stage, scene, step + (uint64_t)(f / FINE), f % FINE ? (double)(f % FINE) / FINE : 0.001, W, H, surface,
-             &at, bodies[!current]);
+        draw(&stage, step + (uint64_t)(f / FINE), f % FINE ? (double)(f % FINE) / FINE : 0.001, W, H, surface, &at,
+             bodies[!current]);
         const SceneBodies *now = bodies[!current], *before = bodies[current];
         for (int n = 0; n < now->n; n++) {
           const SceneBody *a = &now->bodies[n];
@@ -131,8 +102,8 @@ TEST(test_nothing_jumps) {
           const double far = nearest(a, before, now);
           if (far < INFINITY && far > largest) largest = far;
           if (far > SIDE)
-            fail_msg("%s of %s, step %d and %d/%d: a body of %s is %.0f units from where it was", scene_name(scene),
-                     CASES[c].algorithm, (int)step, f, FINE, stage.run.schedule->tensors[a->tensor].text, far);
+            fail_msg("%s, step %d and %d/%d: a body of %s is %.0f units from where it was", CASES[c].algorithm,
+                     (int)step, f, FINE, stage.run.schedule->tensors[a->tensor].text, far);
         }
       }
     }
@@ -150,3 +121,5 @@ TEST(test_moments) {
   assert_int_equal(scene_moment(122, 0.25).step, 123);
   assert_true(scene_moment(122, 0.25).phase == 0.25);
 }
+
+GROUP(NULL, let_go)

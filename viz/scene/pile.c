@@ -59,7 +59,7 @@ static bool open_blocks(const Pile *p, Blocks *b) {
   return true;
 }
 
-static uint8_t cell_of(int64_t block, int cells, int64_t blocks) { return (uint8_t)(block * cells / blocks); }
+uint8_t pile_cell(int64_t block, int cells, int64_t blocks) { return (uint8_t)(block * cells / blocks); }
 
 /* A block's first load, or its last way out so far. */
 static bool note_mark(Pile *p, const Blocks *b, const Event *e) {
@@ -74,7 +74,7 @@ static bool note_mark(Pile *p, const Blocks *b, const Event *e) {
   *m = (PileMark){.step = e->step, .cell = -1, .by_keys = !(own & IN_I)};
   m->bytes = (Wide)e->bytes * wide(own & IN_I || is_output ? p->n : 1);
   if (is_output && own & (IN_I | IN_J) && !sides_are_tile(t->rows, t->cols))
-    m->cell = (int8_t)(m->by_keys ? cell_of(e->j, p->columns, p->plan.T_c) : cell_of(e->i, p->rows, p->plan.T_r));
+    m->cell = (int8_t)(m->by_keys ? pile_cell(e->j, p->columns, p->plan.T_c) : pile_cell(e->i, p->rows, p->plan.T_r));
   return true;
 }
 
@@ -83,8 +83,8 @@ static bool note_visit(Pile *p, const Event *e) {
   if (e->i < 0 || e->j < 0 || e->kind == EVENT_SKIP) return true;
   const PileVisit v = {.step = e->step,
                        .scores = p->scores,
-                       .row = cell_of(e->i, p->rows, p->plan.T_r),
-                       .column = cell_of(e->j, p->columns, p->plan.T_c)};
+                       .row = pile_cell(e->i, p->rows, p->plan.T_r),
+                       .column = pile_cell(e->j, p->columns, p->plan.T_c)};
   if (last && last->row == v.row && last->column == v.column) return true;
   if (!grow(&p->visits, p->n_visits, sizeof *p->visits)) return false;
   p->visits[p->n_visits++] = v;

@@ -20,7 +20,8 @@
 typedef enum { PILE_ONCE = 0, PILE_AGAIN, PILE_BETWEEN, PILE_CLASSES } PileClass;
 
 enum { PILE_CELLS = 16, PILE_SQUARES = 160 };
-#define PILE_MOST_STEPS ((uint64_t)1 << 24) /* about a second of walking */
+uint8_t pile_cell(int64_t block, int cells, int64_t blocks); /* of a table, along a side */
+#define PILE_MOST_STEPS ((uint64_t)1 << 24)                  /* about a second of walking */
 
 /* Bytes that have been moved once when event `step` is over. */
 typedef struct {

@@ -174,12 +174,13 @@ static Box held_part(const Walk *w, int k, const SnapshotSlot *s) {
 static Colour tile_colour(const Walk *w, int tensor, bool is_carried) {
   const Theme *t = w->pen->theme;
   const Snapshot *now = w->pen->now;
-  const bool is_tile = snapshot_lies(now, tensor) == LIES_BY_TILES,
-             is_at_work = is_tile ? snapshot_subjects(now, &now->event) >> tensor & 1 : is_carried;
-  if (is_tile && is_carried) return t->waste;
-  if (!is_tile && now->schedule->tensors[tensor].role == TENSOR_OUTPUT)
+  bool is_lit = is_carried;
+  if (snapshot_lies(now, tensor) == LIES_BY_TILES) {
+    if (is_carried) return t->waste;
+    is_lit = snapshot_subjects(now, &now->event) >> tensor & 1;
+  } else if (now->schedule->tensors[tensor].role == TENSOR_OUTPUT)
     return theme_mix(t->background, t->series[INK_BLUE], is_carried ? 1 : 0.6);
-  return is_at_work ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75);
+  return is_lit ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75);
 }
 
 static void draw_name(const Walk *w, Box box, Colour ink, bool is_large, const char *words) {
@@ -228,7 +229,6 @@ static void draw_slot(const Walk *w, int k, bool is_away) {
 
 /* ---- Between ----------------------------------------------------------------------------------------------------- */
 
-static int cell_of(int64_t block, int cells, int64_t blocks) { return (int)(block * cells / blocks); }
 static int64_t first_of(int cell, int cells, int64_t blocks) { return (cell * blocks + cells - 1) / cells; }
 
 /* Where the block of an event lies in memory. */
@@ -236,8 +236,8 @@ static Box home_of(const Walk *w, const Event *e) {
   const Snapshot *now = w->pen->now;
   const ProgramTensor *t = &now->schedule->tensors[e->tensor];
   const SnapshotLies lies = snapshot_lies(now, e->tensor);
-  const int row = cell_of(e->i < 0 ? 0 : e->i, w->table.rows, now->grid.T_r),
-            column = cell_of(e->j < 0 ? 0 : e->j, w->table.columns, now->grid.T_c);
+  const int row = pile_cell(e->i < 0 ? 0 : e->i, w->table.rows, now->grid.T_r),
+            column = pile_cell(e->j < 0 ? 0 : e->j, w->table.columns, now->grid.T_c);
   const TableSide side = lies == LIES_BY_KEYS ? TABLE_KEYS : TABLE_ROWS;
   if (lies == LIES_BY_TILES) return scores_cell(&w->grid, row, column);
   const bool is_out = t->role != TENSOR_INPUT && *w->table.out[side];
@@ -264,8 +264,8 @@ static void draw_beam(const Walk *w) {
   int k = 0;
   while (k < now->schedule->n_values && !(w->box[k].width > 0 && group_of(now, k) == TILES)) k++;
   if (!now->grid.at_work || now->grid.i < 0 || now->grid.j < 0 || w->grid.pitch <= 0) return;
-  const Box from = scores_cell(&w->grid, cell_of(now->grid.i, w->table.rows, now->grid.T_r),
-                               cell_of(now->grid.j, w->table.columns, now->grid.T_c));
+  const Box from = scores_cell(&w->grid, pile_cell(now->grid.i, w->table.rows, now->grid.T_r),
+                               pile_cell(now->grid.j, w->table.columns, now->grid.T_c));
   if (now->event.kind == EVENT_SKIP) { /* struck out instead */
     pen_line(w->pen, w->pen->theme->ink_soft, 2, from.x, from.y + from.height / 2,
              from.x + pen_happened(w->pen) * from.width, from.y + from.height / 2);
@@ -384,8 +384,8 @@ static void take_table(Walk *w) {
   pile_at_step(&w->pile, now->step - now->has_event, now->has_event ? pen_happened(w->pen) : 0, &w->moment);
   table_of_pile(&w->table, &w->pile, &w->moment);
   if (!w->pile.is_known && now->grid.at_work && now->grid.i >= 0 && now->grid.j >= 0) {
-    w->table.row = cell_of(now->grid.i, w->table.rows, now->grid.T_r);
-    w->table.column = cell_of(now->grid.j, w->table.columns, now->grid.T_c);
+    w->table.row = pile_cell(now->grid.i, w->table.rows, now->grid.T_r);
+    w->table.column = pile_cell(now->grid.j, w->table.columns, now->grid.T_c);
     w->table.glow[w->table.row][w->table.column] = 1;
   }
   piles_free(&room);
