@@ -27,7 +27,7 @@ same
 same --help
 same --version
 same no-such-command
-for command in $("$BUILD/tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+for command in $("$BUILD/tilewalk" _names commands); do
   same "$command" --help
   same help "$command"
   same "$command" --no-such-option

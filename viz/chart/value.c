@@ -39,10 +39,7 @@ static Number without_zeros(Number number) {
 static Number power_text(ValueKind kind, double value) {
   static const char *const units[] = {
       [VALUE_BYTES] = " B", [VALUE_SECONDS] = " s", [VALUE_FLOP_RATE] = " FLOP/s", [VALUE_NUMBER] = NULL};
-  Number number = number_double(value, 2);
-  size_t used = strlen(number.text);
-  snprintf(number.text + used, sizeof number.text - used, "%s", units[kind] ? units[kind] : "");
-  return number;
+  return number_text("%s%s", number_double(value, 2).text, units[kind] ? units[kind] : "");
 }
 
 Number value_tick_text(ValueKind kind, double value) {
