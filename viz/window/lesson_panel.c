@@ -36,13 +36,9 @@ Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOp
   return name ? lesson_player_open(&p->session, name, options, warnings, error) : STATUS_OK;
 }
 
-static void forget_drawn(LessonPanel *p) {
-  if (p->kept) cairo_surface_destroy(p->kept);
-  p->kept = NULL;
-}
-
 void lesson_panel_close(LessonPanel *p) {
-  forget_drawn(p);
+  cairo_surface_destroy(p->kept);
+  p->kept = NULL;
   flow_free(&p->flow);
   lesson_page_free(&p->page);
   lesson_session_close(&p->session);
@@ -176,7 +172,7 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
   make_stale(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) {
     flow_place(&p->flow, cr, theme, width, u, em);
-    forget_drawn(p);
+    p->kept_theme = NULL;
   }
   p->is_placed = true;
   p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
@@ -289,8 +285,8 @@ static void draw(void *data, const Player *player, cairo_t *cr, Box box, double 
   LessonPanel *p = data;
   lay_out(p, player, cr, box, unit, theme);
   const int width = (int)fmax(1, box.width), height = (int)fmax(1, box.height);
-  if (p->kept && (p->kept_theme != theme || cairo_image_surface_get_height(p->kept) != height)) forget_drawn(p);
-  if (!p->kept) {
+  if (p->kept_theme != theme || cairo_image_surface_get_height(p->kept) != height) {
+    cairo_surface_destroy(p->kept);
     p->kept = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     p->kept_theme = theme;
     cairo_surface_set_device_offset(p->kept, -box.x, -box.y);
@@ -597,10 +593,11 @@ static bool take(LessonPanel *p, Player *player, const SideEvent *e) {
   return false;
 }
 
-static bool on_event(void *panel, Player *player, const SideEvent *e, Box box) {
+static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
+  LessonPanel *p = data;
   (void)box;
-  const bool is_taken = take(panel, player, e);
-  if (is_taken) forget_drawn(panel);
+  const bool is_taken = take(p, player, e);
+  if (is_taken) p->kept_theme = NULL;
   return is_taken;
 }
 

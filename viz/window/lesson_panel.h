@@ -67,8 +67,8 @@ typedef struct {
   char note_of[96];
   double press_x, press_y;    /* of a press on no widget: perhaps on a link */
   Box view, back, list, next; /* within the window: the page, the buttons below it */
-  cairo_surface_t *kept;      /* what was drawn last, and for what; NULL: something changed */
-  const Theme *kept_theme;
+  cairo_surface_t *kept;      /* what was drawn last, which text is measured on */
+  const Theme *kept_theme;    /* and for what; NULL: something changed */
 } LessonPanel;
 
 /* Opens a lesson, or with NULL none: the list is shown when it is asked for. `warnings` is kept, for lessons that are
