@@ -7,7 +7,7 @@
 #include "tests/support/rand.h"
 #include "tests/support/canvas.h"
 #include "viz/chart/bars_draw.h"
-#include "viz/chart/chart_draw.h"
+#include "viz/chart/chart_layout.h"
 #include "viz/chart/chart_place.h"
 
 /* ---- places ---- */
@@ -193,7 +193,7 @@ TEST(test_plane) {
   Chart chart = traffic_chart(true);
   cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_surface_t *page = cairo_get_target(cr);
-  ChartPlane plane = chart_plane(&chart, cr, 1280, 720);
+  ChartPlane plane = chart_lay_out(&chart, cr, 1280, 720, NULL).plane;
   assert_true(plane.x > 40 && plane.y > 40 && plane.x + plane.width < 1280 && plane.y + plane.height < 720);
   assert_true(plane.width > 700 && plane.height > 350); /* most of the page is chart */
   chart_draw(&chart, cr, 1280, 720, &theme_light);
@@ -201,10 +201,9 @@ TEST(test_plane) {
   double y = plane.y + plane.height * (1 - scale_position(&plane.y_scale, fa2_bytes(4096, 128, 128)));
   cairo_surface_flush(page);
   const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(page);
-  int stride = cairo_image_surface_get_stride(page) / 4;
   Colour mark = theme_light.series[INK_BLUE];
   uint32_t expected = (uint32_t)mark.red << 16 | (uint32_t)mark.green << 8 | mark.blue;
-  assert_int_equal(pixels[(int)y * stride + (int)x] & 0xffffff, expected);
+  assert_int_equal(pixels[(int)y * 1280 + (int)x] & 0xffffff, expected);
   cairo_destroy(cr);
   chart_free(&chart);
 }
@@ -225,7 +224,7 @@ TEST(test_words_of_a_stretch_lie_on_no_line) {
       const DrawnText *words = drawn_text_find(&drawn, "does not fit in SRAM");
       assert_non_null(words);
       cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-      const ChartPlane plane = chart_plane(&chart, cr, sizes[s][0], sizes[s][1]);
+      const ChartPlane plane = chart_lay_out(&chart, cr, sizes[s][0], sizes[s][1], NULL).plane;
       for (double b = 16; b <= 256; b *= 1.01) {
         const double x = plane.x + plane.width * scale_position(&plane.x_scale, b);
         const double bytes[] = {3e5, 1e8 * pow(b, slope)};

@@ -70,7 +70,7 @@ static Ticks fitting_ticks(const Canvas *canvas, const ChartPlane *plane) {
   return ticks_on(&plane->x_scale, 2);
 }
 
-static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
+ChartLayout chart_lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
   ChartLayout layout = {.chart = chart,
                         .canvas = canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
                                              chart_text(chart, chart->subtitle), chart_text(chart, chart->footer))};
@@ -99,10 +99,6 @@ static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double
     layout.x_ticks = fitting_ticks(canvas, plane);
   }
   return layout;
-}
-
-ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height) {
-  return lay_out(chart, cr, width, height, NULL).plane;
 }
 
 /* ---- axes ---- */
@@ -290,7 +286,7 @@ static void draw_plane(const ChartLayout *layout) {
 }
 
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
-  ChartLayout layout = lay_out(chart, cr, width, height, theme);
+  ChartLayout layout = chart_lay_out(chart, cr, width, height, theme);
   cairo_save(cr);
   canvas_frame(&layout.canvas, chart_text(chart, chart->title), chart_text(chart, chart->subtitle),
                chart_text(chart, chart->footer));

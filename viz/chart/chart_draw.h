@@ -18,13 +18,4 @@
 /* A chart that cannot be shown (chart_check) is left blank but for its background. */
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme);
 
-/* Where the plane of the chart lies in the drawing, and its scales: for a pointer over a chart, or
- * a moving mark. */
-typedef struct {
-  double x, y, width, height;
-  Scale x_scale, y_scale;
-} ChartPlane;
-
-ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height);
-
 #endif
