@@ -97,6 +97,8 @@ static bool convert_to_integer(Decoder *d, Type to, Type from, Kind wanted, int3
   return wanted != 'l' || step(d, is_signed_type(to) ? O_EXT_S32 : O_EXT_U32, 'l', &at, true, place, 0);
 }
 
+static const char DIRECTIONS[] = "rm rz rp"; /* -1, 0, 1 */
+
 static bool float_to(Decoder *d, Type to, int32_t *at, int32_t place) { /* a float, rounded to `to` */
   const bool rz = has_part(d, "rz");
   if (to == T_F16) return step(d, rz ? O_F16_F32_RZ : O_F16_F32, 'h', at, true, place, 0);
@@ -104,13 +106,21 @@ static bool float_to(Decoder *d, Type to, int32_t *at, int32_t place) { /* a flo
   return step(d, O_MOV32, 'w', at, true, place, 0);
 }
 
+static bool float_from_double(Decoder *d, int32_t *at, bool last, int32_t place) {
+  const int32_t way = which_part(d, DIRECTIONS);
+  return step(d, way < 0 ? O_F32_F64 : O_F32_F64_DIRECTED, 'w', at, last, place, way - 1);
+}
+
 static bool convert_from_integer(Decoder *d, Type to, Type from, Kind has, int32_t a, int32_t place) {
   int32_t at = a;
   if (has == 'l' && ptx_type_bytes[from] < 8 && !step(d, O_TRUNC64, 'w', &at, false, 0, 0)) return false;
   if (ptx_type_bytes[from] < 4 && !step(d, extension(from), 'w', &at, false, 0, 0)) return false;
   const bool wide = ptx_type_bytes[from] == 8, sign = is_signed_type(from);
-  if (to == T_F64)
-    return step(d, wide ? (sign ? O_F64_S64 : O_F64_U64) : sign ? O_F64_S32 : O_F64_U32, 'l', &at, true, place, 0);
+  const bool directed = which_part(d, DIRECTIONS) >= 0;
+  if (to == T_F64 || directed) {
+    const int32_t op = wide ? (sign ? O_F64_S64 : O_F64_U64) : sign ? O_F64_S32 : O_F64_U32;
+    return step(d, op, 'l', &at, to == T_F64, place, 0) && (to == T_F64 || float_from_double(d, &at, true, place));
+  }
   const int32_t op = wide ? (sign ? O_F32_S64 : O_F32_U64) : sign ? O_F32_S32 : O_F32_U32;
   if (!step(d, op, 'w', &at, to == T_F32, place, 0)) return false;
   return to == T_F32 || float_to(d, to, &at, place);
@@ -122,7 +132,7 @@ static bool convert_floats(Decoder *d, Type to, Type from, int32_t a, int32_t pl
   const bool saturated = has_part(d, "sat");
   if (from == T_F64 && to == T_F64) return step(d, way < 0 ? O_MOV64 : O_RNI_F64 + way, 'l', &at, true, place, 0);
   if (!float_from(d, from, &at)) return false;
-  if (from == T_F64 && !step(d, O_F32_F64, 'w', &at, to == T_F32 && !saturated, place, 0)) return false;
+  if (from == T_F64 && !float_from_double(d, &at, to == T_F32 && !saturated, place)) return false;
   if (from == T_F64 && to == T_F32 && !saturated) return true;
   if (way >= 0 && !step(d, O_RNI_F32 + way, 'w', &at, to == T_F32 && !saturated, place, 0)) return false;
   if (way >= 0 && to == T_F32 && !saturated) return true;
@@ -162,7 +172,9 @@ static bool cvt(Decoder *d) {
   Type from = part_type(d), to = d->n_parts > 2 ? type_of(d->parts[d->n_parts - 2]) : T_NONE;
   if (!from || !to) return decode_refuse(d, "names no two types");
   if (to == T_F16X2 || to == T_BF16X2 || to == T_E4M3X2 || to == T_E5M2X2) return convert_pairs(d, to, from);
-  if (to == T_TF32 && from == T_F32) return decode_operands(d, decode_ins(d, O_TF32_F32), "dw,aw");
+  if (to == T_TF32 && from == T_F32)
+    return has_part(d, "rna") ? decode_operands(d, decode_ins(d, O_TF32_F32), "dw,aw")
+                              : decode_refuse(d, "is not modelled");
   Kind wanted = kind_of(to), has = kind_of(from);
   int32_t place, a;
   if (from == T_PRED || to == T_PRED || !ptx_type_bytes[from] || !ptx_type_bytes[to] || from >= T_E4M3 ||
@@ -170,6 +182,10 @@ static bool cvt(Decoder *d) {
     return decode_refuse(d, "is not modelled");
   if (!decode_destination_wider(d, &wanted, &place) || !decode_comma(d) || !decode_source_wider(d, &has, &a))
     return false;
+  if (is_float_type(to) && which_part(d, DIRECTIONS) >= 0 &&
+      (ptx_type_bytes[to] == 2 ? from != T_F32 || !has_part(d, "rz")
+                               : !is_float_type(from) && ptx_type_bytes[from] == 8))
+    return decode_refuse(d, "is not modelled: this rounding of these types");
   if (is_float_type(to) && wanted != kind_of(to)) return decode_refuse(d, "writes a register of another width");
   if (is_float_type(from) && has != kind_of(from)) return decode_refuse(d, "reads a register of another width");
   if (is_float_type(from))

@@ -8,14 +8,17 @@
 
 enum { MAX_VARIABLE_BYTES = 64 << 20 };
 
+static void skip_text(Reader *r) { /* behind a '"': to the next that no '\\' stands before */
+  for (; r->c.at < r->c.end && *r->c.at != '"' && *r->c.at != '\n'; r->c.at++)
+    if (*r->c.at == '\\' && r->c.at + 1 < r->c.end) r->c.at++;
+}
+
 static bool skip_body(Reader *r) { /* behind "{": to behind its "}" */
   int64_t depth = 1;
   while (depth > 0) {
     cursor_skip(&r->c);
     if (r->c.at >= r->c.end) return ptx_reader_fails(r, "the text ends inside a body; a '}' is missing");
-    if (*r->c.at == '"') {
-      for (r->c.at++; r->c.at < r->c.end && *r->c.at != '"' && *r->c.at != '\n'; r->c.at++) continue;
-    }
+    if (*r->c.at == '"') r->c.at++, skip_text(r);
     depth += *r->c.at == '{' ? 1 : *r->c.at == '}' ? -1 : 0;
     if (r->c.at < r->c.end) r->c.at++;
   }
@@ -306,7 +309,7 @@ static bool source_file(Reader *r) { /* .file 1 "path" [, time, size] */
     return ptx_reader_refuses(r, w, "is no number of a file");
   if (!ptx_reader_expect(r, '"')) return false;
   const char *at = r->c.at;
-  while (r->c.at < r->c.end && *r->c.at != '"' && *r->c.at != '\n') r->c.at++;
+  skip_text(r);
   const size_t n = (size_t)(r->c.at - at);
   if (!ptx_reader_expect(r, '"')) return false;
   if (!ptx_reader_grow(r, &m->files, m->n_files, &m->files_capacity, sizeof *m->files, PTX_MAX_INSTRUCTIONS, "files"))
@@ -315,6 +318,14 @@ static bool source_file(Reader *r) { /* .file 1 "path" [, time, size] */
   *file = (SourceFile){.number = (int32_t)number};
   const size_t cut = n < sizeof file->name ? 0 : n - (sizeof file->name - 1); /* the end of a long path tells most */
   memcpy(file->name, at + cut, n - cut);
+  char *to = file->name; /* clang writes \" and, of what is no ASCII, octal: \303 */
+  for (const char *p = to; *p; p++) {
+    const bool octal = *p == '\\' && p[1] >= '0' && p[1] < '4' && p[2] && p[3];
+    if (*p == '\\' && p[1]) p++;
+    *to++ = (char)(octal ? (p[0] - '0') * 64 + (p[1] - '0') * 8 + p[2] - '0' : *p);
+    if (octal) p += 2;
+  }
+  *to = '\0';
   while (cursor_take(&r->c, ',')) cursor_word(&r->c);
   return true;
 }

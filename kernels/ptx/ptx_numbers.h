@@ -99,9 +99,8 @@ static inline float ex2(float x) {
   return p * bits_float((uint32_t)(half + 127) << 23) * bits_float((uint32_t)(n - half + 127) << 23);
 }
 
-/* a x b + c toward -infinity (-1), +infinity (1), zero (0): the sum is exact as s + e. */
-static inline float fma_directed(float a, float b, float c, int way) {
-  const double p = (double)a * b, s = p + c, v = s - p, e = (p - (s - v)) + (c - v);
+/* s + e, of which s has the larger part, toward -infinity (-1), +infinity (1), zero (0). */
+static inline float double_directed(double s, double e, int way) {
   const float t = (float)s;
   const double excess = (double)t - s; /* t's, over s */
   const int negative = s < 0 || (s == 0 && e < 0);
@@ -114,6 +113,11 @@ static inline float fma_directed(float a, float b, float c, int way) {
   const uint32_t overflowed = down && !(bits >> 31) ? 0x7f7fffffu : !down && bits >> 31 ? 0xff7fffffu : bits;
   const int is_infinite = (bits & 0x7fffffffu) == 0x7f800000u;
   return bits_float(is_infinite ? (s - s == 0 ? overflowed : bits) : t != t ? bits : finite);
+}
+/* a x b + c: the sum is exact as s + e. */
+static inline float fma_directed(float a, float b, float c, int way) {
+  const double p = (double)a * b, s = p + c, v = s - p;
+  return double_directed(s, (p - (s - v)) + (c - v), way);
 }
 
 static inline uint32_t mul_high(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }

@@ -229,6 +229,7 @@
   X(U64_F64, "", L, "l", double_u64(GA))                                                                               \
   X(F64_F32, "", G, "w", (double)FA)                                                                                   \
   X(F32_F64, "", F, "l", (float)GA)                                                                                    \
+  X(F32_F64_DIRECTED, "", F, "l", double_directed(GA, 0, (int)K))                                                      \
   X(RNI_F32, "", F, "w", rintf(FA))                                                                                    \
   X(RZI_F32, "", F, "w", truncf(FA))                                                                                   \
   X(RMI_F32, "", F, "w", floorf(FA))                                                                                   \

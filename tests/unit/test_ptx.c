@@ -148,7 +148,10 @@ TEST(test_numbers) {
             "cvt.rn.f16.f32 %h0, 0f3F801000; cvt.u32.u16 %r1, %h0; st.global.u32 [%d0+8], %r1;\n"
             "cvt.rzi.s32.f32 %r2, 0fCF800000; st.global.u32 [%d0+12], %r2;\n"
             "mov.u32 %r3, 0; div.u32 %r4, %r0, %r3; st.global.u32 [%d0+16], %r4;\n"
-            "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5; ret;"),
+            "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5;\n"
+            "cvt.rz.f32.s32 %f4, 16777219; st.global.f32 [%d0+24], %f4; cvt.rp.f32.s32 %f4, -16777219; st.global.f32 "
+            "[%d0+28], %f4;\n"
+            "cvt.rm.f32.f64 %f4, 0d3FEFFFFFFFFFF000; st.global.f32 [%d0+32], %f4; ret;"),
        1);
   assert_int_equal(out[0], 0x3f7fffff); /* 1 - 2^-25, down */
   assert_int_equal(out[1], 0x3f800001); /* 1 + 2^-25, up */
@@ -156,6 +159,10 @@ TEST(test_numbers) {
   assert_int_equal(out[3], 0x80000000); /* -2^32 saturates */
   assert_int_equal(out[4], 0xffffffff); /* by zero */
   assert_int_equal(out[5], 0xffffffc8);
+  assert_int_equal(out[6], 0x4b800001); /* 2^24 + 3: to + 2, and + 4 to nearest */
+  assert_int_equal(out[7], 0xcb800001);
+  assert_int_equal(out[8], 0x3f7fffff); /* 1 - 2^-41, down */
+  refused(BODY("cvt.rm.f16.f32 %h0, 0f3F801000; ret;"), STATUS_BAD_FILE, "this rounding of these types");
 }
 
 /* Lanes that add to one address send its sector again. */
