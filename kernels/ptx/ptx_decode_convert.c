@@ -25,6 +25,13 @@ static int32_t extension(Type t) {
   }
 }
 
+/* The least and, in the upper half, the largest integer of up to 32 bits; u32's is s32's. */
+static int64_t limits_of(Type to) {
+  const int64_t bits = 8 * ptx_type_bytes[to] - is_signed_type(to), high = ((int64_t)1 << bits) - 1;
+  const int64_t low = is_signed_type(to) ? -high - 1 : 0;
+  return (int64_t)((uint64_t)(high < INT32_MAX ? high : INT32_MAX) << 32 | (uint32_t)low);
+}
+
 /* Integer `from` (in a register of `has`) to integer `to` (in a register of `wanted`). */
 static bool convert_integers(Decoder *d, Type to, Type from, Kind has, Kind wanted, int32_t a, int32_t place,
                              bool saturated) {
@@ -35,12 +42,8 @@ static bool convert_integers(Decoder *d, Type to, Type from, Kind has, Kind want
     if (from_bytes > 4 || to_bytes > 4) return decode_refuse(d, "is not modelled: saturation of 64 bits");
     if (has == 'l' && !step(d, O_TRUNC64, 'w', &at, false, 0, 0)) return false;
     if (from_bytes < 4 && !step(d, extension(from), 'w', &at, false, 0, 0)) return false;
-    const int64_t bits = 8 * to_bytes;
-    int64_t low = is_signed_type(to) ? -((int64_t)1 << (bits - 1)) : 0;
-    int64_t high = is_signed_type(to) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1;
-    if (high > INT32_MAX) high = INT32_MAX; /* u32 from s32 */
-    const int64_t limits = (int64_t)((uint64_t)high << 32 | (uint32_t)low);
-    if (!step(d, is_signed_type(from) ? O_SAT_INT : O_SAT_UINT, 'w', &at, wanted != 'l', place, limits)) return false;
+    if (!step(d, is_signed_type(from) ? O_SAT_INT : O_SAT_UINT, 'w', &at, wanted != 'l', place, limits_of(to)))
+      return false;
     return wanted != 'l' || step(d, is_signed_type(to) ? O_EXT_S32 : O_EXT_U32, 'l', &at, true, place, 0);
   }
   if (ptx_type_bytes[narrow] == 8) return step(d, O_MOV64, 'l', &at, true, place, 0);
@@ -75,22 +78,13 @@ static bool convert_to_integer(Decoder *d, Type to, Type from, Kind wanted, int3
   if (way < 0) return decode_refuse(d, "has no rounding to an integer");
   if (way != 1 && !step(d, base + way, is_double ? 'l' : 'w', &at, false, 0, 0)) return false;
   const bool wide = ptx_type_bytes[to] == 8;
-  const int32_t op = is_double ? (wide                 ? (is_signed_type(to) ? O_S64_F64 : O_U64_F64)
-                                  : is_signed_type(to) ? O_S32_F64
-                                                       : O_U32_F64)
-                               : (wide                 ? (is_signed_type(to) ? O_S64_F32 : O_U64_F32)
-                                  : is_signed_type(to) ? O_S32_F32
-                                                       : O_U32_F32);
+  const int32_t op = O_S32_F32 + 4 * is_double + 2 * wide + !is_signed_type(to);
   if (wide) return step(d, op, 'l', &at, true, place, 0);
   const bool small = ptx_type_bytes[to] < 4;
   if (!step(d, op, 'w', &at, !small && wanted != 'l', place, 0)) return false;
   if (small) { /* float to small integers saturates */
-    const int64_t bits = 8 * ptx_type_bytes[to];
-    const int64_t low = is_signed_type(to) ? -((int64_t)1 << (bits - 1)) : 0;
-    const int64_t high = is_signed_type(to) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1;
-    const int64_t limits = (int64_t)((uint64_t)high << 32 | (uint32_t)low);
     const bool cut = wanted == 'h' && is_signed_type(to);
-    if (!step(d, is_signed_type(to) ? O_SAT_INT : O_SAT_UINT, 'w', &at, wanted != 'l' && !cut, place, limits))
+    if (!step(d, is_signed_type(to) ? O_SAT_INT : O_SAT_UINT, 'w', &at, wanted != 'l' && !cut, place, limits_of(to)))
       return false;
     if (cut) return step(d, O_EXT_U16, 'w', &at, true, place, 0);
   }
@@ -101,9 +95,8 @@ static const char DIRECTIONS[] = "rm rz rp"; /* -1, 0, 1 */
 
 static bool float_to(Decoder *d, Type to, int32_t *at, int32_t place) { /* a float, rounded to `to` */
   const bool rz = has_part(d, "rz");
-  if (to == T_F16) return step(d, rz ? O_F16_F32_RZ : O_F16_F32, 'h', at, true, place, 0);
-  if (to == T_BF16) return step(d, rz ? O_BF16_F32_RZ : O_BF16_F32, 'h', at, true, place, 0);
-  return step(d, O_MOV32, 'w', at, true, place, 0);
+  if (to == T_F32) return step(d, O_MOV32, 'w', at, true, place, 0);
+  return step(d, (to == T_F16 ? O_F16_F32 : O_BF16_F32) + rz, 'h', at, true, place, 0);
 }
 
 static bool float_from_double(Decoder *d, int32_t *at, bool last, int32_t place) {
@@ -115,13 +108,11 @@ static bool convert_from_integer(Decoder *d, Type to, Type from, Kind has, int32
   int32_t at = a;
   if (has == 'l' && ptx_type_bytes[from] < 8 && !step(d, O_TRUNC64, 'w', &at, false, 0, 0)) return false;
   if (ptx_type_bytes[from] < 4 && !step(d, extension(from), 'w', &at, false, 0, 0)) return false;
-  const bool wide = ptx_type_bytes[from] == 8, sign = is_signed_type(from);
+  const bool wide = ptx_type_bytes[from] == 8;
   const bool directed = which_part(d, DIRECTIONS) >= 0;
-  if (to == T_F64 || directed) {
-    const int32_t op = wide ? (sign ? O_F64_S64 : O_F64_U64) : sign ? O_F64_S32 : O_F64_U32;
-    return step(d, op, 'l', &at, to == T_F64, place, 0) && (to == T_F64 || float_from_double(d, &at, true, place));
-  }
-  const int32_t op = wide ? (sign ? O_F32_S64 : O_F32_U64) : sign ? O_F32_S32 : O_F32_U32;
+  const int32_t op = O_F32_S32 + 4 * (to == T_F64 || directed) + 2 * wide + !is_signed_type(from);
+  if (to == T_F64) return step(d, op, 'l', &at, true, place, 0);
+  if (directed) return step(d, op, 'l', &at, false, 0, 0) && float_from_double(d, &at, true, place);
   if (!step(d, op, 'w', &at, to == T_F32, place, 0)) return false;
   return to == T_F32 || float_to(d, to, &at, place);
 }
@@ -182,9 +173,9 @@ static bool cvt(Decoder *d) {
     return decode_refuse(d, "is not modelled");
   if (!decode_destination_wider(d, &wanted, &place) || !decode_comma(d) || !decode_source_wider(d, &has, &a))
     return false;
+  const bool from_long = ptx_type_bytes[from] == 8, of_integer = !is_float_type(from);
   if (is_float_type(to) && which_part(d, DIRECTIONS) >= 0 &&
-      (ptx_type_bytes[to] == 2 ? from != T_F32 || !has_part(d, "rz")
-                               : !is_float_type(from) && ptx_type_bytes[from] == 8))
+      (ptx_type_bytes[to] == 2 ? from_long || of_integer || !has_part(d, "rz") : from_long && of_integer))
     return decode_refuse(d, "is not modelled: this rounding of these types");
   if (is_float_type(to) && wanted != kind_of(to)) return decode_refuse(d, "writes a register of another width");
   if (is_float_type(from) && has != kind_of(from)) return decode_refuse(d, "reads a register of another width");

@@ -110,9 +110,8 @@ static bool line_as_one(const Plain *p, int64_t line, ShadowMark now) {
   if (!a->stores) {
     const ShadowMark *r = &cell->reader;
     if (cell->writer.flags & CELL_UNSURE || !comes_after(p, &cell->writer, now.thread, a->global)) return false;
-    if (r->pc1 && r->clock == now.clock && r->agent == now.agent && r->thread % LINE_STEP >> 5 == a->warp)
-      return r->thread == now.thread; /* the same lanes once more */
     const bool same_warp = r->thread % LINE_STEP >> 5 == a->warp && r->agent == now.agent;
+    if (r->pc1 && r->clock == now.clock && same_warp) return r->thread == now.thread; /* the same lanes once more */
     if (r->pc1 && !same_warp) cell->other = *r;
     cell->reader = now;
     return true;

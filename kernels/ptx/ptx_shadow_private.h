@@ -131,7 +131,6 @@ struct PtxShadow {
   int32_t *fenced, n_fenced, fenced_capacity; /* by agent less the grid's blocks: its block */
   int64_t grid_blocks;
   ShadowPost *posts; /* by a hash of the address; all that find no place share the first */
-  int32_t n_posts;
   PtxFault faults[PTX_MAX_FAULTS];
   int32_t n_faults;
 };
