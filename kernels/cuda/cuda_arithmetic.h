@@ -2,19 +2,21 @@
  * use (expf, division) are nvcc's sequences; the others are short, and right to a few units in the last place. */
 #pragma once
 
-#define TW_ASM1(NAME, T, OP, TO, FROM) TW_CONVERT(NAME, T, T, OP, TO, FROM)
-#define TW_ASM2(NAME, T, OP, TO, FROM)                                                                                 \
+#define TW_ASM1(NAME, T, OP, C) TW_CONVERT(NAME, T, T, OP, "=" C, C)
+#define TW_ASM2(NAME, T, OP, C)                                                                                        \
   TW_DEVICE T NAME(T a, T b) {                                                                                         \
     T d;                                                                                                               \
-    asm(OP " %0, %1, %2;" : TO(d) : FROM(a), FROM(b));                                                                 \
+    asm(OP " %0, %1, %2;" : "=" C(d) : C(a), C(b));                                                                    \
     return d;                                                                                                          \
   }
-#define TW_ASM3(NAME, T, OP, TO, FROM)                                                                                 \
+#define TW_ASM3(NAME, T, OP, C)                                                                                        \
   TW_DEVICE T NAME(T a, T b, T c) {                                                                                    \
     T d;                                                                                                               \
-    asm(OP " %0, %1, %2, %3;" : TO(d) : FROM(a), FROM(b), FROM(c));                                                    \
+    asm(OP " %0, %1, %2, %3;" : "=" C(d) : C(a), C(b), C(c));                                                          \
     return d;                                                                                                          \
   }
+#define TW_F32(N, NAME, OP) TW_ASM##N(NAME, float, OP ".f32", "f")
+#define TW_F64(N, NAME, OP) TW_ASM##N(NAME, double, OP ".f64", "d")
 #define TW_CONVERT(NAME, TO_T, FROM_T, OP, TO, FROM)                                                                   \
   TW_DEVICE TO_T NAME(FROM_T a) {                                                                                      \
     TO_T d;                                                                                                            \
@@ -32,26 +34,21 @@ TW_BOTH double __longlong_as_double(long long x) { return __builtin_bit_cast(dou
 TW_BOTH double __hiloint2double(int hi, int lo) { return __longlong_as_double((long long)hi << 32 | (unsigned)lo); }
 TW_BOTH int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
 TW_BOTH int __double2loint(double x) { return (int)__double_as_longlong(x); }
-#define TW_ROUNDINGS(X) X(rn, rn) X(rz, rz) X(rd, rm) X(ru, rp)
-#define TW_TO_WHOLE(R, P)                                                                                              \
-  TW_CONVERT(__float2int_##R, int, float, "cvt." #P "i.s32.f32", "=r", "f")                                            \
-  TW_CONVERT(__float2uint_##R, unsigned, float, "cvt." #P "i.u32.f32", "=r", "f")                                      \
-  TW_CONVERT(__float2ll_##R, long long, float, "cvt." #P "i.s64.f32", "=l", "f")                                       \
-  TW_CONVERT(__float2ull_##R, unsigned long long, float, "cvt." #P "i.u64.f32", "=l", "f")                             \
-  TW_CONVERT(__double2uint_##R, unsigned, double, "cvt." #P "i.u32.f64", "=r", "d")                                    \
-  TW_CONVERT(__double2ull_##R, unsigned long long, double, "cvt." #P "i.u64.f64", "=l", "d")                           \
-  TW_CONVERT(__double2int_##R, int, double, "cvt." #P "i.s32.f64", "=r", "d")                                          \
-  TW_CONVERT(__double2ll_##R, long long, double, "cvt." #P "i.s64.f64", "=l", "d")
-TW_ROUNDINGS(TW_TO_WHOLE)
-TW_CONVERT(__int2float_rn, float, int, "cvt.rn.f32.s32", "=f", "r")
-TW_CONVERT(__uint2float_rn, float, unsigned, "cvt.rn.f32.u32", "=f", "r")
+#define TW_TO_INTEGER(N, T, P, C, R, WAY)                                                                              \
+  TW_CONVERT(__float2##N##_##R, T, float, "cvt." WAY "." P ".f32", "=" C, "f")                                         \
+  TW_CONVERT(__double2##N##_##R, T, double, "cvt." WAY "." P ".f64", "=" C, "d")
+#define TW_INTEGER(N, T, P, C)                                                                                         \
+  TW_CONVERT(__##N##2float_rn, float, T, "cvt.rn.f32." P, "=f", C)                                                     \
+  TW_CONVERT(__##N##2double_rn, double, T, "cvt.rn.f64." P, "=d", C)                                                   \
+  TW_TO_INTEGER(N, T, P, C, rn, "rni")                                                                                 \
+  TW_TO_INTEGER(N, T, P, C, rz, "rzi")                                                                                 \
+  TW_TO_INTEGER(N, T, P, C, rd, "rmi")                                                                                 \
+  TW_TO_INTEGER(N, T, P, C, ru, "rpi")
+TW_INTEGER(int, int, "s32", "r")
+TW_INTEGER(uint, unsigned, "u32", "r")
+TW_INTEGER(ll, long long, "s64", "l")
+TW_INTEGER(ull, unsigned long long, "u64", "l")
 TW_CONVERT(__double2float_rn, float, double, "cvt.rn.f32.f64", "=f", "d")
-TW_CONVERT(__ll2float_rn, float, long long, "cvt.rn.f32.s64", "=f", "l")
-TW_CONVERT(__ull2float_rn, float, unsigned long long, "cvt.rn.f32.u64", "=f", "l")
-TW_CONVERT(__int2double_rn, double, int, "cvt.rn.f64.s32", "=d", "r")
-TW_CONVERT(__uint2double_rn, double, unsigned, "cvt.rn.f64.u32", "=d", "r")
-TW_CONVERT(__ll2double_rn, double, long long, "cvt.rn.f64.s64", "=d", "l")
-TW_CONVERT(__ull2double_rn, double, unsigned long long, "cvt.rn.f64.u64", "=d", "l")
 
 /* --- integers --- */
 TW_BOTH int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -143,30 +140,33 @@ TW_COMPARED(lt, <)
 
 /* --- single precision as the hardware has it --- */
 #define TW_ROUNDED(R, P)                                                                                               \
-  TW_ASM2(__fadd_##R, float, "add." #P ".f32", "=f", "f")                                                              \
-  TW_ASM2(__fsub_##R, float, "sub." #P ".f32", "=f", "f")                                                              \
-  TW_ASM2(__fmul_##R, float, "mul." #P ".f32", "=f", "f")                                                              \
-  TW_ASM3(__fmaf_##R, float, "fma." #P ".f32", "=f", "f")
-TW_ROUNDINGS(TW_ROUNDED)
-TW_ASM2(__dadd_rn, double, "add.rn.f64", "=d", "d")
-TW_ASM2(__dsub_rn, double, "sub.rn.f64", "=d", "d")
-TW_ASM2(__dmul_rn, double, "mul.rn.f64", "=d", "d")
-TW_ASM2(__ddiv_rn, double, "div.rn.f64", "=d", "d")
-TW_ASM1(__dsqrt_rn, double, "sqrt.rn.f64", "=d", "d")
-TW_ASM3(__fma_rn, double, "fma.rn.f64", "=d", "d")
-TW_ASM2(__fdiv_rn, float, "div.rn.f32", "=f", "f")
-TW_ASM1(__frcp_rn, float, "rcp.rn.f32", "=f", "f")
-TW_ASM1(__fsqrt_rn, float, "sqrt.rn.f32", "=f", "f")
+  TW_F32(2, __fadd_##R, "add." #P)                                                                                     \
+  TW_F32(2, __fsub_##R, "sub." #P)                                                                                     \
+  TW_F32(2, __fmul_##R, "mul." #P)                                                                                     \
+  TW_F32(3, __fmaf_##R, "fma." #P)
+TW_ROUNDED(rn, rn)
+TW_ROUNDED(rz, rz)
+TW_ROUNDED(rd, rm)
+TW_ROUNDED(ru, rp)
+TW_F64(2, __dadd_rn, "add.rn")
+TW_F64(2, __dsub_rn, "sub.rn")
+TW_F64(2, __dmul_rn, "mul.rn")
+TW_F64(2, __ddiv_rn, "div.rn")
+TW_F64(1, __dsqrt_rn, "sqrt.rn")
+TW_F64(3, __fma_rn, "fma.rn")
+TW_F32(2, __fdiv_rn, "div.rn")
+TW_F32(1, __frcp_rn, "rcp.rn")
+TW_F32(1, __fsqrt_rn, "sqrt.rn")
 TW_DEVICE float __saturatef(float a) { return __nvvm_saturate_f(a); }
-TW_ASM2(__fdividef, float, "div.approx.f32", "=f", "f")
-TW_ASM1(tw_exp2, float, "ex2.approx.f32", "=f", "f")
-TW_ASM1(tw_exp2_ftz, float, "ex2.approx.ftz.f32", "=f", "f")
-TW_ASM1(tw_log2, float, "lg2.approx.f32", "=f", "f")
-TW_ASM1(tw_rsqrt, float, "rsqrt.approx.f32", "=f", "f")
-TW_ASM1(__frsqrt_rn, float, "rsqrt.approx.f32", "=f", "f")
-TW_ASM1(__sinf, float, "sin.approx.f32", "=f", "f")
-TW_ASM1(__cosf, float, "cos.approx.f32", "=f", "f")
-TW_ASM1(__tanhf, float, "tanh.approx.f32", "=f", "f")
+TW_F32(2, __fdividef, "div.approx")
+TW_F32(1, tw_exp2, "ex2.approx")
+TW_F32(1, tw_exp2_ftz, "ex2.approx.ftz")
+TW_F32(1, tw_log2, "lg2.approx")
+TW_F32(1, tw_rsqrt, "rsqrt.approx")
+TW_F32(1, __frsqrt_rn, "rsqrt.approx")
+TW_F32(1, __sinf, "sin.approx")
+TW_F32(1, __cosf, "cos.approx")
+TW_F32(1, __tanhf, "tanh.approx")
 TW_DEVICE float __expf(float x) { return tw_exp2(x * 1.4426950408889634f); }
 TW_DEVICE float __exp10f(float x) { return tw_exp2(x * 3.3219280948873623f); }
 TW_DEVICE float __logf(float x) { return tw_log2(x) * 0.6931471805599453f; }
@@ -187,9 +187,9 @@ TW_C float expf(float x) {
   return tw_exp2_ftz(f) * __int_as_float(__float_as_int(j) << 23);
 }
 TW_C float exp2f(float x) { return tw_exp2(x); }
-TW_C float logf(float x) { return tw_log2(x) * 0.6931471805599453f; }
+TW_C float logf(float x) { return __logf(x); }
 TW_C float log2f(float x) { return tw_log2(x); }
-TW_C float log10f(float x) { return tw_log2(x) * 0.3010299956639812f; }
+TW_C float log10f(float x) { return __log10f(x); }
 TW_C float fabsf(float x) { return __builtin_fabsf(x); }
 TW_C float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 TW_C float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
@@ -394,10 +394,12 @@ TW_C double yn(int n, double x) {
 TW_C float jnf(int n, float x) { return (float)jn(n, x); }
 TW_C float ynf(int n, float x) { return (float)yn(n, x); }
 
+#define TW_OVERLOAD(NAME)                                                                                              \
+  TW_DEVICE float NAME(float x) { return NAME##f(x); }
 #define TW_MATH(NAME, OF_X)                                                                                            \
   TW_C double NAME(double x) { return OF_X; }                                                                          \
   TW_C float NAME##f(float x) { return (float)NAME((double)x); }                                                       \
-  TW_DEVICE float NAME(float x) { return NAME##f(x); }
+  TW_OVERLOAD(NAME)
 #define TW_MATH2(NAME, OF_X_Y)                                                                                         \
   TW_C double NAME(double x, double y) { return OF_X_Y; }                                                              \
   TW_C float NAME##f(float x, float y) { return (float)NAME((double)x, (double)y); }                                   \
@@ -509,8 +511,6 @@ TW_C void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x
 #define HUGE_VALF __builtin_huge_valf()
 
 /* --- overloads, as math.h has them in C++ --- */
-#define TW_OVERLOAD(NAME)                                                                                              \
-  TW_DEVICE float NAME(float x) { return NAME##f(x); }
 TW_OVERLOAD(exp)
 TW_OVERLOAD(exp2)
 TW_OVERLOAD(log)
