@@ -88,6 +88,12 @@ TEST(test_parameters) {
     if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
   }
   assert_null(strstr(line, "sram=")); /* the GPU brought its own */
+  assert_true(parameter_set(p, PARAMETER_SRAM, "100K") && parameter_set(p, PARAMETER_SRAM, ""));
+  assert_null(strstr(player_state(p, line), "sram="));
+  Choice choices[CHOICES_MAX];
+  int at;
+  assert_true(parameter_choices(p, PARAMETER_DTYPE, choices, &at) == DTYPE_COUNT && at == DTYPE_FP32);
+  assert_string_equal(choices[at].remark, "4 bytes an element");
   static const struct {
     Parameter which;
     const char *typed, *why;

@@ -129,8 +129,8 @@ bool parameter_set(Player *p, Parameter which, const char *text) {
     if (*text != ' ')
       n += (size_t)snprintf(line + n, sizeof line - n, is_gqa ? " kv-heads=" : "%c", *text); /* 96 KiB */
   }
-  if (which == PARAMETER_GPU || which == PARAMETER_SRAM) r.sram_bytes = 0; /* a GPU brings its own */
-  if (which == PARAMETER_SRAM && strcmp(line, "sram=machine") == 0) *line = '\0';
+  if (which == PARAMETER_GPU || which == PARAMETER_SRAM) r.sram_bytes = 0;           /* a GPU brings its own */
+  if (strcmp(line, "sram=machine") == 0 || strcmp(line, "sram=") == 0) *line = '\0'; /* the default */
   if (which == PARAMETER_HEADS) r.shape.kv_heads = 0;
   if (which == PARAMETER_ALGORITHM) drop_what_it_ignores(&r, schedule_find(strchr(line, '=') + 1));
   if (which == PARAMETER_BLOCK_Q || which == PARAMETER_BLOCK_K) { /* the other side stays */
@@ -175,14 +175,17 @@ static void add_choice(Choice *choices, int *n, const char *name, const char *re
 int parameter_choices(const Player *p, Parameter which, Choice choices[CHOICES_MAX], int *at) {
   DescriptionNames *names = which == PARAMETER_GPU ? calloc(1, sizeof *names) : NULL;
   const Option *row = row_of(which);
-  char now[PARAMETER_VALUE_BYTES];
+  char now[PARAMETER_VALUE_BYTES], bytes[32] = "";
   int n = 0;
   if (names && !description_names("gpus", names, NULL))
     for (int k = 0; k < names->n; k++) add_choice(choices, &n, names->names[k], "");
   for (int k = 0; which == PARAMETER_PRESET && k < N_PRESETS; k++)
     add_choice(choices, &n, PRESETS[k].name, PRESETS[k].remark);
   for (int k = 0; which == PARAMETER_ALGORITHM && k < N_PROGRAMS; k++) add_choice(choices, &n, SCHEDULES[k]->name, "");
-  for (int k = 0; row && row->names && row->names[k]; k++) add_choice(choices, &n, row->names[k], "");
+  for (int k = 0; row && row->names && row->names[k]; k++) {
+    if (which == PARAMETER_DTYPE) snprintf(bytes, sizeof bytes, "%d bytes an element", (int)dtype_bytes((Dtype)k));
+    add_choice(choices, &n, row->names[k], bytes);
+  }
   parameter_value(p, which, now);
   *at = n - 1;
   while (*at > 0 && strcmp(choices[*at].name, now) != 0) --*at;

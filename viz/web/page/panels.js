@@ -27,7 +27,7 @@ function field(viewer, menu, which) {
     if (row.at < 0) input.selectedIndex = -1
     if (which === ALGORITHM && !row.choices.some(choice => choice.name === row.value)) input.add(new Option(row.value, row.value, true, true), 0)
   } else {
-    input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants, inputMode: 'text', autocomplete: 'off' })
+    input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants.replaceAll('--', ''), inputMode: 'text', autocomplete: 'off' })
   }
   input.onchange = () => viewer.set(which, input.value)
   input.dataset.parameter = which
