@@ -71,7 +71,7 @@ static bool failed(Lint *l, Status status, int line) {
   if (why.status == STATUS_NO_MEMORY)
     l->no_memory = true;
   else if (status && l->rehearsed && line)
-    lesson_refuse(l->lesson->file, line, l->rehearsed, "%s", why.message);
+    keyfile_refuse(l->lesson->file, line, l->rehearsed, "%s", why.message);
   else if (status && l->rehearsed)
     error_set(l->rehearsed, status, "%s", why.message);
   else if (status && line)
@@ -155,8 +155,9 @@ static bool is_allowed(const LessonAsk *ask, const char *token) {
   return false;
 }
 
-/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. What a
- * sentence recommends is computed, whatever it is: "64 splits are best". `ask`: NULL: of no question. */
+/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. So is
+ * every number in a sentence with one of four words: "64 splits are best"; other words are not looked for. `ask`: NULL:
+ * of no question. */
 static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
   static const char *const RECOMMENDS[4] = {"best", "fastest", "advised", "recommended"};
   int depth = 0;

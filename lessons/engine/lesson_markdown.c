@@ -81,7 +81,7 @@ Status lesson_check_markdown(const char *prose, size_t length, const char *file,
     if (k > 0 && prose[k - 1] != '\n') continue;
     c.last = prose + k;
     if (is_deep(prose + k, length - k))
-      return lesson_refuse(file, line_of(&c), error, "lists and quotes are nested too deeply");
+      return keyfile_refuse(file, line_of(&c), error, "lists and quotes are nested too deeply");
   }
   c.last = prose;
   const MD_PARSER parser = {.flags = MD_FLAG_TABLES,
@@ -92,5 +92,5 @@ Status lesson_check_markdown(const char *prose, size_t length, const char *file,
                             .text = text};
   if (md_parse(prose, (MD_SIZE)length, &parser, &c) == 0) return STATUS_OK;
   if (!c.refusal) return error_set(error, STATUS_NO_MEMORY, "no memory to read the prose of %s", file);
-  return lesson_refuse(file, line_of(&c), error, "%s", c.refusal);
+  return keyfile_refuse(file, line_of(&c), error, "%s", c.refusal);
 }

@@ -24,7 +24,7 @@ static Status eval(LessonRun *run, LessonText text, ExpressionValue *value, Erro
   return expression_scope_eval(run->scope, source, strlen(source), text.line, value, error);
 }
 
-#define REFUSE(text, ...) lesson_refuse(run->lesson->file, (text).line, error, __VA_ARGS__)
+#define REFUSE(text, ...) keyfile_refuse(run->lesson->file, (text).line, error, __VA_ARGS__)
 
 static Status compute_number(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);

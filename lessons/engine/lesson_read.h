@@ -3,6 +3,7 @@
 #define TILEWALK_LESSONS_ENGINE_LESSON_READ_H
 
 #include "lessons/engine/lesson.h"
+#include "sim/base/keyfile.h"
 
 /* A piece of the file, not ended by a zero. */
 typedef struct {
@@ -19,9 +20,7 @@ typedef struct {
   Error *error;
 } LessonReader;
 
-Status lesson_refuse(const char *file, int line, Error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-#define LESSON_REFUSE(r, at, ...) lesson_refuse((r)->file, at, (r)->error, __VA_ARGS__)
+#define LESSON_REFUSE(r, at, ...) keyfile_refuse((r)->file, at, (r)->error, __VA_ARGS__)
 
 Piece piece_trim(Piece p);
 bool piece_is(Piece p, const char *text);

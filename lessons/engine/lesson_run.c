@@ -82,8 +82,8 @@ static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error
     const char *code = block->text.text;
     ExpressionValue ignored;
     if (strlen(code) + 16 > sizeof source)
-      status = lesson_refuse(run->lesson->file, block->text.line, error, "the setup is longer than %d bytes",
-                             EXPRESSION_SOURCE_BYTES - 16);
+      status = keyfile_refuse(run->lesson->file, block->text.line, error, "the setup is longer than %d bytes",
+                              EXPRESSION_SOURCE_BYTES - 16);
     if (status) break;
     snprintf(source, sizeof source, "%s\nreturn true", code);
     status = expression_scope_eval(run->scope, source, strlen(source), block->text.line, &ignored, error);
@@ -116,9 +116,9 @@ void lesson_run_refill(LessonRun *run) { run->scope->steps_left = run->scope->li
 Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
   const char *source = lesson_text(text);
   if (strlen(source) > EXPRESSION_SOURCE_BYTES)
-    return lesson_refuse(run->lesson->file, text.line, error,
-                         "the text that begins here is longer than %d bytes; put a heading or a picture between",
-                         EXPRESSION_SOURCE_BYTES);
+    return keyfile_refuse(run->lesson->file, text.line, error,
+                          "the text that begins here is longer than %d bytes; put a heading or a picture between",
+                          EXPRESSION_SOURCE_BYTES);
   return expression_scope_fill(run->scope, source, strlen(source), text.line, filled, size, error);
 }
 
@@ -139,6 +139,6 @@ Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *sho
   Error inner = {0};
   Status status = lesson_run_line(run, block->text, line, sizeof line, error);
   if (!status && lesson_show_parse(line, show, NULL, &inner))
-    status = lesson_refuse(run->lesson->file, block->text.line, error, "%s", inner.message);
+    status = keyfile_refuse(run->lesson->file, block->text.line, error, "%s", inner.message);
   return status;
 }

@@ -66,8 +66,8 @@ static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView 
   if (!status) status = expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error);
   if (status) return status;
   if (value.kind != EXPRESSION_FLAG)
-    return lesson_refuse(run->lesson->file, task->until.line, error,
-                         "'until' must be true or false, such as view.N >= 8192");
+    return keyfile_refuse(run->lesson->file, task->until.line, error,
+                          "'until' must be true or false, such as view.N >= 8192");
   *done = value.flag;
   return STATUS_OK;
 }

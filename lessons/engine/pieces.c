@@ -1,22 +1,11 @@
 /* Files from anybody, line by line, and their pieces. Part of lessons/engine/lesson_read.h. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 #include "sim/base/utf8.h"
 
-/* ---- Pieces and errors */
-
-Status lesson_refuse(const char *file, int line, Error *error, const char *format, ...) {
-  char message[ERROR_MESSAGE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", file, line, message);
-}
+/* ---- Pieces */
 
 Piece piece_trim(Piece p) {
   while (p.length && ascii_is_space(p.text[p.length - 1])) p.length--;

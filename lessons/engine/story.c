@@ -27,15 +27,15 @@ static Status tell_show(LessonRun *run, const LessonBlock *b, StoryBeat *beat, E
   beat->line = b->text.line;
   Status status = lesson_run_line(run, b->text, line, sizeof line, error);
   if (!status && lesson_show_parse(line, &beat->show, &beat->moments, &why))
-    status = lesson_refuse(run->lesson->file, b->text.line, error, "%s", why.message);
+    status = keyfile_refuse(run->lesson->file, b->text.line, error, "%s", why.message);
   if (!status) status = lesson_run_line(run, b->caption, beat->caption, sizeof beat->caption, error);
   if (!status && (!*beat->caption || words_in(beat->caption) > STORY_WORDS_MAX))
-    status = lesson_refuse(run->lesson->file, b->text.line, error, "a caption has 1 to %d words; this one has %d",
-                           STORY_WORDS_MAX, words_in(beat->caption));
+    status = keyfile_refuse(run->lesson->file, b->text.line, error, "a caption has 1 to %d words; this one has %d",
+                            STORY_WORDS_MAX, words_in(beat->caption));
   if (!status && beat->asks && !beat->question.n_choices &&
       (beat->show.scene != SCENE_PILES || strcmp(beat->question.key.unit.name, "x") != 0))
     status =
-        lesson_refuse(run->lesson->file, b->text.line, error, "a story's question has options, or is in x of piles");
+        keyfile_refuse(run->lesson->file, b->text.line, error, "a story's question has options, or is in x of piles");
   if (!status && beat->asks)
     status = lesson_run_explain(run, &beat->question, beat->because, sizeof beat->because, error);
   return status;
@@ -56,10 +56,10 @@ static Status tell(LessonRun *run, StoryTold *told, Error *error) {
     if (!*beat->state && told->n) memcpy(beat->state, beat[-1].state, sizeof beat->state);
     status = told->n < STORY_BEATS_MAX
                  ? tell_show(run, b, beat, error)
-                 : lesson_refuse(l->file, b->text.line, error, "more than %d shows", STORY_BEATS_MAX);
+                 : keyfile_refuse(l->file, b->text.line, error, "more than %d shows", STORY_BEATS_MAX);
     told->n++;
   }
-  if (!status && told->n == 0) return lesson_refuse(l->file, l->title.line, error, "the story shows nothing");
+  if (!status && told->n == 0) return keyfile_refuse(l->file, l->title.line, error, "the story shows nothing");
   return status;
 }
 

@@ -42,7 +42,7 @@ TEST(a_small_file_is_read_and_computed) {
 
 TEST(wrong_files_get_line_and_reason) {
   static const TextSays rows[] = {
-      {"", "f.md:0: no entries"},
+      {"", "f.md: no entries"},
       {"only text\n", "f.md:1: no entries"},
       {"## \n", "f.md:1: an id has 1 to 39"},
       {"## a b\n", "f.md:1: 'a b' is no id"},
