@@ -107,7 +107,7 @@ static int model_advise(lua_State *lua) {
   pose(lua, "advise", &q, &problem, &gpu);
   const Shape *shape = &problem.shape;
   if ((double)shape->N_q * (double)shape->N_k * (double)shape->heads * (double)shape->batch > pairs_max)
-    sandbox_fail(lua, "advise: more than 8192 x 8192 scores; take a smaller N or fewer heads");
+    sandbox_fail(lua, "advise: more than 8192 x 8192 scores would take seconds; take a smaller N or fewer heads");
   sandbox_charge(lua, (double)sandbox_scope(lua)->limits.max_steps / 4);
   Advice advice = {.kernels = sandbox_scope(lua)->limits.kernels};
   const size_t bytes = ADVICE_CANDIDATES_MAX * sizeof *advice.candidates;
