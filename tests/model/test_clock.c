@@ -131,7 +131,12 @@ TEST(two_heads_join_each_for_itself) {
  * 200 cycles, and can be joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data
  * with the first. */
 TEST(who_is_soon_enough_joins) {
-  const char *rows = "0 1 1 1400 600|60 1 1 1400 600|80 1 2 1400 680|340 1 2 1400 940|360 2 2 1400 960";
+  /* How much later; how many reads reach L2, and when the last ends, from HBM and from L2 each. */
+  const char *rows = "0 1 1 1400 600\n"
+                     "60 1 1 1400 600\n"
+                     "80 1 2 1400 680\n"
+                     "340 1 2 1400 940\n"
+                     "360 2 2 1400 960";
   double later, ends[2];
   int reach[2];
   while (test_row(&rows, "%lf %d %d %lf %lf", &later, &reach[0], &reach[1], &ends[0], &ends[1]))

@@ -31,17 +31,27 @@ static double described(const char *kernel, int64_t d, Described what) {
  * cards have up to 160 and 124. Latency: of a tile's cycles with one CTA what is left beside arithmetic and 525 + 160 a
  * CTA for each round. */
 TEST(descriptions_say_what_was_measured) {
-  const char *rows =
-      "fa2_async 64 0 h200/ends/ 26.7 0.6|fa2_async 128 0 h200/ends/ 0.3 0.6|fa2_tensor 64 0 h200/ends/ 4.2 0.6|"
-      "fa2_tensor 128 0 h200/ends/ 7.8 0.6|fa2-sm90 64 0 h200/stores/ 21.73 0.6|fa2-sm90 128 0 h200/stores/ 7.97 0.6|"
-      "mem-efficient-sm90 64 0 h200/stores/ 83.47 0.6|mem-efficient-sm90 128 0 h200/stores/ 81.43 0.6|"
-      "fa2_async 64 1 h200/steps/ 142 28.4|fa2_async 128 1 h200/steps/ 118 23.6|"
-      "fa2_tensor 64 3 h200/steps-shared/ 745 59.6|fa2_tensor 128 3 h200/steps-shared/ 776 62.08";
-  char kernel[32], file[32];
-  int d, what;
-  double measured, within;
-  while (test_row(&rows, "%31s %d %d %31s %lf %lf", kernel, &d, &what, file, &measured, &within))
-    judge(file, kernel, described(kernel, d, (Described)what), measured, within);
+  static const struct {
+    const char *kernel;
+    int d;
+    Described what;
+    const char *file;
+    double measured, within;
+  } ROWS[] = {{"fa2_async", 64, SLOT_SPREAD, "h200/ends/", 26.7, 0.6},
+              {"fa2_async", 128, SLOT_SPREAD, "h200/ends/", 0.3, 0.6},
+              {"fa2_tensor", 64, SLOT_SPREAD, "h200/ends/", 4.2, 0.6},
+              {"fa2_tensor", 128, SLOT_SPREAD, "h200/ends/", 7.8, 0.6},
+              {"fa2-sm90", 64, SLOT_SPREAD, "h200/stores/", 21.73, 0.6},
+              {"fa2-sm90", 128, SLOT_SPREAD, "h200/stores/", 7.97, 0.6},
+              {"mem-efficient-sm90", 64, SLOT_SPREAD, "h200/stores/", 83.47, 0.6},
+              {"mem-efficient-sm90", 128, SLOT_SPREAD, "h200/stores/", 81.43, 0.6},
+              {"fa2_async", 64, START, "h200/steps/", 142, 0.2 * 142},
+              {"fa2_async", 128, START, "h200/steps/", 118, 0.2 * 118},
+              {"fa2_tensor", 64, LATENCY, "h200/steps-shared/", 745, 0.08 * 745},
+              {"fa2_tensor", 128, LATENCY, "h200/steps-shared/", 776, 0.08 * 776}};
+  EACH (i, ROWS)
+    judge(ROWS[i].file, ROWS[i].kernel, described(ROWS[i].kernel, ROWS[i].d, ROWS[i].what), ROWS[i].measured,
+          ROWS[i].within);
 }
 
 TEST(constants_are_what_was_measured) {
@@ -116,30 +126,31 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
  * waits: the last of three. fa2-sm90 slips by whole tiles. mem-efficient-sm90 gets ahead steadily: by how much of its
  * time the slower half of the CTAs is slower than all, wave by wave. */
 TEST(ctas_of_an_sm_get_apart_as_recorded) {
-  const char *rows =
-      "h200/pace/ fa2_async 64 2 128 15 0 5307 6.272 5.12 0 0|h200/pace/ fa2_async 64 2 128 15 7 5307 38.528 5.12 0 0|"
-      "h200/pace/ fa2_async 64 2 128 15 14 5307 53.12 5.12 0 0|"
-      "h200/pace/ fa2_async 64 2 512 30 14 5307 221.696 20.48 0 0|"
-      "h200/pace/ fa2_async 64 2 512 30 28 5307 256.512 20.48 0 0|"
-      "h200/ends/ fa2_tensor 64 3 256 2 0 14000 2.30 0.276 1.05 0.1575|"
-      "h200/ends/ fa2_tensor 128 3 256 2 0 27000 4.53 0.5436 1.46 0.219|"
-      "h200/stores/ fa2-sm90 64 2 256 1 0 1000 11.6 2.32 2.9 0.609|"
-      "h200/stores/ fa2-sm90 64 2 512 1 0 1000 23.1 4.62 3.9 0.819|"
-      "h200/stores/ fa2-sm90 128 2 512 1 0 1000 8.6 1.72 2.6 0.546|"
-      "h200/stores/ fa2-sm90 128 2 1024 1 0 1000 16.9 3.38 3.5 0.735|"
-      "h200/stores/ mem-efficient-sm90 128 2 256 9 1 1000 0.0582 0.012 0 0|"
-      "h200/stores/ mem-efficient-sm90 128 2 256 9 3 1000 0.0286 0.012 0 0|"
-      "h200/stores/ mem-efficient-sm90 128 2 256 9 5 1000 0.0148 0.012 0 0|"
-      "h200/stores/ mem-efficient-sm90 128 2 256 9 7 1000 0.0084 0.012 0 0";
-  char file[32], kernel[32];
-  int d;
-  unsigned ctas, tiles, waves, wave;
-  double tile_cycles, apart, within, spread, spread_within;
-  while (test_row(&rows, "%31s %31s %d %u %u %u %u %lf %lf %lf %lf %lf", file, kernel, &d, &ctas, &tiles, &waves, &wave,
-                  &tile_cycles, &apart, &within, &spread, &spread_within)) {
-    const Behind b = behind(kernel, d, ctas, tiles, waves, wave, tile_cycles);
-    judge(file, kernel, b.tiles, apart, within);
-    if (spread > 0) judge(file, "from SM to SM", b.spread, spread, spread_within);
+  static const struct {
+    const char *file, *kernel;
+    int d;
+    uint32_t ctas, tiles, waves, wave;
+    double tile_cycles, apart, within, spread, spread_within;
+  } ROWS[] = {{"h200/pace/", "fa2_async", 64, 2, 128, 15, 0, 5307, 128 * 0.049, 128 * 0.04, 0, 0},
+              {"h200/pace/", "fa2_async", 64, 2, 128, 15, 7, 5307, 128 * 0.301, 128 * 0.04, 0, 0},
+              {"h200/pace/", "fa2_async", 64, 2, 128, 15, 14, 5307, 128 * 0.415, 128 * 0.04, 0, 0},
+              {"h200/pace/", "fa2_async", 64, 2, 512, 30, 14, 5307, 512 * 0.433, 512 * 0.04, 0, 0},
+              {"h200/pace/", "fa2_async", 64, 2, 512, 30, 28, 5307, 512 * 0.501, 512 * 0.04, 0, 0},
+              {"h200/ends/", "fa2_tensor", 64, 3, 256, 2, 0, 14000, 2.30, 0.12 * 2.30, 1.05, 0.15 * 1.05},
+              {"h200/ends/", "fa2_tensor", 128, 3, 256, 2, 0, 27000, 4.53, 0.12 * 4.53, 1.46, 0.15 * 1.46},
+              {"h200/stores/", "fa2-sm90", 64, 2, 256, 1, 0, 1000, 11.6, 0.2 * 11.6, 2.9, 0.21 * 2.9},
+              {"h200/stores/", "fa2-sm90", 64, 2, 512, 1, 0, 1000, 23.1, 0.2 * 23.1, 3.9, 0.21 * 3.9},
+              {"h200/stores/", "fa2-sm90", 128, 2, 512, 1, 0, 1000, 8.6, 0.2 * 8.6, 2.6, 0.21 * 2.6},
+              {"h200/stores/", "fa2-sm90", 128, 2, 1024, 1, 0, 1000, 16.9, 0.2 * 16.9, 3.5, 0.21 * 3.5},
+              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 1, 1000, 0.0582, 0.012, 0, 0},
+              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 3, 1000, 0.0286, 0.012, 0, 0},
+              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 5, 1000, 0.0148, 0.012, 0, 0},
+              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 7, 1000, 0.0084, 0.012, 0, 0}};
+  EACH (i, ROWS) {
+    const Behind b = behind(ROWS[i].kernel, ROWS[i].d, ROWS[i].ctas, ROWS[i].tiles, ROWS[i].waves, ROWS[i].wave,
+                            ROWS[i].tile_cycles);
+    judge(ROWS[i].file, ROWS[i].kernel, b.tiles, ROWS[i].apart, ROWS[i].within);
+    if (ROWS[i].spread > 0) judge(ROWS[i].file, "from SM to SM", b.spread, ROWS[i].spread, ROWS[i].spread_within);
   }
 }
 
@@ -147,7 +158,10 @@ TEST(ctas_of_an_sm_get_apart_as_recorded) {
  * one waits while another works. Of four heads the last wave had three CTAs on an SM by chance in one launch of
  * eleven, 81,383 for 72,977. */
 TEST(a_tile_takes_as_long_as_on_an_h200) {
-  const char *rows = "h200/steps/ 64 4096 1 6798|h200/steps/ 128 4096 1 12947|h200/pace/ 128 16384 1 19023|"
+  /* the recording, d, N, heads, cycles of a tile */
+  const char *rows = "h200/steps/ 64 4096 1 6798\n"
+                     "h200/steps/ 128 4096 1 12947\n"
+                     "h200/pace/ 128 16384 1 19023\n"
                      "h200/pace/ 128 16384 4 81383";
   char file[32];
   int d, N, heads;
@@ -162,13 +176,31 @@ TEST(a_tile_takes_as_long_as_on_an_h200) {
  * without a mask, the cycles of a tile until the last CTA asks for tile 64. Where all SMs have two or three, launches
  * without a mask may go in step (`in_step`): the model's pairs less so, and its threes not. */
 TEST(ctas_that_share_sms_go_as_they_went) {
-  const char *rows = "64 4224 2 0 0.2776 6889.5 0|64 4224 3 0 0.5614 9713.6 0|64 4224 4 0 0.2848 10333.8 1|"
-                     "64 4224 5 0 0.6684 14018.7 0|64 4224 6 0 0.3123 14494.4 1|64 5120 3 0 0.5799 9701.1 0|"
-                     "128 4224 2 0 0.2782 13059.5 0|128 4224 3 0 0.6504 19292.8 0|128 4224 4 0 0.4206 20173.4 0|"
-                     "128 4224 5 0 0.6894 27784.5 0|128 4224 6 0 0.8628 27817.5 0|128 5120 3 0 0.7430 19419.4 0|"
-                     "64 4224 2 1 0.2872 0 0|64 4224 3 1 0.5746 0 0|64 4224 4 1 0.4811 0 0|64 4224 5 1 0.7611 0 0|"
-                     "64 4224 6 1 0.7457 0 0|64 5120 3 1 0.6449 0 0|128 4224 2 1 0.2889 0 0|128 4224 3 1 0.6912 0 0|"
-                     "128 4224 4 1 0.5380 0 0|128 4224 5 1 0.7814 0 0|128 4224 6 1 0.8045 0 0|128 5120 3 1 0.7660 0 0";
+  /* d, N, heads, causal; what is left of requests, cycles of a tile, in step */
+  const char *rows = "64 4224 2 0 0.2776 6889.5 0\n"
+                     "64 4224 3 0 0.5614 9713.6 0\n"
+                     "64 4224 4 0 0.2848 10333.8 1\n"
+                     "64 4224 5 0 0.6684 14018.7 0\n"
+                     "64 4224 6 0 0.3123 14494.4 1\n"
+                     "64 5120 3 0 0.5799 9701.1 0\n"
+                     "128 4224 2 0 0.2782 13059.5 0\n"
+                     "128 4224 3 0 0.6504 19292.8 0\n"
+                     "128 4224 4 0 0.4206 20173.4 0\n"
+                     "128 4224 5 0 0.6894 27784.5 0\n"
+                     "128 4224 6 0 0.8628 27817.5 0\n"
+                     "128 5120 3 0 0.7430 19419.4 0\n"
+                     "64 4224 2 1 0.2872 0 0\n"
+                     "64 4224 3 1 0.5746 0 0\n"
+                     "64 4224 4 1 0.4811 0 0\n"
+                     "64 4224 5 1 0.7611 0 0\n"
+                     "64 4224 6 1 0.7457 0 0\n"
+                     "64 5120 3 1 0.6449 0 0\n"
+                     "128 4224 2 1 0.2889 0 0\n"
+                     "128 4224 3 1 0.6912 0 0\n"
+                     "128 4224 4 1 0.5380 0 0\n"
+                     "128 4224 5 1 0.7814 0 0\n"
+                     "128 4224 6 1 0.8045 0 0\n"
+                     "128 5120 3 1 0.7660 0 0";
   int d, N, heads, causal, in_step;
   double was, cycles;
   double squares = 0;
@@ -196,9 +228,27 @@ TEST(ctas_that_share_sms_go_as_they_went) {
  * squared as there are; did each have one of every 3.66 MiB, a third. */
 TEST(sets_differ_as_those_that_are_drawn) {
   enum { GRANULE_BYTES = 16384, SETS_MOST = 256, TILES_MOST = 1024, POOL_MIB = 2048 };
-  const char *rows =
-      "1 0.202|2 0.292|3 0.337|4 0.405|5 0.474|6 0.504|7 0.486|8 0.488|9 0.479|10 0.432|12 0.336|14 0.272|16 0.308|"
-      "18 0.404|20 0.398|24 0.368|28 0.321|32 0.360|36 0.461|40 0.413";
+  /* MiB, variance */
+  const char *rows = "1 0.202\n"
+                     "2 0.292\n"
+                     "3 0.337\n"
+                     "4 0.405\n"
+                     "5 0.474\n"
+                     "6 0.504\n"
+                     "7 0.486\n"
+                     "8 0.488\n"
+                     "9 0.479\n"
+                     "10 0.432\n"
+                     "12 0.336\n"
+                     "14 0.272\n"
+                     "16 0.308\n"
+                     "18 0.404\n"
+                     "20 0.398\n"
+                     "24 0.368\n"
+                     "28 0.321\n"
+                     "32 0.360\n"
+                     "36 0.461\n"
+                     "40 0.413";
   double mib, variance;
   int n_lengths = 0;
   static double at[SETS_MOST][TILES_MOST]; /* MiB */

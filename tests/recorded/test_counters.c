@@ -40,90 +40,112 @@ typedef struct {
   int kernels;           /* each reads 45 KB of code from HBM besides, which small runs show */
 } Row;
 
-/* The recording, the kernel ("ours": two), what the model is told, shapes; then H(BM), F(abric), S(ectors) and hit
- * R(ate)
- * with the half's and the worst's bound; or both; n, h, d, k: longest, heads, d, kernels. */
+/* What the model is told, in the order of Told. */
+static const char *const TOLD[] = {"as-it-is",     "in-step",      "no-partitions", "one-pass",
+                                   "other-layout", "third-layout", "fourth-layout", "clocks"};
+static const char *const QUANTITY[QUANTITIES] = {"hbm", "fabric", "sectors", "rate"}; /* the rate of hits */
+
+/* The recording, the kernel ("ours": two), what the model is told, shapes; then of each quantity the half's bound and
+ * the worst's, without a mask / with one, or of both; the longest shape, its heads and d, kernels. */
 static const char *const ROWS[] = {
     /* Ours, 4K to 64K, 1 to 16 heads, eleven times on eight cards. */
-    "h200/l2/first fa2_tensor 0 12 H .009 .035 F .01 .025 R .003 .005 / H .009 .035 F .01 .025 R .003 .01",
-    "h200/l2/first fa2_async 0 30 H .005 .034 F .01 .048 S .025 .1 R .0015 .01 / H .005 .034 F .01 .048 S .025 .1 R "
-    ".0015 .0115",
-    "h200/l2/first fa2_async 1 30 H 0 -.15 S -.5 0 / S -.5 0",
-    "h200/l2/first fa2_async 2 30 H 0 -.3 / H 0 -.12",
+    "h200/l2/first fa2_tensor as-it-is 12 hbm .009 .035 fabric .01 .025 rate .003 .005 "
+    "/ hbm .009 .035 fabric .01 .025 rate .003 .01",
+    "h200/l2/first fa2_async as-it-is 30 hbm .005 .034 fabric .01 .048 sectors .025 .1 rate .0015 .01 "
+    "/ hbm .005 .034 fabric .01 .048 sectors .025 .1 rate .0015 .0115",
+    "h200/l2/first fa2_async in-step 30 hbm 0 -.15 sectors -.5 0 / sectors -.5 0",
+    "h200/l2/first fa2_async no-partitions 30 hbm 0 -.3 / hbm 0 -.12",
     /* A card laid out in another way, and not told. */
-    "h200/l2/other fa2_async 4 30 H .009 .06 F .01 .095 R .003 .023 / H .009 .06 F .0075 .06 R .003 .023",
-    "h200/l2/other fa2_tensor 4 12 H .009 .06 F .01 .095 R .003 .023 / H .009 .06 F .0075 .06 R .003 .023",
-    "h200/l2/other fa2_async 0 30 / F -.0135 0",
-    "h200/l2/other fa2_tensor 0 12 / F -.0135 0",
+    "h200/l2/other fa2_async other-layout 30 hbm .009 .06 fabric .01 .095 rate .003 .023 "
+    "/ hbm .009 .06 fabric .0075 .06 rate .003 .023",
+    "h200/l2/other fa2_tensor other-layout 12 hbm .009 .06 fabric .01 .095 rate .003 .023 "
+    "/ hbm .009 .06 fabric .0075 .06 rate .003 .023",
+    "h200/l2/other fa2_async as-it-is 30 / fabric -.0135 0",
+    "h200/l2/other fa2_tensor as-it-is 12 / fabric -.0135 0",
     /* The model had them neither to fit nor to choose. Of an H100, which differs by its description alone: sides of 25
-     * MiB, its
-     * rates. */
-    "h200/fresh/first ours 0 28 H .007 .06 F .011 .045 R .0045 .026 / H .007 .02 F .011 .09 R .0045 .026",
-    "h200/fresh/other ours 4 28 H .007 .055 F .013 .049 R .0045 .026 / H .007 .02 F .013 .09 R .0045 .026",
-    "h200/fresh/third ours 5 28 H .007 .055 F .013 .05 R .0045 .026 / H .007 .02 F .013 .09 R .0045 .026",
-    "h200/later/first ours 0 28 H .007 .065 F .011 .055 R .0045 .026 / H .007 .02 F .011 .09 R .0045 .026",
-    "h200/later/other ours 4 28 H .007 .05 F .015 .045 R .0045 .026 / H .007 .02 F .015 .09 R .0045 .026",
-    "h200/later/third ours 5 28 H .007 .07 F .0135 .08 R .0045 .026 / H .007 .02 F .0135 .09 R .0045 .026",
-    "h100/fresh/first ours 0 28 H .007 .06 F .016 .05 R .0045 .026 / H .007 .02 F .016 .09 R .0045 .026",
-    "h100/later/first ours 0 28 H .007 .04 F .02 .12 R .0045 .026 / H .007 .02 F .02 .09 R .0045 .026",
+     * MiB, its rates. */
+    "h200/fresh/first ours as-it-is 28 hbm .007 .06 fabric .011 .045 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .011 .09 rate .0045 .026",
+    "h200/fresh/other ours other-layout 28 hbm .007 .055 fabric .013 .049 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .013 .09 rate .0045 .026",
+    "h200/fresh/third ours third-layout 28 hbm .007 .055 fabric .013 .05 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .013 .09 rate .0045 .026",
+    "h200/later/first ours as-it-is 28 hbm .007 .065 fabric .011 .055 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .011 .09 rate .0045 .026",
+    "h200/later/other ours other-layout 28 hbm .007 .05 fabric .015 .045 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .015 .09 rate .0045 .026",
+    "h200/later/third ours third-layout 28 hbm .007 .07 fabric .0135 .08 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .0135 .09 rate .0045 .026",
+    "h100/fresh/first ours as-it-is 28 hbm .007 .06 fabric .016 .05 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .016 .09 rate .0045 .026",
+    "h100/later/first ours as-it-is 28 hbm .007 .04 fabric .02 .12 rate .0045 .026 "
+    "/ hbm .007 .02 fabric .02 .09 rate .0045 .026",
     /* Launches of 80K to 128K: K and V of one head alone fill L2, or do not fit. Where other people's just do not fit
-     * any
-     * more under a mask, chance decides. */
-    "h200/longer/first fa2_async 0 12 H .012 .105 / H .01 .04",
-    "h200/longer/first fa2_tensor 0 12 H .012 .11 / H .01 .06",
-    "h200/others-longer/first fa2-sm90 0 12 H .025 .065 / H .06 .2",
-    "h200/others-longer/first cudnn-sm90 0 12 H .02 .1 / H .16 .7",
-    "h200/others-longer/first mem-efficient-sm90 0 12 H .045 .1 / H .03 .8",
+     * any more under a mask, chance decides. */
+    "h200/longer/first fa2_async as-it-is 12 hbm .012 .105 / hbm .01 .04",
+    "h200/longer/first fa2_tensor as-it-is 12 hbm .012 .11 / hbm .01 .06",
+    "h200/others-longer/first fa2-sm90 as-it-is 12 hbm .025 .065 / hbm .06 .2",
+    "h200/others-longer/first cudnn-sm90 as-it-is 12 hbm .02 .1 / hbm .16 .7",
+    "h200/others-longer/first mem-efficient-sm90 as-it-is 12 hbm .045 .1 / hbm .03 .8",
     /* Eighteen shapes of each kernel and mask, six times each, with Q, K, V and O at other addresses, 4K to 64K: short
-     * rows
-     * first under a mask, with d = 128, fill L2 to the brim. */
-    "h200/others-places/first fa2-sm90 0 18 H .006 .027 / H .0102 .178",
-    "h200/others-places/first mem-efficient-sm90 0 18 H .01 .046 / H .004 .084",
-    "h200/others-places/first cudnn-sm90 0 18 H .006 .081 / H .002 .025",
-    "h200/others-places/second fa2-sm90 0 18 H .0071 .027 / H .009 .178",
-    "h200/others-places/second mem-efficient-sm90 0 18 H .01 .046 / H .004 .084",
-    "h200/others-places/second cudnn-sm90 0 18 H .006 .081 / H .002 .025",
-    "h200/others-places/third fa2-sm90 0 18 H .006 .027 / H .009 .178",
-    "h200/others-places/third mem-efficient-sm90 0 18 H .0131 .046 / H .004 .084",
-    "h200/others-places/third cudnn-sm90 0 18 H .006 .081 / H .002 .025",
-    "h200/others-places/fourth fa2-sm90 6 18 H .006 .027 / H .009 .178",
-    "h200/others-places/fourth mem-efficient-sm90 6 18 H .01 .046 / H .004 .084",
-    "h200/others-places/fourth cudnn-sm90 6 18 H .006 .081 / H .002 .025",
+     * rows first under a mask, with d = 128, fill L2 to the brim. */
+    "h200/others-places/first fa2-sm90 as-it-is 18 hbm .006 .027 / hbm .0102 .178",
+    "h200/others-places/first mem-efficient-sm90 as-it-is 18 hbm .01 .046 / hbm .004 .084",
+    "h200/others-places/first cudnn-sm90 as-it-is 18 hbm .006 .081 / hbm .002 .025",
+    "h200/others-places/second fa2-sm90 as-it-is 18 hbm .0071 .027 / hbm .009 .178",
+    "h200/others-places/second mem-efficient-sm90 as-it-is 18 hbm .01 .046 / hbm .004 .084",
+    "h200/others-places/second cudnn-sm90 as-it-is 18 hbm .006 .081 / hbm .002 .025",
+    "h200/others-places/third fa2-sm90 as-it-is 18 hbm .006 .027 / hbm .009 .178",
+    "h200/others-places/third mem-efficient-sm90 as-it-is 18 hbm .0131 .046 / hbm .004 .084",
+    "h200/others-places/third cudnn-sm90 as-it-is 18 hbm .006 .081 / hbm .002 .025",
+    "h200/others-places/fourth fa2-sm90 fourth-layout 18 hbm .006 .027 / hbm .009 .178",
+    "h200/others-places/fourth mem-efficient-sm90 fourth-layout 18 hbm .01 .046 / hbm .004 .084",
+    "h200/others-places/fourth cudnn-sm90 fourth-layout 18 hbm .006 .081 / hbm .002 .025",
     /* Begun with any GPC, one pass of the profiler each, spilled registers elsewhere now and then. */
-    "h200/others-turns/first fa2-sm90 0 18 H .006 .035 / H .0125 .105",
-    "h200/others-turns/first mem-efficient-sm90 0 18 H .012 .041 / H .004 .075",
-    "h200/others-turns/first cudnn-sm90 0 18 H .01 .06 / H .002 .05",
-    "h200/others-turns/second fa2-sm90 0 18 H .006 .035 / H .0125 .105",
+    "h200/others-turns/first fa2-sm90 as-it-is 18 hbm .006 .035 / hbm .0125 .105",
+    "h200/others-turns/first mem-efficient-sm90 as-it-is 18 hbm .012 .041 / hbm .004 .075",
+    "h200/others-turns/first cudnn-sm90 as-it-is 18 hbm .01 .06 / hbm .002 .05",
+    "h200/others-turns/second fa2-sm90 as-it-is 18 hbm .006 .035 / hbm .0125 .105",
     /* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on
      * others. */
-    "h200/cudnn-places/first cudnn-sm90 7 18 H .0095 .079 both d 128",
-    /* One head that fits, counted in one pass: no store is cold, as it is where a profiler puts back what was stored.
-     * */
-    "h200/l2-one-pass/first ours 3 10 F .01 .01 n 16384 h 1",
-    "h200/l2-one-pass/first ours 0 10 F -.01 0 n 16384 h 1",
+    "h200/cudnn-places/first cudnn-sm90 clocks 18 hbm .0095 .079 both d 128",
+    /* One head that fits, counted in one pass: no store is cold, as it is where a profiler puts back what was
+     * stored. */
+    "h200/l2-one-pass/first ours one-pass 10 fabric .01 .01 longest 16384 heads 1",
+    "h200/l2-one-pass/first ours as-it-is 10 fabric -.01 0 longest 16384 heads 1",
     /* Other streams: three kernels, between which the profiler flushes L2; O that comes and goes over the fabric. */
-    "h200/kernels/first standard_tiled 0 8 H 0 .2 F 0 .12 k 3",
-    "h200/kernels/first fa1 0 15 H 0 .2 F 0 .04 k 1",
+    "h200/kernels/first standard_tiled as-it-is 8 hbm 0 .2 fabric 0 .12 kernels 3",
+    "h200/kernels/first fa1 as-it-is 15 hbm 0 .2 fabric 0 .04 kernels 1",
 };
 
+static int word_of(const char *word, const char *const *words, int n) {
+  int k = 0;
+  while (k < n && strcmp(word, words[k]) != 0) k++;
+  return k;
+}
+
 static Row row_of(const char *text) {
-  static const char QUANTITY[] = "HFSR", NUMBER[] = "nhdk";
+  static const char *const NUMBER[] = {"longest", "heads", "d", "kernels"};
   Row r = {.told = AS_IT_IS};
-  int used, told, mask = 0;
-  char word[8];
-  assert_int_equal(sscanf(text, "%39s %23s %d %d%n", r.file, r.kernel, &told, &r.shapes, &used), 4);
-  r.told = (Told)told;
-  for (text += used; sscanf(text, "%7s%n", word, &used) == 1; text += used) {
-    const char *quantity = strchr(QUANTITY, *word), *number = strchr(NUMBER, *word);
-    mask |= *word == '/';
-    r.both |= *word == 'b';
-    if (quantity || number) text += used, used = 0;
-    if (quantity) {
-      Bound *b = &r.bounds[mask][quantity - QUANTITY];
+  int used, mask = 0;
+  char word[16];
+  assert_int_equal(sscanf(text, "%39s %23s %15s %d%n", r.file, r.kernel, word, &r.shapes, &used), 4);
+  r.told = (Told)word_of(word, TOLD, COUNT_OF(TOLD));
+  assert_true(r.told < (Told)COUNT_OF(TOLD));
+  for (text += used; sscanf(text, "%15s%n", word, &used) == 1; text += used) {
+    const int quantity = word_of(word, QUANTITY, QUANTITIES), number = word_of(word, NUMBER, COUNT_OF(NUMBER));
+    text += used, used = 0;
+    if (quantity < QUANTITIES) {
+      Bound *b = &r.bounds[mask][quantity];
       assert_int_equal(sscanf(text, "%lf %lf%n", &b->middle, &b->worst, &used), 2);
-    } else if (number) {
+    } else if (number < (int)COUNT_OF(NUMBER)) {
       int *const of[] = {&r.longest, &r.heads, &r.d, &r.kernels};
-      assert_int_equal(sscanf(text, "%d%n", of[number - NUMBER], &used), 1);
+      assert_int_equal(sscanf(text, "%d%n", of[number], &used), 1);
+    } else if (strcmp(word, "both") == 0) {
+      r.both = true;
+    } else {
+      assert_string_equal(word, "/");
+      mask = 1;
     }
   }
   return r;

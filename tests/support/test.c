@@ -40,20 +40,22 @@ Error *fresh_error(void) {
   return &test_error;
 }
 
-bool test_next(const char **texts, char text[TEST_TEXT]) {
+static bool next_until(const char *end, const char **texts, char text[TEST_TEXT]) {
   if (!*texts) return false;
-  const size_t n = strcspn(*texts, "|");
+  const size_t n = strcspn(*texts, end);
   if (n >= TEST_TEXT) abort();
   snprintf(text, TEST_TEXT, "%.*s", (int)n, *texts);
   *texts = (*texts)[n] ? *texts + n + 1 : NULL;
   return true;
 }
 
+bool test_next(const char **texts, char text[TEST_TEXT]) { return next_until("|", texts, text); }
+
 bool test_row(const char **rows, const char *format, ...) {
   char text[TEST_TEXT];
   int n = 0;
   va_list fields;
-  if (!test_next(rows, text)) return false;
+  if (!next_until("\n", rows, text)) return false;
   for (const char *c = format; *c; c++) n += *c == '%';
   va_start(fields, format);
   if (vsscanf(text, format, fields) != n) fail_msg("'%s' is no row of '%s'", text, format);

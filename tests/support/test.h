@@ -66,8 +66,8 @@ TextSays test_says(const char *row);
 enum { TEST_TEXT = 128 };
 bool test_next(const char **texts, char text[TEST_TEXT]);
 
-/* The next row of a table in text, "64 4096 0.5|128 512 1e3", each field of it read as the format of sscanf says;
- * false: there is none. */
+/* The next row of a table in text, a line each, "64 4096 0.5\n128 512 1e3", each field of it read as the format of
+ * sscanf says; false: there is none. */
 bool test_row(const char **rows, const char *format, ...) __attribute__((format(scanf, 2, 3)));
 
 /* A text with quotation marks where it has these marks, until the next. */

@@ -47,16 +47,46 @@ TEST(paper_is_its_file) {
  * twice the fp32 lanes (64 on V100, T4, A100; 128 on the others), and of tensor cores what is documented of the
  * generation's multiply-adds, dense, at the clock of which the vendor's peak is. 0: nothing is said. */
 TEST(peaks_are_units_times_clock) {
-  const char *rows =
-      "v100 128 1024 1530e6|t4 128 1024 1590e6|a100-40gb 128 2048 1410e6|a100-80gb 128 2048 1410e6|"
-      "rtx3090 256 512 1695e6|rtx4090 256 512 2520e6|l4 256 1024 2040e6|h100-pcie 256 4096 1620e6|"
-      "h100-sxm 256 4096 1830e6|h200 256 4096 1830e6|b200 256 8192 1856e6|mi300x 256 2048 2100e6|paper 128 0 0|"
-      "tiny 64 0 0|rtx3060 256 512 1777e6|rtx4060 256 512 2460e6|rtx4070 256 512 2475e6|rtx5090 256 512 2407e6|"
-      "l40s 256 1024 2520e6|a10 256 1024 1695e6|a6000 256 1024 1800e6|gh200 256 4096 1830e6|b300 256 8192 1907e6|"
-      "mi325x 256 2048 2100e6|mi355x 256 4096 2400e6|a30 128 2048 1440e6|a40 256 1024 1740e6|rtx3080 256 512 1710e6|"
-      "rtx5070 256 512 2512e6|rtx5070ti 256 512 2452e6|rtx5080 256 512 2617e6|rtx-pro-6000 256 1024 2600e6|"
-      "l20 256 512 2520e6|h20 256 1024 1853e6|h800 256 4096 1830e6|gb300 256 8192 2008e6|jetson-orin 256 2048 1300e6|"
-      "m4-max 256 256 1578e6|gb200 0 8192 2008e6";
+  /* the GPU, fp32 FLOP per SM and clock, those of tensor cores, their clock in Hz */
+  const char *rows = "v100 128 1024 1530e6\n"
+                     "t4 128 1024 1590e6\n"
+                     "a100-40gb 128 2048 1410e6\n"
+                     "a100-80gb 128 2048 1410e6\n"
+                     "rtx3090 256 512 1695e6\n"
+                     "rtx4090 256 512 2520e6\n"
+                     "l4 256 1024 2040e6\n"
+                     "h100-pcie 256 4096 1620e6\n"
+                     "h100-sxm 256 4096 1830e6\n"
+                     "h200 256 4096 1830e6\n"
+                     "b200 256 8192 1856e6\n"
+                     "mi300x 256 2048 2100e6\n"
+                     "paper 128 0 0\n"
+                     "tiny 64 0 0\n"
+                     "rtx3060 256 512 1777e6\n"
+                     "rtx4060 256 512 2460e6\n"
+                     "rtx4070 256 512 2475e6\n"
+                     "rtx5090 256 512 2407e6\n"
+                     "l40s 256 1024 2520e6\n"
+                     "a10 256 1024 1695e6\n"
+                     "a6000 256 1024 1800e6\n"
+                     "gh200 256 4096 1830e6\n"
+                     "b300 256 8192 1907e6\n"
+                     "mi325x 256 2048 2100e6\n"
+                     "mi355x 256 4096 2400e6\n"
+                     "a30 128 2048 1440e6\n"
+                     "a40 256 1024 1740e6\n"
+                     "rtx3080 256 512 1710e6\n"
+                     "rtx5070 256 512 2512e6\n"
+                     "rtx5070ti 256 512 2452e6\n"
+                     "rtx5080 256 512 2617e6\n"
+                     "rtx-pro-6000 256 1024 2600e6\n"
+                     "l20 256 512 2520e6\n"
+                     "h20 256 1024 1853e6\n"
+                     "h800 256 4096 1830e6\n"
+                     "gb300 256 8192 2008e6\n"
+                     "jetson-orin 256 2048 1300e6\n"
+                     "m4-max 256 256 1578e6\n"
+                     "gb200 0 8192 2008e6";
   char name[32];
   double lanes, cores, hz;
   while (test_row(&rows, "%31s %lf %lf %lf", name, &lanes, &cores, &hz)) {
@@ -73,7 +103,14 @@ TEST(peaks_are_units_times_clock) {
 /* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. The widths of H200 and
  * B200 are those of the device property. */
 TEST(bandwidth_is_bus_width_times_clock) {
-  const char *rows = "v100 4096|a100-40gb 5120|a100-80gb 5120|h100-pcie 5120|h100-sxm 5120|h200 6016|b200 7680";
+  /* the GPU, bits of its bus */
+  const char *rows = "v100 4096\n"
+                     "a100-40gb 5120\n"
+                     "a100-80gb 5120\n"
+                     "h100-pcie 5120\n"
+                     "h100-sxm 5120\n"
+                     "h200 6016\n"
+                     "b200 7680";
   char name[32];
   double bus_bits;
   while (test_row(&rows, "%31s %lf", name, &bus_bits)) {
@@ -86,7 +123,13 @@ TEST(bandwidth_is_bus_width_times_clock) {
 
 /* Whole sets in every slice; the number of sets as the cited configurations have them. */
 TEST(l2_geometry_adds_up) {
-  const char *rows = "v100 32|a100-40gb 256|h100-sxm 256|h200 256|mi300x 128|tiny 16";
+  /* the GPU, sets of a slice */
+  const char *rows = "v100 32\n"
+                     "a100-40gb 256\n"
+                     "h100-sxm 256\n"
+                     "h200 256\n"
+                     "mi300x 128\n"
+                     "tiny 16";
   char name[32];
   int sets_per_slice;
   while (test_row(&rows, "%31s %d", name, &sets_per_slice)) {

@@ -71,9 +71,14 @@ static Launch launched(const char *name, int64_t d, bool causal) {
 /* FlashAttention-2 was seen to run two CTAs on an SM (64 x 64 was chosen for that with d = 256); the persistent kernels
  * run one. The kernel, d, causal; CTAs on an SM, CTAs in all, pieces, whether long rows come first. */
 TEST(ctas_per_sm_as_seen) {
-  const char *rows = "fa2-sm90 64 0 2 4096 4096 0|fa2-sm90 128 1 2 2048 2048 0|fa2-sm90 256 0 2 2048 2048 0|"
-                     "cudnn-sm90 128 1 1 132 2048 0|fa3-sm90 64 1 1 132 2752 1|mem-efficient-sm90 64 0 4 8192 8192 0|"
-                     "mem-efficient-sm90 128 0 2 4096 4096 0|fa2_async 128 0 2 2048 2048 0";
+  const char *rows = "fa2-sm90 64 0 2 4096 4096 0\n"
+                     "fa2-sm90 128 1 2 2048 2048 0\n"
+                     "fa2-sm90 256 0 2 2048 2048 0\n"
+                     "cudnn-sm90 128 1 1 132 2048 0\n"
+                     "fa3-sm90 64 1 1 132 2752 1\n"
+                     "mem-efficient-sm90 64 0 4 8192 8192 0\n"
+                     "mem-efficient-sm90 128 0 2 4096 4096 0\n"
+                     "fa2_async 128 0 2 2048 2048 0";
   char kernel[32];
   int causal, descending;
   int64_t d, of_sm, ctas, pieces;
@@ -107,13 +112,18 @@ TEST(shared_memory_is_the_tiles) {
 }
 
 /* A causal key that is left out is the plain one; a d in between or beyond has none: kernels choose tiles of their own
- * there. FlashAttention-2's for d = 96 and 192 are its own, not those of the next larger d. Of a kernel, d, causal:
- * rows,
- * keys, threads. */
+ * there. FlashAttention-2's for d = 96 and 192 are its own, not those of the next larger d.
+ * A kernel, d, causal; rows, keys, threads. */
 TEST(tiles_are_found) {
-  const char *rows = "fa3-sm90 128 0 128 176 384|fa3-sm90 128 1 128 128 384|fa3-sm90 80 0 192 144 512|"
-                     "fa3-sm90 192 1 128 112 384|fa3-sm90 64 0 192 192 512|fa3-sm90 257 0 0 0 0|"
-                     "fa2-sm90 192 0 128 64 256|fa2-sm90 80 0 128 64 128|fa2-sm90 256 1 64 64 128";
+  const char *rows = "fa3-sm90 128 0 128 176 384\n"
+                     "fa3-sm90 128 1 128 128 384\n"
+                     "fa3-sm90 80 0 192 144 512\n"
+                     "fa3-sm90 192 1 128 112 384\n"
+                     "fa3-sm90 64 0 192 192 512\n"
+                     "fa3-sm90 257 0 0 0 0\n"
+                     "fa2-sm90 192 0 128 64 256\n"
+                     "fa2-sm90 80 0 128 64 128\n"
+                     "fa2-sm90 256 1 64 64 128";
   char kernel[32];
   int64_t d, block_q, block_k, threads;
   int causal;
@@ -170,7 +180,13 @@ TEST(a_narrow_V_has_its_own_tile) {
  * row blocks fill 0.8 of the SMs. With more than 64 rows the tile has 128: 64 row blocks, 2 parts. A head of 131,072
  * keys is 64 MiB: two parts where 320 row blocks read it. */
 TEST(flash_attention_3_splits_as_its_source_says) {
-  const char *rows = "1 32768 32 8 15|1 16384 32 32 4|1 512 8 1 1|1 16384 106 106 1|2048 2048 4 4 2|40960 131072 1 1 2";
+  /* N_q, N_k, heads, KV heads; splits */
+  const char *rows = "1 32768 32 8 15\n"
+                     "1 16384 32 32 4\n"
+                     "1 512 8 1 1\n"
+                     "1 16384 106 106 1\n"
+                     "2048 2048 4 4 2\n"
+                     "40960 131072 1 1 2";
   int64_t N_q, N_k, heads, kv_heads, splits;
   const Profile p = load("fa3-sm90");
   while (test_row(&rows, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 "", &N_q, &N_k, &heads, &kv_heads,

@@ -83,15 +83,36 @@ TEST(test_names) {
 
 /* Which launches are added up, how often, and to how much. */
 TEST(test_runs) {
-  /* the kernel, how often it was launched, the bytes it read; then runs: bytes, parts, times. copy_out runs twice a
-   * run,
-   * a softmax is of something else, a backward pass follows another, a product has no softmax */
-  const char *launches =
-      "copy_kernel 1 1000|flash_fwd_splitkv_kernel 10 100|flash_fwd_splitkv_combine_kernel 10 7|gemm_qk 4 10|"
-      "scale_mask 4 20|softmax_kernel 4 30|dropout_kernel 4 5|gemm_pv 4 40|copy_out 8 3|softmax_kernel 1 9|"
-      "flash_bwd_dot_do_o 2 1|flash_bwd_dq_dk_dv_loop 2 2|flash_bwd_convert_dq 2 4|flash_bwd_dot_do_o 1 10|"
-      "flash_bwd_dq_dk_dv_loop 1 20|gemm 1 11|flash_fwd_kernel 1 50|flash_fwd_kernel 1 60";
-  const char *expected = "1000 1 1|107 2 10|111 6 4|9 1 1|7 3 2|30 2 1|11 1 1|50 1 1|60 1 1";
+  /* The kernel, how often it was launched, the bytes it read. copy_out runs twice a run; the second softmax is of
+   * something else, the second backward pass another run; the last product has no softmax. */
+  const char *launches = "copy_kernel 1 1000\n"
+                         "flash_fwd_splitkv_kernel 10 100\n"
+                         "flash_fwd_splitkv_combine_kernel 10 7\n"
+                         "gemm_qk 4 10\n"
+                         "scale_mask 4 20\n"
+                         "softmax_kernel 4 30\n"
+                         "dropout_kernel 4 5\n"
+                         "gemm_pv 4 40\n"
+                         "copy_out 8 3\n"
+                         "softmax_kernel 1 9\n"
+                         "flash_bwd_dot_do_o 2 1\n"
+                         "flash_bwd_dq_dk_dv_loop 2 2\n"
+                         "flash_bwd_convert_dq 2 4\n"
+                         "flash_bwd_dot_do_o 1 10\n"
+                         "flash_bwd_dq_dk_dv_loop 1 20\n"
+                         "gemm 1 11\n"
+                         "flash_fwd_kernel 1 50\n"
+                         "flash_fwd_kernel 1 60";
+  /* bytes, parts, times of each run */
+  const char *expected = "1000 1 1\n"
+                         "107 2 10\n"
+                         "111 6 4\n"
+                         "9 1 1\n"
+                         "7 3 2\n"
+                         "30 2 1\n"
+                         "11 1 1\n"
+                         "50 1 1\n"
+                         "60 1 1";
   CounterRow rows[32] = {{.n_launches = 0}};
   char kernel[64];
   size_t n_rows = 0;

@@ -20,10 +20,21 @@ static int name_of(const Schedule *s, const char *text) {
 /* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m and l 40, one
  * line; parts of O in fp32, two splits of 200 bytes, four lines; their log-sum-exps two of 40. */
 TEST(test_by_hand) {
-  const char *rows =
-      "standard Q_i 0|standard K_j 128|standard V_j 256|standard O_i 384|standard S_ij 512|standard P_ij 768|"
-      "fa2 O_i 384|fa2 L_i 1024|fa1 m_i 1024|fa1 l_i 1152|fa2-split O_i 384|fa2-split L_i 1024|fa2-split O_is 1280|"
-      "fa2-split L_is 1792";
+  /* the program, the name, its first byte */
+  const char *rows = "standard Q_i 0\n"
+                     "standard K_j 128\n"
+                     "standard V_j 256\n"
+                     "standard O_i 384\n"
+                     "standard S_ij 512\n"
+                     "standard P_ij 768\n"
+                     "fa2 O_i 384\n"
+                     "fa2 L_i 1024\n"
+                     "fa1 m_i 1024\n"
+                     "fa1 l_i 1152\n"
+                     "fa2-split O_i 384\n"
+                     "fa2-split L_i 1024\n"
+                     "fa2-split O_is 1280\n"
+                     "fa2-split L_is 1792";
   char program[24], value[8];
   uint64_t base;
   const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4, .n_splits = 2});

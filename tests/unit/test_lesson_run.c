@@ -8,8 +8,6 @@
 
 #define HEADER "# T\n- idea: one\n- minutes: 5\n"
 
-enum { FILE_BYTES = 1 << 18 };
-
 static Lesson lesson_of(const char *text) {
   Lesson l;
   must(lesson_from_buffer(&l, text, strlen(text), "t.md", fresh_error()));

@@ -192,10 +192,15 @@ TEST(counts_are_sums_over_tiles) {
 /* Tiles left out of 16 x 16 and 64 x 64 blocks of 128, as FlexAttention prints its block masks' sparsity (PyTorch 2.11,
  * in percent). A "sliding" window of 512 there is q - k <= 512: 513 keys. */
 TEST(flex_attention_leaves_out_the_same_tiles) {
-  const char *rows =
-      "- 1 0 120 2016 46.88 49.22|documents:1000 0 0 112 3486 43.75 85.11|documents:1000 1 0 176 3759 68.75 91.77|"
-      "- 1 513 186 3786 72.66 92.43|sink:64 1 513 175 3727 68.36 90.99|strided:4:128 0 0 192 3072 75.00 75.00|"
-      "prefix:700 1 0 105 2001 41.02 48.85";
+  /* The mask, causal, window; tiles left out of 2K and of 8K tokens; percent of either. The prefix is six blocks of
+   * keys: 15 tiles more than causal has. */
+  const char *rows = "- 1 0 120 2016 46.88 49.22\n"
+                     "documents:1000 0 0 112 3486 43.75 85.11\n"
+                     "documents:1000 1 0 176 3759 68.75 91.77\n"
+                     "- 1 513 186 3786 72.66 92.43\n"
+                     "sink:64 1 513 175 3727 68.36 90.99\n"
+                     "strided:4:128 0 0 192 3072 75.00 75.00\n"
+                     "prefix:700 1 0 105 2001 41.02 48.85";
   char mask[32];
   int causal, window, skipped_2k, skipped_8k;
   double percent_2k, percent_8k;

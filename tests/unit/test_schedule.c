@@ -5,7 +5,7 @@
 #include "tests/support/implied.h"
 #include "tests/support/rand.h"
 
-enum { MAX_N = 48, N_RANDOM_SHAPES = 4000 }; /* for each of the schedules */
+enum { MAX_N = 48 };
 
 static Plan random_plan(Rand *r) {
   static const int64_t D[] = {1, 3, 16, 20, 64, 128};
