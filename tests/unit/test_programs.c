@@ -3,7 +3,7 @@
 #include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/implied.h"
-#include "tests/support/rand.h"
+#include "tests/support/random_plan.h"
 
 typedef struct {
   const Schedule *schedule;
@@ -198,22 +198,10 @@ static const struct {
 } PROGRAMS[] = {{"standard", standard}, {"fa1", fa1}, {"fa2", fa2}, {"fa2-split", fa2_split}};
 enum { N_WALKS = COUNT_OF(PROGRAMS) };
 
-static Plan random_plan(Rand *r) {
-  Shape shape = {.N_q = rand_in(r, 1, 60), .N_k = rand_in(r, 1, 60), .d = rand_in(r, 1, 9)};
-  shape.causal = rand_in(r, 0, 1);
-  if (rand_in(r, 0, 1)) shape.N_k = shape.N_q;
-  if (rand_in(r, 0, 2) == 0) shape.window = rand_in(r, 1, 40);
-  const Tiling tiling = {
-      .B_r = rand_in(r, 1, 17), .B_c = rand_in(r, 1, 17), .n_splits = rand_in(r, 1, 5), .lse = rand_in(r, 0, 1)};
-  Plan plan;
-  must(plan_make(&plan, &shape, &tiling, NULL));
-  return plan;
-}
-
 TEST(programs_do_what_the_papers_do) {
   Rand r = {7};
   for (int n = 0; n < 500; n++) {
-    const Plan plan = random_plan(&r);
+    const Plan plan = random_plan(&r, DTYPE_FP16);
     for (int k = 0; k < N_WALKS; k++) {
       Walk w = {.schedule = schedule_find(PROGRAMS[k].name), .plan = &plan, .i = -1, .j = -1};
       assert_non_null(w.schedule);

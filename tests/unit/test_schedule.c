@@ -3,31 +3,13 @@
 #include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/implied.h"
-#include "tests/support/rand.h"
-
-enum { MAX_N = 48 };
-
-static Plan random_plan(Rand *r) {
-  static const int64_t D[] = {1, 3, 16, 20, 64, 128};
-  Shape shape = {.N_q = rand_in(r, 1, MAX_N),
-                 .N_k = rand_in(r, 1, MAX_N),
-                 .d = D[rand_in(r, 0, 5)],
-                 .dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1),
-                 .causal = rand_in(r, 0, 1)};
-  if (rand_in(r, 0, 3) == 0) shape.N_k = shape.N_q;
-  if (rand_in(r, 0, 2) == 0) shape.window = rand_in(r, 1, MAX_N + 8);
-  const Tiling tiling = {
-      .B_r = rand_in(r, 1, 20), .B_c = rand_in(r, 1, 20), .n_splits = rand_in(r, 1, 6), .lse = rand_in(r, 0, 1)};
-  Plan plan;
-  must(plan_make(&plan, &shape, &tiling, NULL));
-  return plan;
-}
+#include "tests/support/random_plan.h"
 
 /* Loads of each block and stores of O, counted in arrays, against the closed forms of `loads`. */
 TEST(loads_per_block_are_what_the_events_show) {
   Rand r = {77};
   for (int n = 0; n < 4000; n++) {
-    const Plan plan = random_plan(&r);
+    const Plan plan = random_plan(&r, (Dtype)rand_in(&r, 0, DTYPE_COUNT - 1));
     const Schedule *s = SCHEDULES[n % N_SCHEDULES];
     int64_t loads[IMPLIED_COUNT][MAX_N] = {{0}}, stores_of_O[MAX_N] = {0};
     Cursor c = {0};
