@@ -4,7 +4,6 @@
  * TILEWALK_DEPTH=2 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 #include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
@@ -90,11 +89,7 @@ static void read_file(const char *path, const char *gpu) {
 
 /* A folder of assets/. */
 static void read_folder(const char *name, const char *gpu) {
-  char path[1024];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/%s", assets ? assets : "assets", name);
-  DIR *folder = opendir(path);
-  assert_non_null(folder);
+  DIR *folder = open_folder(name);
   for (const struct dirent *entry; (entry = readdir(folder));) {
     char inner[1024];
     const size_t length = strlen(entry->d_name);

@@ -1,7 +1,6 @@
 /* The GPU descriptions: every file in assets/gpus is read, its numbers agree with each other and
  * with what is known about the machine from elsewhere, and a wrong file says why it is wrong. */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 
 #include "tests/support/test.h"
 #include "sim/l2/hierarchy.h"
@@ -9,11 +8,7 @@
 
 /* A file's name is what --gpu takes. */
 TEST(every_file_is_read) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/gpus", assets ? assets : "assets");
-  DIR *folder = opendir(path);
-  assert_non_null(folder);
+  DIR *folder = open_folder("gpus");
   int n_files = 0, n_fields;
   const KeyfileField *fields = gpu_fields(&n_fields);
   for (const struct dirent *entry; (entry = readdir(folder));) {

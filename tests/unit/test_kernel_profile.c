@@ -1,7 +1,6 @@
 /* Kernel profiles: every file in assets/kernels is read and agrees with what its kernel's source says, and a wrong file
  * says where and why. */
 #define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
@@ -29,11 +28,7 @@ static Profile load(const char *name) {
 /* And every number in it has a source. */
 TEST(every_file_is_read_and_runs_on_an_h200) {
   const Gpu gpu = open_gpu("h200");
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/kernels", assets ? assets : "assets");
-  DIR *folder = opendir(path);
-  assert_non_null(folder);
+  DIR *folder = open_folder("kernels");
   int n_files = 0, n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
   assert_int_equal(n_fields, PROFILE_FIELD_COUNT);
