@@ -342,7 +342,7 @@ static const struct {
     {FIVE("allow: 80\nexplain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`."), NULL},
     {GOOD "It has 80 GB.\n", "'80 GB' is typed in"},
     /* what a sentence recommends is computed */
-    {FIVE("explain: It runs. The best are 64 parts."), "'64 parts' is recommended"},
+    {FIVE("explain: It runs. Best are 64 parts."), "'64 parts' is recommended"},
     {FIVE("explain: 2.5 parts are the fastest, they say."), "is recommended"},
     {FIVE("explain: {8 * 8} parts are best, `64` too. There are 64 of them."), NULL},
     {FIVE("allow: 64\nexplain: 64 parts are best."), NULL},
