@@ -44,7 +44,7 @@ static Record *line(Maker *m, int loop, const char *format, ...) __attribute__((
 static Record *line(Maker *m, int loop, const char *format, ...) {
   Record *r = &m->records[m->n_records++];
   assert_true(m->n_records < RECORDS);
-  *r = (Record){.kernel = m->kernel, .loop = loop, .moved = -1, .is_event = true};
+  *r = (Record){.kernel = m->kernel, .loop = loop, .moved = -1};
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(r->text, sizeof r->text, format, arguments);
@@ -64,12 +64,6 @@ static void move(Maker *m, int loop, bool out, int v) {
     r->sets = bit(v);
 }
 
-static void does(Record *r, Does what, int to, int a, int b) {
-  r->does = what;
-  r->to[0] = r->to[1] = to;
-  r->a = a, r->b = b;
-}
-
 static bool flip(Maker *m) { return rand_in(m->r, 0, 1); }
 
 /* Q, K, V, O by other names: one kernel of online softmax, or of sums of weights against an own tensor. */
@@ -78,66 +72,60 @@ static void make_forward(Maker *m, int Q, int K, int V, int O, int own) {
   const int new_top = primed(m, top);
   move(m, 0, false, Q);
   Record *r = line(m, 0, "%s, %s = 0; %s = -inf", t(m, O), t(m, sum), t(m, top));
-  r->sets = bit(O) | bit(sum) | bit(top), does(r, DOES_START, O, top, 0), r->to[1] = sum;
-  r->is_event = false;
+  r->sets = bit(O) | bit(sum) | bit(top);
   const int V_comes = (int)rand_in(m->r, 0, 4); /* anywhere before it is used */
   if (V_comes == 0) move(m, 1, false, V);
   move(m, 1, false, K);
   r = line(m, 1, "%s = %s %s^T / sqrt(d)", t(m, S), t(m, Q), t(m, K));
   r->reads = bit(Q) | bit(K), r->sets = bit(S), r->flops_d = 1, r->is_first_product = true;
-  does(r, DOES_SCORES, S, Q, K);
   if (V_comes == 1) move(m, 1, false, V);
   if (m->of[m->kernel] || flip(m)) {
     r = line(m, 1, "mask %s", t(m, S));
-    r->reads = bit(S), r->masks = true, does(r, DOES_MASK, S, S, 0);
+    r->reads = bit(S), r->masks = true;
   }
   if (V_comes == 2) move(m, 1, false, V);
   r = line(m, 1, "%s = max(%s, row max of %s)", t(m, new_top), t(m, top), t(m, S));
-  r->reads = bit(top) | bit(S), r->sets = bit(new_top), does(r, DOES_TOP, new_top, top, S);
+  r->reads = bit(top) | bit(S), r->sets = bit(new_top);
   int extra = -1; /* another tile, which nothing needs but a further one */
   if (flip(m)) {
     extra = value(m, TILE, "");
     r = line(m, 1, "%s = %s + %s", t(m, extra), t(m, S), t(m, S));
-    r->reads = bit(S), r->sets = bit(extra), r->takes = bit(S), does(r, DOES_DOUBLE, extra, S, 0);
+    r->reads = bit(S), r->sets = bit(extra), r->takes = bit(S);
     if (flip(m)) {
       const int more = value(m, TILE, "");
       r = line(m, 1, "%s = e^(%s - %s)", t(m, more), t(m, extra), t(m, new_top));
       r->reads = bit(extra) | bit(new_top), r->sets = bit(more), r->takes = bit(extra), r->exps = 1;
-      does(r, DOES_POWER, more, extra, new_top);
     }
   }
   if (V_comes == 3) move(m, 1, false, V);
   r = line(m, 1, "%s, %s *= e^(%s - %s)", t(m, sum), t(m, O), t(m, top), t(m, new_top));
   r->reads = bit(sum) | bit(O) | bit(top) | bit(new_top), r->sets = bit(sum) | bit(O);
-  does(r, DOES_RESCALE, sum, top, new_top), r->to[1] = O;
   r = line(m, 1, "%s = e^(%s - %s)", t(m, P), t(m, S), t(m, new_top));
   r->reads = bit(S) | bit(new_top), r->sets = bit(P), r->takes = bit(S), r->exps = 1;
-  does(r, DOES_POWER, P, S, new_top);
   if (V_comes == 4) move(m, 1, false, V);
   const int order = (int)rand_in(m->r, 0, 2);
   for (int k = 0; k < 3; k++) {
     switch ((k + order) % 3) {
     case 0:
       r = line(m, 1, "%s += row sum of %s", t(m, sum), t(m, P));
-      r->reads = bit(sum) | bit(P), r->sets = bit(sum), does(r, DOES_SUM, sum, P, 0);
+      r->reads = bit(sum) | bit(P), r->sets = bit(sum);
       break;
     case 1:
       r = line(m, 1, "%s += %s %s", t(m, O), t(m, P), t(m, V));
       r->reads = bit(O) | bit(P) | bit(V), r->sets = bit(O), r->flops_dv = 1;
-      does(r, DOES_ADD, O, P, V);
       break;
     default:
       r = line(m, 1, "%s = %s", t(m, top), t(m, new_top));
-      r->reads = bit(new_top), r->sets = bit(top), does(r, DOES_COPY, top, new_top, 0);
+      r->reads = bit(new_top), r->sets = bit(top);
+      break;
     }
   }
   r = line(m, 2, "%s = %s / %s", t(m, O), t(m, O), t(m, sum));
-  r->reads = bit(O) | bit(sum), r->sets = bit(O), does(r, DOES_DIVIDE, O, sum, 0);
+  r->reads = bit(O) | bit(sum), r->sets = bit(O);
   move(m, 2, true, O);
   if (own >= 0) {
     r = line(m, 2, "store %s = %s + log %s", t(m, own), t(m, top), t(m, sum));
     r->moved = own, r->out = true, r->reads = bit(top) | bit(sum), r->sets = bit(own), r->takes = bit(top) | bit(sum);
-    does(r, DOES_LOG, own, top, sum);
   }
 }
 
@@ -147,19 +135,17 @@ static void make_again(Maker *m, int Q, int K, int V, int O, int own) {
   move(m, 0, false, Q);
   move(m, 0, false, own);
   Record *r = line(m, 0, "%s = 0", t(m, O));
-  r->sets = bit(O), r->is_event = false, does(r, DOES_ZERO, O, 0, 0);
+  r->sets = bit(O);
   const bool V_first = flip(m);
   if (V_first) move(m, 1, false, V);
   move(m, 1, false, K);
   r = line(m, 1, "%s = %s %s^T / sqrt(d)", t(m, S), t(m, Q), t(m, K));
   r->reads = bit(Q) | bit(K), r->sets = bit(S), r->flops_d = 1, r->is_first_product = true;
-  does(r, DOES_SCORES, S, Q, K);
   r = line(m, 1, "mask %s", t(m, S));
-  r->reads = bit(S), r->masks = true, does(r, DOES_MASK, S, S, 0);
+  r->reads = bit(S), r->masks = true;
   if (!V_first) move(m, 1, false, V);
   r = line(m, 1, "%s += e^(%s - %s) %s", t(m, O), t(m, S), t(m, own), t(m, V));
   r->reads = bit(O) | bit(S) | bit(own) | bit(V), r->sets = bit(O), r->flops_dv = 1, r->exps = 1;
-  does(r, DOES_ADD_POWER, O, S, own), r->c = V;
   move(m, 2, true, O);
 }
 

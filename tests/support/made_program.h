@@ -19,35 +19,14 @@ typedef struct {
   bool is_primed;
 } Value;
 
-/* What a line does to one row. */
-typedef enum {
-  DOES_MOVE = 0,
-  DOES_START,     /* to[0], to[1] = 0; a = -inf */
-  DOES_ZERO,      /* to[0] = 0 */
-  DOES_SCORES,    /* to[0] = a b^T / sqrt(d) */
-  DOES_MASK,      /* of a */
-  DOES_TOP,       /* to[0] = max(a, row max of b) */
-  DOES_DOUBLE,    /* to[0] = a + a */
-  DOES_POWER,     /* to[0] = e^(a - b) */
-  DOES_RESCALE,   /* to[0], to[1] *= e^(a - b) */
-  DOES_SUM,       /* to[0] += row sum of a */
-  DOES_ADD,       /* to[0] += a b */
-  DOES_COPY,      /* to[0] = a */
-  DOES_DIVIDE,    /* to[0] = to[0] / a */
-  DOES_LOG,       /* to[0] = a + log b */
-  DOES_ADD_POWER, /* to[0] += e^(a - b) c */
-} Does;
-
 /* A line: what it reads and sets (a bit each), moves and costs. */
 typedef struct {
   char text[LINE];
   int kernel, loop;            /* loop: 0 before it, 1 in it, 2 after it */
   uint32_t reads, sets, takes; /* takes: of what it reads, values of its own shape that may hand over their place */
   int moved;                   /* -1: nothing */
-  bool out, masks, is_first_product, is_event;
+  bool out, masks, is_first_product;
   int flops_d, flops_dv, exps;
-  Does does;
-  int to[2], a, b, c; /* values */
 } Record;
 
 typedef struct {
