@@ -116,6 +116,13 @@ static const char *fill_of(const TextStyle *style, int series) {
   return style->utf8 ? blocks[series] : ascii[series];
 }
 
+static void put_fill(FILE *out, const Frame *frame, int series, int columns, const char *end) {
+  fputs(text_role_begin(frame->style, series_role[series]), out);
+  text_repeat(out, fill_of(frame->style, series), columns);
+  fputs(end, out);
+  fputs(text_role_end(frame->style, series_role[series]), out);
+}
+
 /* A bar of one series, its end to the eighth of a column where the fill allows it. Returns the
  * columns used. */
 static int put_plain_bar(FILE *out, const Frame *frame, double value) {
@@ -132,10 +139,7 @@ static int put_plain_bar(FILE *out, const Frame *frame, double value) {
     whole = length > 0 && length < 8 ? 1 : (length + 4) / 8;
     rest = 0;
   }
-  fputs(text_role_begin(frame->style, series_role[0]), out);
-  text_repeat(out, fill_of(frame->style, 0), whole);
-  fputs(ends[rest], out);
-  fputs(text_role_end(frame->style, series_role[0]), out);
+  put_fill(out, frame, 0, whole, ends[rest]);
   return whole + (rest > 0);
 }
 
@@ -150,9 +154,7 @@ static int put_stacked_bar(FILE *out, const Frame *frame, const BarsRow *row) {
     if (row->values[i] > 0 && end <= used) end = used + 1;
     if (end > frame->bar_columns) end = frame->bar_columns;
     if (!(row->values[i] > 0) || end <= used) continue;
-    fputs(text_role_begin(frame->style, series_role[i]), out);
-    text_repeat(out, fill_of(frame->style, i), end - used);
-    fputs(text_role_end(frame->style, series_role[i]), out);
+    put_fill(out, frame, i, end - used, "");
     used = end;
   }
   return used;
@@ -182,9 +184,7 @@ static void put_key(FILE *out, const Frame *frame) {
   text_repeat(out, " ", INDENT + frame->label_columns + 1);
   for (int i = 0; i < bars->config.n_series; i++) {
     if (i > 0) fputs("   ", out);
-    fputs(text_role_begin(frame->style, series_role[i]), out);
-    text_repeat(out, fill_of(frame->style, i), 2);
-    fputs(text_role_end(frame->style, series_role[i]), out);
+    put_fill(out, frame, i, 2, "");
     fputc(' ', out);
     text_write(out, frame->style, bars_text(bars, bars->names[i]));
   }

@@ -53,8 +53,13 @@ static void measure(BarsPlan *plan) {
 
 static BarsPlan plan_bars(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme) {
   BarsPlan plan = {.bars = bars, .largest = bars_largest(bars)};
-  plan.canvas = canvas_new(cr, width, height, theme, bars_text(bars, bars->title), bars_text(bars, bars->subtitle),
-                           bars_text(bars, bars->footer));
+  plan.canvas = canvas_measured((Canvas){.cr = cr,
+                                         .theme = theme,
+                                         .title = bars_text(bars, bars->title),
+                                         .subtitle = bars_text(bars, bars->subtitle),
+                                         .footer = bars_text(bars, bars->footer),
+                                         .width = width,
+                                         .height = height});
   double u = plan.canvas.unit, shares = 0;
   plan.top = plan.canvas.top;
   for (size_t i = 0; i < bars->n_rows; i++) shares += row_share(bars, i);
@@ -87,9 +92,7 @@ static void draw_bar(const BarsPlan *plan, const BarsRow *row, double y) {
   const double thickness = floor(plan->row * BAR_PART), u = plan->canvas.unit,
                top = floor(y + (plan->row - thickness) / 2), length = length_of(plan, bars_sum(bars, row)),
                middle = top + thickness / 2;
-  theme_use(plan->canvas.cr, theme->series[INK_BLUE], 1);
-  cairo_rectangle(plan->canvas.cr, plan->x, top, length, thickness);
-  cairo_fill(plan->canvas.cr);
+  box_fill(plan->canvas.cr, (Box){plan->x, top, length, thickness}, theme->series[INK_BLUE], 1);
   draw_words(plan, theme->ink, ANCHOR_START, plan->x + length + 10 * u, middle, bars_words(bars, row).text);
   draw_words(plan, theme->ink, ANCHOR_END, plan->x - 12 * u, middle, bars_text(bars, row->label));
 }
@@ -107,8 +110,7 @@ void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const
   BarsPlan plan = plan_bars(bars, cr, width, height, theme);
   bool is_good = bars->status == STATUS_OK && bars->text.status == STATUS_OK;
   cairo_save(cr);
-  canvas_frame(&plan.canvas, bars_text(bars, bars->title), bars_text(bars, bars->subtitle),
-               bars_text(bars, bars->footer));
+  canvas_frame(&plan.canvas);
   double y = plan.top;
   for (size_t i = 0; is_good && i < plan.n_shown; i++) {
     const BarsRow *row = &bars->rows[i];

@@ -29,39 +29,35 @@ static int lines_of(const Canvas *canvas, const Lettering *lettering, const char
 #define SUBTITLE_HEIGHT 26.0
 #define FOOTER_HEIGHT   19.0
 
-Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title, const char *subtitle,
-                  const char *footer) {
-  Canvas canvas = {.cr = cr, .theme = theme, .width = width, .height = height};
-  canvas.unit = fmin(width / 1280, height / 720);
+Canvas canvas_measured(Canvas canvas) {
+  canvas.unit = fmin(canvas.width / 1280, canvas.height / 720);
   canvas.margin = 40 * canvas.unit;
   Lettering label = type_of(&canvas, TYPE_LABEL, false, ANCHOR_START), mono = footer_type(&canvas);
-  double above = (*title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, subtitle);
-  int footers = lines_of(&canvas, &mono, footer);
+  double above = (*canvas.title ? TITLE_HEIGHT : 0) + SUBTITLE_HEIGHT * lines_of(&canvas, &label, canvas.subtitle);
+  int footers = lines_of(&canvas, &mono, canvas.footer);
   canvas.top = canvas.margin + (above + (above > 0 ? 14 : 0)) * canvas.unit;
-  canvas.bottom = height - (footers ? 24 + FOOTER_HEIGHT * footers + 10 : 26) * canvas.unit;
+  canvas.bottom = canvas.height - (footers ? 24 + FOOTER_HEIGHT * footers + 10 : 26) * canvas.unit;
   return canvas;
 }
 
-void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer) {
+void canvas_frame(const Canvas *canvas) {
   cairo_t *cr = canvas->cr;
-  theme_use(cr, canvas->theme->background, 1);
-  cairo_rectangle(cr, 0, 0, canvas->width, canvas->height);
-  cairo_fill(cr);
+  box_fill(cr, (Box){0, 0, canvas->width, canvas->height}, canvas->theme->background, 1);
   double u = canvas->unit, y = canvas->margin;
-  if (*title) {
+  if (*canvas->title) {
     Lettering bold = type_of(canvas, TYPE_TITLE, true, ANCHOR_START);
     theme_use(cr, canvas->theme->ink, 1);
-    letter_draw_cut(cr, &bold, canvas->margin, y + 24 * u, free_width(canvas), title);
+    letter_draw_cut(cr, &bold, canvas->margin, y + 24 * u, free_width(canvas), canvas->title);
     y += TITLE_HEIGHT * u;
   }
   Lettering label = type_of(canvas, TYPE_LABEL, false, ANCHOR_START);
   theme_use(cr, canvas->theme->ink_soft, 1);
   letter_draw_wrapped(cr, &label, canvas->margin, y + 17 * u, free_width(canvas), SUBTITLE_HEIGHT / TYPE_LABEL, 2,
-                      subtitle);
+                      canvas->subtitle);
   Lettering mono = footer_type(canvas);
-  int n_lines = lines_of(canvas, &mono, footer);
+  int n_lines = lines_of(canvas, &mono, canvas->footer);
   letter_draw_wrapped(cr, &mono, canvas->margin, canvas->height - (24 + FOOTER_HEIGHT * (n_lines - 1)) * u,
-                      free_width(canvas), FOOTER_HEIGHT / TYPE_FOOTER, 2, footer);
+                      free_width(canvas), FOOTER_HEIGHT / TYPE_FOOTER, 2, canvas->footer);
 }
 
 /* ---- text and lines ---- */
@@ -77,17 +73,6 @@ void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, An
 double canvas_text_width(const Canvas *canvas, double type, bool bold, const char *text) {
   Lettering lettering = type_of(canvas, type, bold, ANCHOR_START);
   return letter_measure(canvas->cr, &lettering, text).width;
-}
-
-void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1, double x2, double y2) {
-  double pixels = fmax(1, round(thickness * canvas->unit)), half = fmod(pixels, 2) / 2;
-  if (x1 == x2) x1 = x2 = floor(x1) + half;
-  if (y1 == y2) y1 = y2 = floor(y1) + half;
-  theme_use(canvas->cr, colour, 1);
-  cairo_set_line_width(canvas->cr, pixels);
-  cairo_move_to(canvas->cr, x1, y1);
-  cairo_line_to(canvas->cr, x2, y2);
-  cairo_stroke(canvas->cr);
 }
 
 /* ---- what tells series apart without colour ---- */

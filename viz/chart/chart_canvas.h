@@ -3,8 +3,8 @@
 #ifndef TILEWALK_VIZ_CHART_CHART_CANVAS_H
 #define TILEWALK_VIZ_CHART_CHART_CANVAS_H
 
+#include "viz/chart/box.h"
 #include "viz/chart/chart_place.h"
-#include "viz/chart/theme.h"
 #include "viz/text/lettering.h"
 
 #include <cairo.h>
@@ -18,27 +18,24 @@
 typedef struct {
   cairo_t *cr;
   const Theme *theme;
+  const char *title, *subtitle, *footer; /* "": none */
   double width, height;
   double unit; /* of all measures: the smaller of width / 1280 and height / 720 */
   double margin;
   double top, bottom; /* what titles and footer leave free, margins included */
 } Canvas;
 
-/* Starts a drawing: measures titles and footer. Draws nothing yet; theme may be NULL until
- * something is drawn. */
-Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title, const char *subtitle,
-                  const char *footer);
+/* Completes the words, the size and what is drawn on: measures titles and footer. Draws nothing yet; theme may be NULL
+ * until something is drawn. */
+Canvas canvas_measured(Canvas canvas);
 
 /* Fills the background and draws titles and footer. */
-void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer);
+void canvas_frame(const Canvas *canvas);
 
 /* A line of text of a type size, in units; `y` is the base line. */
 void canvas_text(const Canvas *canvas, Colour colour, double type, bool bold, Anchor anchor, double x, double y,
                  const char *text);
 double canvas_text_width(const Canvas *canvas, double type, bool bold, const char *text);
-
-/* A straight line of a width in units, placed on whole pixels when it is upright or level. */
-void canvas_line(const Canvas *canvas, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* The dash pattern and marker of a cue (chart.h). */
 void canvas_dash(const Canvas *canvas, int cue, bool is_reference);

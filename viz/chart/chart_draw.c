@@ -72,9 +72,15 @@ static Ticks fitting_ticks(const Canvas *canvas, const ChartPlane *plane) {
 
 ChartLayout chart_lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
   ChartLayout layout = {.chart = chart,
-                        .canvas = canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
-                                             chart_text(chart, chart->subtitle), chart_text(chart, chart->footer))};
+                        .canvas = {.cr = cr,
+                                   .theme = theme,
+                                   .title = chart_text(chart, chart->title),
+                                   .subtitle = chart_text(chart, chart->subtitle),
+                                   .footer = chart_text(chart, chart->footer),
+                                   .width = width,
+                                   .height = height}};
   Canvas *canvas = &layout.canvas;
+  *canvas = canvas_measured(*canvas);
   ChartPlane *plane = &layout.plane;
   double u = canvas->unit;
   plane->x_scale = chart_x_scale(chart, 0.02);
@@ -110,15 +116,15 @@ static void draw_axes(const ChartLayout *layout) {
   double u = canvas->unit, right = plane->x + plane->width, bottom = plane->y + plane->height;
   for (int i = 0; i < layout->y_ticks.n; i++) {
     double y = chart_place_y(plane, layout->y_ticks.values[i]);
-    canvas_line(canvas, theme->grid, 1.2, plane->x, y, right, y);
+    box_line(canvas->cr, theme->grid, 1.2 * u, plane->x, y, right, y);
     Number text = value_tick_text(plane->y_scale.kind, layout->y_ticks.values[i]);
     canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_END, plane->x - 12 * u, y + 0.36 * TYPE_TICK * u,
                 text.text);
   }
-  canvas_line(canvas, theme->axis, 1.4, plane->x, bottom, right, bottom);
+  box_line(canvas->cr, theme->axis, 1.4 * u, plane->x, bottom, right, bottom);
   for (int i = 0; i < layout->x_ticks.n; i++) {
     double x = chart_place_x(plane, layout->x_ticks.values[i]);
-    canvas_line(canvas, theme->axis, 1.4, x, bottom, x, bottom + 7 * u);
+    box_line(canvas->cr, theme->axis, 1.4 * u, x, bottom, x, bottom + 7 * u);
     Number text = value_tick_text(plane->x_scale.kind, layout->x_ticks.values[i]);
     canvas_text(canvas, theme->ink_soft, TYPE_TICK, false, ANCHOR_MIDDLE, x, bottom + 27 * u, text.text);
   }
@@ -288,8 +294,7 @@ static void draw_plane(const ChartLayout *layout) {
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
   ChartLayout layout = chart_lay_out(chart, cr, width, height, theme);
   cairo_save(cr);
-  canvas_frame(&layout.canvas, chart_text(chart, chart->title), chart_text(chart, chart->subtitle),
-               chart_text(chart, chart->footer));
+  canvas_frame(&layout.canvas);
   draw_plane(&layout);
   cairo_restore(cr);
 }

@@ -32,9 +32,8 @@ void chart_draw_stretches(const ChartLayout *layout) {
     double from, to;
     if (note->kind != NOTE_SHADE) continue;
     stretch(&layout->plane, note, &from, &to);
-    theme_use(canvas->cr, canvas->theme->panel, 1);
-    cairo_rectangle(canvas->cr, from, layout->plane.y, fmax(to - from, 0), layout->plane.height);
-    cairo_fill(canvas->cr);
+    box_fill(canvas->cr, (Box){from, layout->plane.y, fmax(to - from, 0), layout->plane.height}, canvas->theme->panel,
+             1);
   }
 }
 
@@ -45,7 +44,7 @@ void chart_draw_note_lines(const ChartLayout *layout) {
   for (size_t i = 0; i < layout->chart->n_notes; i++) {
     const double y = chart_place_y(plane, layout->chart->notes[i].y);
     if (is_on_plane(plane, &layout->chart->notes[i]))
-      canvas_line(canvas, canvas->theme->ink_soft, 1.6, plane->x, y, plane->x + plane->width, y);
+      box_line(canvas->cr, canvas->theme->ink_soft, 1.6 * canvas->unit, plane->x, y, plane->x + plane->width, y);
   }
   cairo_set_dash(canvas->cr, NULL, 0, 0);
 }
@@ -56,9 +55,7 @@ static void draw_words(const ChartLayout *layout, double x, double y, Colour beh
   const double u = canvas->unit, width = canvas_text_width(canvas, TYPE_TICK, false, text),
                right = layout->plane.x + layout->plane.width;
   x = fmax(layout->plane.x, fmin(x + 9 * u, right - width - 3 * u));
-  theme_use(canvas->cr, behind, 0.85);
-  cairo_rectangle(canvas->cr, x - 3 * u, y - 0.75 * TYPE_TICK * u, width + 6 * u, 1.5 * TYPE_TICK * u);
-  cairo_fill(canvas->cr);
+  box_fill(canvas->cr, (Box){x - 3 * u, y - 0.75 * TYPE_TICK * u, width + 6 * u, 1.5 * TYPE_TICK * u}, behind, 0.85);
   canvas_text(canvas, canvas->theme->ink, TYPE_TICK, false, ANCHOR_START, x, y + 0.36 * TYPE_TICK * u, text);
 }
 

@@ -141,20 +141,14 @@ static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
     role = ROLE_DIM;
     text = style->utf8 ? "\xe2\x94\x8a" : ":"; /* light quadruple dash, upright */
   }
-  fputs(text_role_begin(style, role), out);
-  fputs(text, out);
-  fputs(text_role_end(style, role), out);
+  text_print(out, style, role, "%s", text);
 }
 
 static void put_name(const Plot *plot, FILE *out, int series) {
   const TextStyle *style = plot->style;
-  TextRole role = role_of(plot->chart, series);
-  fputs(text_role_begin(style, role), out);
-  fputs(sample_of(plot, series), out);
-  fputc(' ', out);
   const char *name = chart_text(plot->chart, plot->chart->series[series].name);
-  text_write_n(out, style, name, text_fit(style, name, style->width - 2));
-  fputs(text_role_end(style, role), out);
+  text_print(out, style, role_of(plot->chart, series), "%s %.*s", sample_of(plot, series),
+             (int)text_fit(style, name, style->width - 2), name);
 }
 
 /* One line of the plane: tick label, axis, cells up to the last that is not empty. */

@@ -288,19 +288,7 @@ static Colour ink_of(const Theme *t, FlowInk ink) {
   return inks[ink];
 }
 
-void flow_fill(cairo_t *cr, Box b, Colour c, double alpha) {
-  theme_use(cr, c, alpha);
-  cairo_rectangle(cr, b.x, b.y, b.width, b.height);
-  cairo_fill(cr);
-}
-
-static void frame(cairo_t *cr, Box b, Colour c, double thickness) {
-  const double w = fmax(1, floor(thickness));
-  theme_use(cr, c, 1);
-  cairo_set_line_width(cr, w);
-  cairo_rectangle(cr, b.x + w / 2, b.y + w / 2, b.width - w, b.height - w);
-  cairo_stroke(cr);
-}
+static void frame(cairo_t *cr, Box b, Colour c, double thickness) { box_frame(cr, b, c, fmax(1, floor(thickness))); }
 
 static void draw_body(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, const FlowView *v) {
   const Paragraph text = paragraph_of(f, p, t);
@@ -312,8 +300,8 @@ static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   const Colour ink = ink_of(t, p->ink);
   const double indent = INDENT_EMS * f->em * f->unit;
   const FlowPiece mark = {.text = p->mark, .size = p->size, .body = {p->body.x - indent, p->body.y, indent, 0}};
-  if (p->is_boxed || p->kind == PIECE_CODE) flow_fill(cr, at, t->panel, 1);
-  if (p->is_boxed) flow_fill(cr, (Box){at.x, at.y, 5 * f->unit, at.height}, ink, 1);
+  if (p->is_boxed || p->kind == PIECE_CODE) box_fill(cr, at, t->panel, 1);
+  if (p->is_boxed) box_fill(cr, (Box){at.x, at.y, 5 * f->unit, at.height}, ink, 1);
   if (p->mark && !p->is_boxed) draw_body(f, &mark, cr, t, t->ink_soft, v);
   draw_body(f, p, cr, t, p->is_boxed ? t->ink : ink, v);
 }
@@ -325,8 +313,8 @@ static void draw_table(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
     theme_use(cr, t->ink, 1);
     paragraph_draw(cr, &text, v->x + c->x, v->y + c->y, c->width);
     if (k % p->n_columns == 0 && k > 0)
-      flow_fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)),
-                k == p->n_columns ? t->axis : t->grid, 1);
+      box_fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)),
+               k == p->n_columns ? t->axis : t->grid, 1);
   }
 }
 
@@ -341,7 +329,7 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
       .family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
   const bool filled = p->number > 0 || p->look == FLOW_RIGHT || p->look == FLOW_MAIN;
   if (filled)
-    flow_fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
+    box_fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
   else
     frame(cr, b, ink, f->unit);
   theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);
@@ -356,7 +344,7 @@ static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Th
   const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT,
              lit = live && (v->hover == p->widget || v->focus == p->widget);
   const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
-  flow_fill(cr, at, lit ? theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35) : t->panel, 1);
+  box_fill(cr, at, lit ? theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35) : t->panel, 1);
   frame(cr, at,
         lit                     ? t->ink
         : p->look == FLOW_RIGHT ? t->good
@@ -371,7 +359,7 @@ static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Th
   const bool live = p->look != FLOW_OFF, lit = live && v->hover == p->widget;
   const Colour ground = p->look == FLOW_MAIN ? t->tile[TILE_COLOUR_DONE] : t->panel;
   const Colour ink = !live ? t->ink_soft : p->look == FLOW_MAIN ? theme_on(ground) : t->ink;
-  flow_fill(cr, at, ground, 1);
+  box_fill(cr, at, ground, 1);
   frame(cr, at,
         lit || v->focus == p->widget ? t->ink
         : live                       ? t->axis
@@ -394,7 +382,7 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
   const char *text = text_store_get(&f->store, p->text), *unit = text_store_get(&f->store, p->mark);
   const Lettering typed = {.family = t->mono, .size = size},
                   small = {.family = t->sans, .size = 0.94 * f->em * f->unit};
-  flow_fill(cr, at, t->background, 1);
+  box_fill(cr, at, t->background, 1);
   frame(cr, at,
         focused                 ? t->series_text[INK_BLUE]
         : v->hover == p->widget ? t->ink
@@ -413,7 +401,7 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
   theme_use(cr, t->ink, 1);
   const double end = at.x + pad + letter_draw(cr, &typed, at.x + pad, base, text).width;
   if (focused)
-    flow_fill(cr, box_at(end + f->unit, at.y + 0.22 * at.height, fmax(2, 2 * f->unit), 0.56 * at.height), t->ink, 1);
+    box_fill(cr, box_at(end + f->unit, at.y + 0.22 * at.height, fmax(2, 2 * f->unit), 0.56 * at.height), t->ink, 1);
   if (!*text) {
     theme_use(cr, t->ink_soft, 1);
     letter_draw_cut(cr, &small, end + 8 * f->unit, base, room, "type your answer, then Enter");
@@ -428,7 +416,7 @@ void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
     switch (p->kind) {
     case PIECE_TEXT:
     case PIECE_CODE: draw_text(f, p, cr, t, at, v); break;
-    case PIECE_RULE: flow_fill(cr, at, t->axis, 1); break;
+    case PIECE_RULE: box_fill(cr, at, t->axis, 1); break;
     case PIECE_TABLE: draw_table(f, p, cr, t, v); break;
     case PIECE_OPTION: draw_option(f, p, cr, t, at, v); break;
     case PIECE_BUTTON: draw_button(f, p, cr, t, at, v); break;
@@ -445,12 +433,10 @@ const FlowPiece *flow_widget(const Flow *f, int widget) {
   return NULL;
 }
 
-bool flow_holds(Box b, double x, double y) { return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height; }
-
 int flow_widget_at(const Flow *f, double x, double y) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *p = &f->pieces[k];
-    if (p->widget < 0 || p->look == FLOW_OFF || !flow_holds(p->box, x, y)) continue;
+    if (p->widget < 0 || p->look == FLOW_OFF || !box_holds(p->box, x, y)) continue;
     return p->widget;
   }
   return -1;
@@ -459,7 +445,7 @@ int flow_widget_at(const Flow *f, double x, double y) {
 const char *flow_link_at(const Flow *f, cairo_t *cr, const Theme *t, double x, double y) {
   for (size_t k = 0; k < f->n_links; k++) {
     const FlowPiece *p = &f->pieces[f->links[k].piece];
-    if (!flow_holds(p->box, x, y)) continue;
+    if (!box_holds(p->box, x, y)) continue;
     const Paragraph text = paragraph_of(f, p, t);
     const size_t byte = paragraph_byte_at(cr, &text, p->body.width, x - p->body.x, y - p->body.y);
     if (byte >= f->links[k].begin && byte < f->links[k].end) return text_store_get(&f->store, f->links[k].target);

@@ -106,7 +106,4 @@ const FlowPiece *flow_widget(const Flow *flow, int widget);
 int flow_widget_at(const Flow *flow, double x, double y);
 const char *flow_link_at(const Flow *flow, cairo_t *cr, const Theme *theme, double x, double y);
 
-bool flow_holds(Box box, double x, double y);
-void flow_fill(cairo_t *cr, Box box, Colour colour, double alpha);
-
 #endif

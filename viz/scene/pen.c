@@ -23,11 +23,6 @@ double pen_passing(const Pen *pen) {
   return fmin(1, fmin(8 * phase, 8 * (1 - phase)));
 }
 
-Box box_between(Box from, Box to, double part) {
-  return (Box){from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part,
-               from.width + (to.width - from.width) * part, from.height + (to.height - from.height) * part};
-}
-
 void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha) {
   SceneBodies *all = pen->view->bodies;
   if (pen->hit || !all || all->n >= SCENE_BODIES_MAX) return;
@@ -46,45 +41,12 @@ bool pen_talks_of(const Pen *pen, int tensor) {
          (pen->now->has_event && (snapshot_subjects(pen->now, &pen->now->event) >> tensor & 1));
 }
 
-/* ---- Boxes ----------------------------------------------------------------------------------------------- */
-
-Box box_at(double x, double y, double width, double height) {
-  const double left = floor(x), top = floor(y);
-  return (Box){left, top, fmax(0, floor(x + width) - left), fmax(0, floor(y + height) - top)};
-}
-
-Box box_inset(Box box, double by) { return box_at(box.x + by, box.y + by, box.width - 2 * by, box.height - 2 * by); }
-
-Box box_cut_left(Box *box, double width, double gap) {
-  const Box part = box_at(box->x, box->y, width, box->height);
-  *box = box_at(box->x + width + gap, box->y, box->width - width - gap, box->height);
-  return part;
-}
-
-Box box_cut_right(Box *box, double width, double gap) {
-  const Box part = box_at(box->x + box->width - width, box->y, width, box->height);
-  *box = box_at(box->x, box->y, box->width - width - gap, box->height);
-  return part;
-}
-
-Box box_cut_top(Box *box, double height, double gap) {
-  const Box part = box_at(box->x, box->y, box->width, height);
-  *box = box_at(box->x, box->y + height + gap, box->width, box->height - height - gap);
-  return part;
-}
-
-Box box_cut_bottom(Box *box, double height, double gap) {
-  const Box part = box_at(box->x, box->y + box->height - height, box->width, height);
-  *box = box_at(box->x, box->y, box->width, box->height - height - gap);
-  return part;
-}
-
 /* ---- Shapes ---------------------------------------------------------------------------------------------- */
 
 static double thickness_of(const Pen *pen, double thickness) { return fmax(1, round(thickness * pen->unit)); }
 
 void pen_add(const Pen *pen, Box box) {
-  if (!pen->hit && box.width > 0 && box.height > 0) cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
+  if (!pen->hit && box.width > 0 && box.height > 0) box_path(pen->cr, box);
 }
 
 void pen_fill_added(const Pen *pen, Colour colour) {
@@ -94,20 +56,14 @@ void pen_fill_added(const Pen *pen, Colour colour) {
 }
 
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha) {
-  if (pen->hit || box.width <= 0 || box.height <= 0) return;
-  theme_use(pen->cr, colour, alpha);
-  cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
-  cairo_fill(pen->cr);
+  if (!pen->hit && box.width > 0 && box.height > 0) box_fill(pen->cr, box, colour, alpha);
 }
 
 static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool dashed) {
   if (pen->hit || box.width <= 0 || box.height <= 0) return;
-  const double t = thickness_of(pen, thickness), dash[] = {5 * pen->unit, 4 * pen->unit};
-  theme_use(pen->cr, colour, 1);
-  cairo_set_line_width(pen->cr, t);
+  const double dash[] = {5 * pen->unit, 4 * pen->unit};
   if (dashed) cairo_set_dash(pen->cr, dash, 2, 0);
-  cairo_rectangle(pen->cr, box.x + t / 2, box.y + t / 2, box.width - t, box.height - t);
-  cairo_stroke(pen->cr);
+  box_frame(pen->cr, box, colour, thickness_of(pen, thickness));
   if (dashed) cairo_set_dash(pen->cr, NULL, 0, 0);
 }
 
@@ -128,60 +84,48 @@ void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, do
   pen_fill(pen, at, pen->theme->ink, alpha);
 }
 
-static double hatch_step(const Pen *pen) { return fmax(5, round(7 * pen->unit)); }
+static void hatch_lines(cairo_t *cr, Box box, double step, Colour colour, double thickness) {
+  theme_use(cr, colour, 1);
+  cairo_set_line_width(cr, thickness);
+  for (double x = ceil((box.x + box.y) / step) * step; x < box.x + box.width + box.y + box.height; x += step) {
+    const double top = fmax(box.y, x - box.x - box.width), bottom = fmin(box.y + box.height, x - box.x);
+    cairo_move_to(cr, x - top, top);
+    cairo_line_to(cr, x - bottom, bottom);
+  }
+  cairo_stroke(cr);
+}
 
-/* On a pixel surface the lines come from a small tile that repeats: a clip of many boxes and a stroke through it would
- * cost ten times as much. On paper they are lines. */
-void pen_hatch_path(const Pen *pen, Box box, Colour ground, Colour colour) {
+/* On a pixel surface the lines come from a small tile that repeats: a clip and a stroke through it would cost ten times
+ * as much. On paper they are lines. */
+void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour) {
   cairo_t *cr = pen->cr;
-  const int step = (int)hatch_step(pen);
+  const double thickness = fmax(1, 1.1 * pen->unit);
+  const int step = (int)fmax(5, round(7 * pen->unit));
+  if (pen->hit) return;
   cairo_save(cr);
-  cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+  box_path(cr, box);
   if (cairo_surface_get_type(cairo_get_target(cr)) == CAIRO_SURFACE_TYPE_IMAGE) {
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_RGB24, step, step);
     cairo_t *to = cairo_create(tile);
-    Pen small = *pen;
-    small.cr = to;
     theme_use(to, ground, 1);
     cairo_paint(to);
-    pen_hatch(&small, (Box){-step, -step, 3 * step, 3 * step}, colour);
+    hatch_lines(to, (Box){-step, -step, 3 * step, 3 * step}, step, colour, thickness);
     cairo_destroy(to);
     cairo_set_source_surface(cr, tile, 0, 0);
     cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_REPEAT);
     cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
     cairo_fill(cr);
     cairo_surface_destroy(tile);
   } else {
     cairo_clip(cr);
-    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
-    pen_hatch(pen, box, colour);
+    hatch_lines(cr, box, step, colour, thickness);
   }
   cairo_restore(cr);
 }
 
-void pen_hatch(const Pen *pen, Box box, Colour colour) {
-  if (pen->hit) return;
-  const double step = hatch_step(pen);
-  theme_use(pen->cr, colour, 1);
-  cairo_set_line_width(pen->cr, fmax(1, 1.1 * pen->unit));
-  for (double x = ceil((box.x + box.y) / step) * step; x < box.x + box.width + box.y + box.height; x += step) {
-    const double top = fmax(box.y, x - box.x - box.width), bottom = fmin(box.y + box.height, x - box.x);
-    cairo_move_to(pen->cr, x - top, top);
-    cairo_line_to(pen->cr, x - bottom, bottom);
-  }
-  cairo_stroke(pen->cr);
-}
-
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2) {
-  if (pen->hit) return;
-  const double t = thickness_of(pen, thickness), half = fmod(t, 2) / 2;
-  if (x1 == x2) x1 = x2 = floor(x1) + half;
-  if (y1 == y2) y1 = y2 = floor(y1) + half;
-  theme_use(pen->cr, colour, 1);
-  cairo_set_line_width(pen->cr, t);
-  cairo_move_to(pen->cr, x1, y1);
-  cairo_line_to(pen->cr, x2, y2);
-  cairo_stroke(pen->cr);
+  if (!pen->hit) box_line(pen->cr, colour, thickness * pen->unit, x1, y1, x2, y2);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
@@ -231,7 +175,7 @@ int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const c
 
 /* ---- Regions --------------------------------------------------------------------------------------------- */
 
-static bool is_same(const SceneHit *a, const SceneHit *b) {
+bool pen_is_same_hit(const SceneHit *a, const SceneHit *b) {
   return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
 }
 
@@ -249,10 +193,8 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
   const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
   note_region(pen, &here, NULL);
   if (pen->hit) {
-    const bool inside =
-        pen->hit_x >= box.x && pen->hit_x < box.x + box.width && pen->hit_y >= box.y && pen->hit_y < box.y + box.height;
-    if (inside) *pen->hit = here;
-  } else if (is_same(&here, &pen->view->hover)) {
+    if (box_holds(box, pen->hit_x, pen->hit_y)) *pen->hit = here;
+  } else if (pen_is_same_hit(&here, &pen->view->hover)) {
     pen_frame(pen, box_at(box.x - 2, box.y - 2, box.width + 4, box.height + 4), pen->theme->ink, 2.2);
   }
 }

@@ -6,13 +6,9 @@
 #define TILEWALK_VIZ_SCENE_PEN_H
 
 #include "viz/scene/narration.h"
-#include "viz/chart/theme.h"
+#include "viz/chart/box.h"
 #include "viz/scene/view.h"
 #include "viz/text/lettering.h"
-
-typedef struct {
-  double x, y, width, height;
-} Box;
 
 /* Sizes of type. The smallest is 1/50 of the height. */
 typedef enum { TYPE_SMALL = 0, TYPE_BODY, TYPE_HEAD, TYPE_TITLE, TYPE_NUMBER, N_TYPES } TypeSize;
@@ -41,19 +37,8 @@ bool pen_talks_of(const Pen *pen, int tensor);
 /* An edge that goes over something with the present event comes and goes softly: 1, but near its beginning and end. */
 double pen_passing(const Pen *pen);
 
-/* A box on its way: `part` 0 is at `from`, 1 is at `to`. */
-Box box_between(Box from, Box to, double part);
-
 /* Notes what moves in view->bodies. */
 void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha);
-
-/* Box arithmetic; every box has whole coordinates. */
-Box box_at(double x, double y, double width, double height);
-Box box_inset(Box box, double by);
-Box box_cut_left(Box *box, double width, double gap); /* takes a part off, and a gap */
-Box box_cut_right(Box *box, double width, double gap);
-Box box_cut_top(Box *box, double height, double gap);
-Box box_cut_bottom(Box *box, double height, double gap);
 
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 /* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
@@ -65,9 +50,7 @@ void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* ins
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
-void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */
-void pen_hatch_path(const Pen *pen, Box box, Colour ground,
-                    Colour colour); /* the present path, all of it within the box */
+void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour);
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* A panel: its ground, a heading, and what is left within. */
@@ -85,6 +68,8 @@ int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const c
 
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
 void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box);
+
+bool pen_is_same_hit(const SceneHit *a, const SceneHit *b);
 
 /* Says where a part is that has a name and cannot be pointed at: for view->regions. */
 void pen_part(const Pen *pen, const char *name, Box box);

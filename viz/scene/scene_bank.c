@@ -65,9 +65,7 @@ void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, ui
           fill = theme_mix(t->background, t->waste, 0.45);
       pen_fill(pen, cell, fill, 1);
       if (!pad_words || word % (row_words + pad_words) < row_words) continue;
-      cairo_rectangle(pen->cr, cell.x, cell.y, cell.width, cell.height);
-      pen_hatch_path(pen, cell, t->background, t->axis);
-      cairo_new_path(pen->cr);
+      pen_hatch(pen, cell, t->background, t->axis);
     }
 }
 

@@ -251,7 +251,7 @@ static void add_block(const Pen *pen, Box b, RankPieceKind piece) {
   if (piece == RANK_PIECE_KEYS) b.width = round(b.width / 2);
   if (piece == RANK_PIECE_ROWS) b.y += round(b.height / 2), b.height = bottom - b.y;
   if (piece != RANK_PIECE_CAUSAL && piece != RANK_PIECE_STRICT) {
-    cairo_rectangle(pen->cr, b.x, b.y, b.width, b.height);
+    box_path(pen->cr, b);
     return;
   }
   cairo_move_to(pen->cr, b.x, b.y);
@@ -266,9 +266,7 @@ static void draw_block(const Pen *pen, Box box, const Many *m, const ManyBlock *
   const Colour faint = theme_mix(t->background, t->axis, 0.6);
   if (waits) {
     const bool idle = is_past || is_now;
-    cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
-    pen_hatch_path(pen, box, theme_mix(t->background, t->waste, idle ? 0.35 : 0), idle ? t->waste : faint);
-    cairo_new_path(pen->cr);
+    pen_hatch(pen, box, theme_mix(t->background, t->waste, idle ? 0.35 : 0), idle ? t->waste : faint);
     return;
   }
   pen_frame(pen, box, faint, 1);

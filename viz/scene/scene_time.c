@@ -68,9 +68,7 @@ static void draw_gap(const Gantt *g, double begin, double end) {
   const Box box = bar_box(g, g->l->n_lanes - 1, begin, end), above = bar_box(g, 0, begin, end);
   pen_fill(g->pen, (Box){box.x, above.y - 8, box.width, box.y + box.height - above.y + 16},
            theme_mix(t->background, t->waste, 0.2), 1);
-  cairo_rectangle(g->pen->cr, box.x, box.y, box.width, box.height);
-  pen_hatch_path(g->pen, box, theme_mix(t->background, t->waste, 0.35), t->waste);
-  cairo_new_path(g->pen->cr);
+  pen_hatch(g->pen, box, theme_mix(t->background, t->waste, 0.35), t->waste);
 }
 
 static void draw_gaps(const Gantt *g) {

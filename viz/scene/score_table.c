@@ -77,9 +77,7 @@ static void draw_cell(const TableGrid *g, int row, int column) {
   const double burnt = g->table->burnt[row][column], glow = g->table->glow[row][column];
   const Colour faint = theme_mix(t->background, t->axis, 0.6);
   if (g->table->is_never[row][column]) {
-    cairo_rectangle(g->pen->cr, box.x, box.y, box.width, box.height);
-    pen_hatch_path(g->pen, box, t->background, faint);
-    cairo_new_path(g->pen->cr);
+    pen_hatch(g->pen, box, t->background, faint);
     return;
   }
   const bool is_empty = burnt <= 0 && glow < 1;

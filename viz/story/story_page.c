@@ -120,12 +120,6 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   return status;
 }
 
-static void fill(cairo_t *cr, double x, double y, double width, double height, Colour colour) {
-  theme_use(cr, colour, 1);
-  cairo_rectangle(cr, x, y, width, height);
-  cairo_fill(cr);
-}
-
 /* ---- The page ---------------------------------------------------------------------------------------------- */
 
 static const double DIM_PART = 0.12; /* of a beat, in which what is not lit is dimmed */
@@ -135,7 +129,7 @@ static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 
 
 static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, const Theme *theme) {
   cairo_save(cr);
-  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  box_path(cr, box);
   cairo_clip(cr);
   cairo_translate(cr, box.x, box.y);
   SceneRegions *regions = find_regions(s, box.width, box.height);
@@ -166,16 +160,16 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
   for (int k = 0; k < told->n; k++) {
     const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
-    fill(cr, x, 62 * u, each - gap, 8 * u, theme->grid);
-    fill(cr, x, 62 * u, filled * (each - gap), 8 * u,
-         theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT]);
+    box_fill(cr, (Box){x, 62 * u, each - gap, 8 * u}, theme->grid, 1);
+    box_fill(cr, (Box){x, 62 * u, filled * (each - gap), 8 * u},
+             theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
   }
 }
 
 static void draw_frame(cairo_t *cr, Box box, Colour colour, double thickness) {
   theme_use(cr, colour, 1);
   cairo_set_line_width(cr, thickness);
-  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  box_path(cr, box);
   cairo_stroke(cr);
 }
 
@@ -191,7 +185,7 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
                  ink = is_right ? theme_on(ground) : theme->ink;
     const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
     const char name[2] = {(char)('a' + k), '\0'};
-    fill(cr, box.x, box.y, box.width, box.height, ground);
+    box_fill(cr, box, ground, 1);
     draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
     letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
@@ -209,8 +203,8 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
                   body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u},
                   answer = {.family = theme->sans, .size = 25 * u};
   const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
-  fill(cr, box.x, box.y, box.width, box.height, theme->panel);
-  fill(cr, box.x, box.y, 8 * u, box.height, theme->tile[TILE_COLOUR_CURRENT]);
+  box_fill(cr, box, theme->panel, 1);
+  box_fill(cr, (Box){box.x, box.y, 8 * u, box.height}, theme->tile[TILE_COLOUR_CURRENT], 1);
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
   const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);

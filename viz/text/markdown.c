@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/text/glyphs.h"
+#include "viz/text/print.h"
 #include "viz/text/prose.h"
 #include "viz/text/table.h"
 
@@ -43,10 +44,7 @@ static void print_text(const Terminal *t, const ProseBlock *b, TextRole role) {
     const bool is_first = p == b->text;
     const size_t length = text_wrap(t->style, &p, columns);
     margin(t, b, true, is_first);
-    fputs(text_role_begin(t->style, role), t->out);
-    text_write_n(t->out, t->style, line, length);
-    fputs(text_role_end(t->style, role), t->out);
-    fputc('\n', t->out);
+    text_print(t->out, t->style, role, "%.*s\n", (int)length, line);
   }
 }
 

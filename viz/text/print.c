@@ -64,9 +64,7 @@ void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent
     size_t length = text_wrap(style, &text, columns);
     if (length > 0) {
       text_repeat(out, " ", indent);
-      fputs(text_role_begin(style, role), out);
-      text_write_n(out, style, line, length);
-      fputs(text_role_end(style, role), out);
+      text_print(out, style, role, "%.*s", (int)length, line);
     }
     fputc('\n', out);
   } while (*text);

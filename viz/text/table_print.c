@@ -112,9 +112,7 @@ static void put_cell(Line *line, TextRole role, const char *text, size_t bytes, 
   if (bytes > 0) {
     text_repeat(line->out, " ", line->spaces);
     line->spaces = 0;
-    fputs(text_role_begin(line->style, role), line->out);
-    text_write_n(line->out, line->style, text, bytes);
-    fputs(text_role_end(line->style, role), line->out);
+    text_print(line->out, line->style, role, "%.*s", (int)bytes, text);
   }
   if (!right) line->spaces += padding;
   line->spaces += GAP;

@@ -98,10 +98,8 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
 }
 
 const Control *controls_at(const Controls *c, double x, double y) {
-  for (int k = c->n - 1; k >= 0; k--) {
-    const Box b = c->items[k].box;
-    if (x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height) return &c->items[k];
-  }
+  for (int k = c->n - 1; k >= 0; k--)
+    if (box_holds(c->items[k].box, x, y)) return &c->items[k];
   return NULL;
 }
 
@@ -130,9 +128,7 @@ static void draw_play(const Controls *c, cairo_t *cr, const Control *item) {
 void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
   const Theme *t = p->dark ? &theme_dark : &theme_light;
   if (c->bar.height <= 0) return;
-  theme_use(cr, t->background, 1);
-  cairo_rectangle(cr, c->bar.x, c->bar.y, c->bar.width, c->bar.height);
-  cairo_fill(cr);
+  box_fill(cr, c->bar, t->background, 1);
   for (int k = 0; k < c->n; k++) {
     const Control *item = &c->items[k];
     const Lettering lettering = lettering_of(c, t, item->is_on);

@@ -209,8 +209,8 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
   const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
              over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
   char page[64];
-  flow_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel, 1);
-  flow_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid, 1);
+  box_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel, 1);
+  box_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid, 1);
   if (p->is_picking) {
     draw_foot_button(p, cr, p->back, t, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", false, false);
     draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, "Open ▶", true, p->focus < WIDGET_LESSON);
@@ -231,11 +231,11 @@ static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Th
   if (p->most_scroll <= 0) return;
   const double size = fmax(24 * u, room * p->view.height / (p->view.height + p->most_scroll));
   const double y = box.y + 4 * u + (room - size) * p->scroll / p->most_scroll;
-  flow_fill(cr, box_at(box.x + box.width - 9 * u, y, fmax(3, 5 * u), size), t->axis, 1);
+  box_fill(cr, box_at(box.x + box.width - 9 * u, y, fmax(3, 5 * u), size), t->axis, 1);
   if (p->scroll >= p->most_scroll - 1) return;
   const Lettering lettering = {.family = t->sans, .size = 14.5 * u, .anchor = ANCHOR_MIDDLE, .bold = true};
   const Box more = box_at(box.x + box.width / 2 - 45 * u, box.y + p->view.height - 26 * u, 90 * u, 22 * u);
-  flow_fill(cr, more, t->panel, 1);
+  box_fill(cr, more, t->panel, 1);
   theme_use(cr, t->ink, 1);
   letter_draw(cr, &lettering, more.x + more.width / 2, more.y + 16 * u, "▼ more");
 }
@@ -252,15 +252,15 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   const Box box = box_at(p->view.x, top, p->view.width, height);
   const FlowView view = {
       p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
-  flow_fill(cr, box_inset(box, -fmax(1, 2 * u)), t->ink, 1);
-  flow_fill(cr, box, t->panel, 1);
+  box_fill(cr, box_inset(box, -fmax(1, 2 * u)), t->ink, 1);
+  box_fill(cr, box, t->panel, 1);
   flow_draw(&one, cr, t, &view);
   flow_free(&one);
 }
 
 static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   const double u = p->flow.unit;
-  flow_fill(cr, box, t->background, 1);
+  box_fill(cr, box, t->background, 1);
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
   cairo_clip(cr);
@@ -276,7 +276,7 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   draw_note(p, cr, t);
   cairo_restore(cr);
   draw_foot(p, cr, box, t);
-  flow_fill(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis, 1);
+  box_fill(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis, 1);
 }
 
 /* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept until an event, or
@@ -296,7 +296,7 @@ static void draw(void *data, const Player *player, cairo_t *cr, Box box, double 
   }
   cairo_set_source_surface(cr, p->kept, 0, 0);
   cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
-  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  box_path(cr, box);
   cairo_fill(cr);
 }
 
@@ -502,9 +502,9 @@ static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
 static int widget_at(const LessonPanel *p, double x, double y) {
-  if (flow_holds(p->back, x, y)) return WIDGET_BACK;
-  if (flow_holds(p->next, x, y)) return WIDGET_NEXT;
-  if (!p->is_picking && flow_holds(p->list, x, y)) return WIDGET_LIST;
+  if (box_holds(p->back, x, y)) return WIDGET_BACK;
+  if (box_holds(p->next, x, y)) return WIDGET_NEXT;
+  if (!p->is_picking && box_holds(p->list, x, y)) return WIDGET_LIST;
   if (y >= p->view.y + p->view.height) return WIDGET_NONE;
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }

@@ -75,9 +75,7 @@ void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const li
   Lettering lettering = {.family = theme->sans, .size = 0.055 * box.height, .anchor = ANCHOR_MIDDLE};
   const double room = 0.92 * box.width;
   for (int k = 0; k < 3; k++) lettering.size *= fmin(1, room / letter_measure(cr, &lettering, lines[k]).width);
-  theme_use(cr, theme->background, 0.85);
-  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
-  cairo_fill(cr);
+  box_fill(cr, box, theme->background, 0.85);
   theme_use(cr, theme->ink, 1);
   for (int k = 0; k < 3; k++)
     letter_draw(cr, &lettering, box.x + box.width / 2, box.y + box.height * (0.41 + 0.105 * k), lines[k]);

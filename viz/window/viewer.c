@@ -77,9 +77,7 @@ static double side_width(const Viewer *v) {
 }
 
 bool viewer_is_over_side(const Viewer *v) {
-  const Box b = v->controls.side;
-  return !viewer_is_covered(v) && b.width > 0 && v->mouse_x >= b.x && v->mouse_x < b.x + b.width && v->mouse_y >= b.y &&
-         v->mouse_y < b.y + b.height;
+  return !viewer_is_covered(v) && box_holds(v->controls.side, v->mouse_x, v->mouse_y);
 }
 
 void viewer_draw(Viewer *v, cairo_t *cr) {
@@ -110,17 +108,13 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
   const Box side = v->controls.side;
   if (side.width > 0 && side.height > 0) {
     cairo_save(cr);
-    cairo_rectangle(cr, side.x, side.y, side.width, side.height);
+    box_path(cr, side);
     cairo_clip(cr);
     v->side->draw(v->side->data, p, cr, side, v->controls.unit, viewer_theme(v));
     cairo_restore(cr);
   }
   controls_draw(&v->controls, p, cr, pointed);
   overlay_draw(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
-}
-
-static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
-  return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
 }
 
 void viewer_find_hover(Viewer *v) {
@@ -132,6 +126,6 @@ void viewer_find_hover(Viewer *v) {
   if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) && v->drag == DRAG_NONE &&
       !is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
-  if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;
+  if (!pen_is_same_hit(&hit, &v->hover)) v->is_dirty = true;
   v->hover = hit;
 }
