@@ -31,7 +31,8 @@ static inline double linear_light(uint8_t byte) {
 }
 
 static inline void linear_for(Colour colour, int eye, double seen[3]) {
-  const double rgb[3] = {linear_light(colour.red), linear_light(colour.green), linear_light(colour.blue)};
+  const double rgb[3] = {linear_light((uint8_t)(colour >> 16)), linear_light((uint8_t)(colour >> 8)),
+                         linear_light((uint8_t)colour)};
   for (int i = 0; i < 3; i++) {
     seen[i] = 0;
     for (int k = 0; k < 3; k++) seen[i] += vision[eye][i][k] * rgb[k];

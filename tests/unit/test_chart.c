@@ -202,8 +202,7 @@ TEST(test_plane) {
   cairo_surface_flush(page);
   const uint32_t *pixels = (const uint32_t *)(const void *)cairo_image_surface_get_data(page);
   Colour mark = theme_light.series[INK_BLUE];
-  uint32_t expected = (uint32_t)mark.red << 16 | (uint32_t)mark.green << 8 | mark.blue;
-  assert_int_equal(pixels[(int)y * 1280 + (int)x] & 0xffffff, expected);
+  assert_int_equal(pixels[(int)y * 1280 + (int)x] & 0xffffff, mark);
   cairo_destroy(cr);
   chart_free(&chart);
 }

@@ -32,12 +32,10 @@ typedef struct {
 static Colour pixel_of(const Page *page, int x, int y) {
   const unsigned char *p =
       cairo_image_surface_get_data(page->page) + y * cairo_image_surface_get_stride(page->page) + 4 * x;
-  return (Colour){p[2], p[1], p[0]};
+  return (Colour)(p[2] << 16 | p[1] << 8 | p[0]);
 }
 
 static double contrast_of(double a, double b) { return (fmax(a, b) + 0.05) / (fmin(a, b) + 0.05); }
-
-static bool is_same(Colour a, Colour b) { return a.red == b.red && a.green == b.green && a.blue == b.blue; }
 
 /* Which pixels of the page lie under a word: every second one of the box that its letters fill. */
 static void look_under(const Page *page, Word *word) {
@@ -51,13 +49,13 @@ static void look_under(const Page *page, Word *word) {
     for (int x = (int)word->x; x < word->x + word->width; x += 2) {
       if (x < 0 || y < 0 || x >= width || y >= height) continue;
       const Colour ground = pixel_of(page, x, y);
-      for (int eye = 0; eye < N_EYES && (n == 0 || !is_same(ground, last)); eye++)
+      for (int eye = 0; eye < N_EYES && (n == 0 || ground != last); eye++)
         contrast[eye] = contrast_of(luminance_for(ground, eye), luminance_for(word->ink, eye));
       for (int eye = 0; eye < N_EYES; eye++) {
         word->least[eye] = fmin(word->least[eye], contrast[eye]);
         n_poor[eye] += contrast[eye] < LEAST_CONTRAST;
       }
-      word->ground = word->ground * 31 + ground.red + 256u * ground.green + 65536u * ground.blue;
+      word->ground = word->ground * 31 + ground;
       last = ground;
       n++;
     }
@@ -74,7 +72,7 @@ static void take_word(void *data, cairo_t *cr, const LetterPiece *piece) {
   cairo_user_to_device(cr, &x, &y);
   cairo_user_to_device_distance(cr, &scale, &none);
   snprintf(word->text, sizeof word->text, "%s", piece->text);
-  word->ink = (Colour){(uint8_t)lround(255 * red), (uint8_t)lround(255 * green), (uint8_t)lround(255 * blue)};
+  word->ink = (Colour)(lround(255 * red) << 16 | lround(255 * green) << 8 | lround(255 * blue));
   word->size = piece->lettering->size * scale;
   word->x = x;
   word->y = y - 0.72 * word->size;
@@ -112,8 +110,8 @@ static void free_page(Page *page) {
 
 static int n_found;
 static void complain(const char *where, const char *what, const Word *word, double figure) {
-  print_message("%s: '%s' %s %.2f (ink %02x%02x%02x at %.0f, %.0f)\n", where, word->text, what, figure, word->ink.red,
-                word->ink.green, word->ink.blue, word->x, word->y);
+  print_message("%s: '%s' %s %.2f (ink %06x at %.0f, %.0f)\n", where, word->text, what, figure, word->ink, word->x,
+                word->y);
   n_found++;
 }
 

@@ -293,7 +293,7 @@ TEST(test_amber_tiles_are_at_work) {
       const SceneHit *h = &regions.regions[k].hit;
       if (h->kind != HIT_SLOT || h->tensor != IMPLIED_S || !now.slots[IMPLIED_S].is_filled) continue;
       const unsigned char *pixel = page + 4 * (640 * (int)(h->y + 5) + (int)(h->x + 5));
-      assert_int_equal(pixel[2] == amber.red && pixel[1] == amber.green && pixel[0] == amber.blue, is_named);
+      assert_int_equal(memcmp(pixel, &amber, 3) == 0, is_named);
       n[is_named]++;
     }
     free(page);

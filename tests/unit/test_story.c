@@ -216,11 +216,11 @@ TEST(answers_are_chosen) {
 static int pile_end(cairo_surface_t *page, const Theme *t) {
   const int width = cairo_image_surface_get_width(page), height = cairo_image_surface_get_height(page);
   const unsigned char *pixels = cairo_image_surface_get_data(page);
-  const unsigned char wanted[] = {t->waste.blue, t->waste.green, t->waste.red};
+  const Colour wanted = t->waste; /* lowest byte first, as pixels are */
   int right = -1;
   for (int y = height / 2; y < height * 4 / 5; y++)
     for (int x = right + 1; x < width / 2; x++)
-      if (memcmp(pixels + y * cairo_image_surface_get_stride(page) + 4 * x, wanted, 3) == 0) right = x;
+      if (memcmp(pixels + y * cairo_image_surface_get_stride(page) + 4 * x, &wanted, 3) == 0) right = x;
   return right;
 }
 

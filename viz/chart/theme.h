@@ -17,9 +17,7 @@
 
 #include <cairo.h>
 
-typedef struct {
-  uint8_t red, green, blue; /* sRGB */
-} Colour;
+typedef uint32_t Colour; /* sRGB, 0xRRGGBB */
 
 /* What a tile is doing, of scores or of any tensor, in memory or on chip: one language, also of the pages. What need
  * not move is `waste`. */

@@ -144,6 +144,12 @@ bool kernel_occupancy(const KernelLaunch *l, OccupancyRange *range) {
 
 /* ---- by keys ---- */
 
+static void open_object(const ReportSink *k, const char *key) { k->open_object(k->context, key); }
+
+static void end(const ReportSink *k) { k->close(k->context); }
+
+static void text(const ReportSink *k, const char *key, const char *value) { k->text(k->context, key, value); }
+
 static void whole(const ReportSink *k, const char *key, uint64_t value) { k->whole(k->context, key, value); }
 
 static void figure(const ReportSink *k, const char *key, double value) { /* JSON has no word for what is no number */
@@ -151,30 +157,30 @@ static void figure(const ReportSink *k, const char *key, double value) { /* JSON
 }
 
 static void open_kind(const ReportSink *k, const char *key, const char *kind) {
-  k->open_object(k->context, key);
-  k->text(k->context, "kind", kind);
+  open_object(k, key);
+  text(k, "kind", kind);
 }
 
 static void put_global(const ReportSink *k, const char *key, const PtxCounts *c) {
-  k->open_object(k->context, key);
+  open_object(k, key);
   whole(k, "requests", c->requests), whole(k, "sectors", c->sectors);
-  k->close(k->context);
+  end(k);
 }
 
 static void put_shared(const ReportSink *k, const char *key, const PtxCounts *c) {
-  k->open_object(k->context, key);
+  open_object(k, key);
   whole(k, "requests", c->requests), whole(k, "wavefronts", c->wavefronts), whole(k, "conflicts", c->conflicts);
-  k->close(k->context);
+  end(k);
 }
 
 static void put_launch(const KernelReport *r, const ReportSink *k) {
   const PtxLaunch *launch = &r->launch->launch;
-  k->text(k->context, "kernel", r->launch->name);
-  k->text(k->context, "entry", ptx_entry_name(r->launch->module, r->launch->entry));
+  text(k, "kernel", r->launch->name);
+  text(k, "entry", ptx_entry_name(r->launch->module, r->launch->entry));
   for (int which = 0; which < 2; which++) {
     k->open_array(k->context, which ? "block" : "grid");
     for (int d = 0; d < 3; d++) whole(k, NULL, (uint64_t)(which ? launch->block : launch->grid)[d]);
-    k->close(k->context);
+    end(k);
   }
   whole(k, "dynamic_shared_bytes", (uint64_t)launch->dynamic_shared_bytes);
   k->flag(k->context, "by_clang", r->launch->by_clang);
@@ -187,19 +193,19 @@ static void put_counts(const KernelReport *r, const ReportSink *k) {
                   store = kernel_counts(t, PTX_SHARED_STORE, PTX_SHARED_ATOMIC);
   open_kind(k, "global", "counted");
   put_global(k, "load", &load), put_global(k, "store", &t->by_kind[PTX_GLOBAL_STORE]), put_global(k, "reduce", &reduce);
-  k->close(k->context);
+  end(k);
   open_kind(k, "shared", "counted");
   put_shared(k, "load", &t->by_kind[PTX_SHARED_LOAD]), put_shared(k, "store", &store);
-  k->close(k->context);
+  end(k);
   open_kind(k, "local", "counted");
   put_global(k, "load", &t->by_kind[PTX_LOCAL_LOAD]), put_global(k, "store", &t->by_kind[PTX_LOCAL_STORE]);
-  k->close(k->context);
+  end(k);
   open_kind(k, "bulk", "counted");
   whole(k, "read_bytes", t->bulk_read_bytes), whole(k, "write_bytes", t->bulk_write_bytes);
-  k->close(k->context);
-  k->open_object(k->context, "branches");
+  end(k);
+  open_object(k, "branches");
   whole(k, "executed", t->branches), whole(k, "taken", t->taken_branches), whole(k, "divergent", t->divergent_branches);
-  k->close(k->context);
+  end(k);
 }
 
 static void put_caches(const KernelReport *r, const ReportSink *k) {
@@ -210,22 +216,22 @@ static void put_caches(const KernelReport *r, const ReportSink *k) {
   open_kind(k, "l1", "predicted");
   whole(k, "sectors_from_l2", t->l1_sectors_from_l2), whole(k, "reloaded_after_store", t->l1_reloaded_after_store);
   if (t->l1_load_sectors) figure(k, "hit_rate", (double)t->l1_hit_sectors / (double)t->l1_load_sectors);
-  k->close(k->context);
+  end(k);
   open_kind(k, "l2", "predicted");
-  k->text(k->context, "gpu", r->launch->gpu.name);
+  text(k, "gpu", r->launch->gpu.name);
   whole(k, "read_sectors", m->read_sectors);
   whole(k, "read_sectors_low", m->read_least_sectors), whole(k, "read_sectors_high", m->read_most_sectors);
   whole(k, "write_sectors", c->writes), whole(k, "reduce_sectors", c->reductions);
   whole(k, "fabric_sectors", c->fabric);
   k->flag(k->context, "in_parts", m->in_parts);
   if (c->reads) figure(k, "hit_rate", (double)c->hits / (double)c->reads);
-  k->close(k->context);
+  end(k);
   open_kind(k, "hbm", "predicted");
   whole(k, "read_bytes", read), whole(k, "read_bytes_high", read + c->partly_written * SECTOR_BYTES);
   whole(k, "write_bytes", c->hbm_writes * SECTOR_BYTES);
   whole(k, "write_bytes_high", (c->hbm_writes + c->dirty) * SECTOR_BYTES);
   whole(k, "least_read_bytes", t->distinct_pairs * PAIR_BYTES);
-  k->close(k->context);
+  end(k);
 }
 
 static void put_occupancy(const KernelReport *r, const ReportSink *k) {
@@ -234,27 +240,27 @@ static void put_occupancy(const KernelReport *r, const ReportSink *k) {
   open_kind(k, "occupancy", "bound");
   whole(k, "blocks_low", (uint64_t)o.least.ctas_per_sm), whole(k, "blocks_high", (uint64_t)o.most.ctas_per_sm);
   figure(k, "warps_low", o.least.warps_fraction), figure(k, "warps_high", o.most.warps_fraction);
-  k->text(k->context, "binds", occupancy_limit_name(o.most.binds));
-  k->close(k->context);
+  text(k, "binds", occupancy_limit_name(o.most.binds));
+  end(k);
 }
 
 static void put_line(const KernelReport *r, const ReportSink *k, const KernelLine *l) {
   const char *file = l->file ? ptx_source_file(r->launch->module, l->file) : NULL;
   if (file && r->launch->by_clang && l->file == kernel_main_file(r->launch)) /* clang saw a copy */
     file = r->launch->request->file;
-  k->open_object(k->context, NULL);
+  open_object(k, NULL);
   whole(k, "line", (uint64_t)l->line);
-  k->text(k->context, "file", file ? file : "");
-  k->text(k->context, "text", l->text);
-  k->open_object(k->context, "global");
+  text(k, "file", file ? file : "");
+  text(k, "text", l->text);
+  open_object(k, "global");
   put_global(k, "load", &l->load), put_global(k, "store", &l->store), put_global(k, "reduce", &l->reduce);
-  k->close(k->context);
-  k->open_object(k->context, "shared");
+  end(k);
+  open_object(k, "shared");
   put_shared(k, "load", &l->shared_load), put_shared(k, "store", &l->shared_store);
-  k->close(k->context);
+  end(k);
   put_global(k, "local", &l->local);
   whole(k, "asked_bytes", l->asked_bytes), whole(k, "warps", l->executed), whole(k, "lanes", l->lanes);
-  k->close(k->context);
+  end(k);
 }
 
 static void put_faults(const KernelReport *r, const ReportSink *k) {
@@ -264,13 +270,13 @@ static void put_faults(const KernelReport *r, const ReportSink *k) {
     const PtxInstruction at = ptx_instruction(r->launch->kernel, fault->pc);
     const int32_t other = fault->other_pc >= 0 ? ptx_instruction(r->launch->kernel, fault->other_pc).line : 0;
     open_kind(k, NULL, fault->kind);
-    k->text(k->context, "message", fault->message);
+    text(k, "message", fault->message);
     whole(k, "line", (uint64_t)(at.line ? at.line : at.ptx_line));
     whole(k, "count", fault->count);
     if (other) whole(k, "other_line", (uint64_t)other);
-    k->close(k->context);
+    end(k);
   }
-  k->close(k->context);
+  end(k);
 }
 
 static void put_output(const KernelReport *r, const ReportSink *k) {
@@ -280,8 +286,8 @@ static void put_output(const KernelReport *r, const ReportSink *k) {
     k->null(k->context, "output");
     return;
   }
-  k->open_object(k->context, "output");
-  k->text(k->context, "argument", r->launch->argument_names[r->launch->out]);
+  open_object(k, "output");
+  text(k, "argument", r->launch->argument_names[r->launch->out]);
   whole(k, "number", (uint64_t)r->launch->out);
   figure(k, "sum", s.sum), figure(k, "weighted_sum", s.weighted_sum), figure(k, "max", s.max);
   if (r->is_judged) {
@@ -290,13 +296,13 @@ static void put_output(const KernelReport *r, const ReportSink *k) {
   }
   if (r->is_judged && v->wrong >= 0) {
     whole(k, "wrong", (uint64_t)v->n_wrong);
-    k->open_object(k->context, "first_wrong");
+    open_object(k, "first_wrong");
     whole(k, "element", (uint64_t)v->wrong);
-    k->text(k->context, "by", r->wrong_by);
+    text(k, "by", r->wrong_by);
     figure(k, "is", v->is), figure(k, "should", v->should);
-    k->close(k->context);
+    end(k);
   }
-  k->close(k->context);
+  end(k);
 }
 
 Status kernel_report_put(const KernelReport *r, const ReportSink *k, Error *error) {
@@ -305,19 +311,19 @@ Status kernel_report_put(const KernelReport *r, const ReportSink *k, Error *erro
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
   char verdict[KERNEL_VERDICT_BYTES];
   kernel_report_verdict(r, lines, n, verdict);
-  k->text(k->context, "verdict", verdict);
+  text(k, "verdict", verdict);
   put_launch(r, k);
   put_counts(r, k);
   if (r->has_caches) put_caches(r, k);
   put_occupancy(r, k);
   k->open_array(k->context, "lines");
   for (int line = 0; line < n; line++) put_line(r, k, &lines[line]);
-  k->close(k->context);
+  end(k);
   put_faults(r, k);
   put_output(r, k);
   k->open_array(k->context, "notes");
-  for (int note = 0; note < r->launch->n_notes; note++) k->text(k->context, NULL, r->launch->notes[note]);
-  k->close(k->context);
+  for (int note = 0; note < r->launch->n_notes; note++) text(k, NULL, r->launch->notes[note]);
+  end(k);
   free(lines);
   return STATUS_OK;
 }

@@ -145,20 +145,16 @@ FlowPiece *flow_field(Flow *f, int widget, const char *text) {
 /* ---- Places ---------------------------------------------------------------------------------------------- */
 
 static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t) {
-  const Colour link = t->series_text[INK_BLUE];
-  Paragraph out = {.text = text_store_get(&f->store, p->text),
-                   .spans = f->spans + p->first_span,
-                   .n_spans = p->n_spans,
-                   .sans = t->sans,
-                   .mono = t->mono,
-                   .size = p->size * f->em * f->unit,
-                   .bold = p->bold,
-                   .fixed_width = p->kind == PIECE_CODE || p->kind == PIECE_FIELD,
-                   .code = {t->panel.red, t->panel.green, t->panel.blue},
-                   .link = {link.red, link.green, link.blue}};
-  if (p->kind == PIECE_TEXT && p->is_boxed)
-    memcpy(out.code, (uint8_t[]){t->background.red, t->background.green, t->background.blue}, 3);
-  return out;
+  return (Paragraph){.text = text_store_get(&f->store, p->text),
+                     .spans = f->spans + p->first_span,
+                     .n_spans = p->n_spans,
+                     .sans = t->sans,
+                     .mono = t->mono,
+                     .size = p->size * f->em * f->unit,
+                     .bold = p->bold,
+                     .fixed_width = p->kind == PIECE_CODE || p->kind == PIECE_FIELD,
+                     .code = p->kind == PIECE_TEXT && p->is_boxed ? t->background : t->panel,
+                     .link = t->series_text[INK_BLUE]};
 }
 
 static Paragraph cell_of(const Flow *f, const FlowCell *c, const Theme *t) {

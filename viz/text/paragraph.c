@@ -10,7 +10,12 @@ static void add(PangoAttrList *list, PangoAttribute *attribute, const ParagraphS
   pango_attr_list_insert(list, attribute);
 }
 
-static guint16 wide(uint8_t part) { return (guint16)(part * 257); }
+typedef PangoAttribute *Coloured(guint16 red, guint16 green, guint16 blue);
+
+static PangoAttribute *coloured(Coloured *attribute, uint32_t colour) {
+  return attribute((guint16)((colour >> 16) * 257), (guint16)((colour >> 8 & 255) * 257),
+                   (guint16)((colour & 255) * 257));
+}
 
 static PangoAttrList *attributes_of(const Paragraph *p) {
   PangoAttrList *list = pango_attr_list_new();
@@ -21,10 +26,9 @@ static PangoAttrList *attributes_of(const Paragraph *p) {
     if (s->look & LOOK_CODE) {
       add(list, pango_attr_family_new(p->mono), s);
       add(list, pango_attr_scale_new(0.92), s);
-      add(list, pango_attr_background_new(wide(p->code[0]), wide(p->code[1]), wide(p->code[2])), s);
+      add(list, coloured(pango_attr_background_new, p->code), s);
     }
-    if (s->look & LOOK_LINK)
-      add(list, pango_attr_foreground_new(wide(p->link[0]), wide(p->link[1]), wide(p->link[2])), s);
+    if (s->look & LOOK_LINK) add(list, coloured(pango_attr_foreground_new, p->link), s);
   }
   return list;
 }

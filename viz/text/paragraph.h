@@ -27,8 +27,8 @@ typedef struct {
   const char *sans, *mono;
   double size; /* of the em */
   bool bold, fixed_width;
-  bool right;               /* flush right */
-  uint8_t code[3], link[3]; /* ground of code, colour of links */
+  bool right;          /* flush right */
+  uint32_t code, link; /* ground of code, colour of links: 0xRRGGBB */
 } Paragraph;
 
 typedef struct {
