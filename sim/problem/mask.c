@@ -102,11 +102,13 @@ static PatternCells cells_of(const Mask *m, int64_t row0, int64_t row1, int64_t 
   return pattern_cells(m->pattern, row0, row1, col0, col1);
 }
 
-/* Whether a pair of the tile is in an allowed block and in the band: block row by block row, of which the band shows
- * one range of columns. */
+/* Whether a pair of the tile is in an allowed block and in the band: block row by block row of those that the band
+ * shows a column to, each of which it shows one range. */
 static bool blocks_meet_band(const Mask *m, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
   const int64_t block = m->pattern->block;
-  for (int64_t row = row0; row < row1;) {
+  const Band keys = band_transpose(&m->band);
+  row1 = min64(row1, band_columns(&keys, col1 - 1).end);
+  for (int64_t row = max64(row0, band_columns(&keys, col0).begin); row < row1;) {
     const int64_t end = min64(row1, (row / block + 1) * block);
     const int64_t c0 = max64(col0, band_columns(&m->band, row).begin),
                   c1 = min64(col1, band_columns(&m->band, end - 1).end);
@@ -191,16 +193,18 @@ static void add_tiles(MaskCount *c, Wide n, Wide rows, Wide cols) {
   c->area += rows * cols;
 }
 
-/* Row block by row block: its runs. */
+/* Row block by row block of those that see anything: its runs. */
 static MaskCount count_ranges(const Mask *m, const MaskTiles *t) {
+  const Span seeing = rows_seeing(m, t->cols.begin * t->B_c, edge(t->cols.end, t->B_c, m->band.cols));
+  const Span rows = overlap(t->rows, (Span){seeing.begin / t->B_r, ceil_div(seeing.end, t->B_r)});
   MaskCount c = {0};
-  for (int64_t i = t->rows.begin; i < t->rows.end; i++) {
+  for (int64_t i = rows.begin; i < rows.end; i++) {
     const Runs r = runs_of(m, t->B_r, t->B_c, i);
-    const Wide rows = wide(edge(i + 1, t->B_r, m->band.rows) - i * t->B_r);
+    const Wide height = wide(edge(i + 1, t->B_r, m->band.rows) - i * t->B_r);
     for (int k = 0; k < 2; k++) {
       const Span computed = overlap(r.computed[k], t->cols), full = overlap(r.full[k], t->cols);
       c.full += wide(full.end - full.begin);
-      add_tiles(&c, wide(computed.end - computed.begin), rows,
+      add_tiles(&c, wide(computed.end - computed.begin), height,
                 wide(edge(computed.end, t->B_c, m->band.cols) - edge(computed.begin, t->B_c, m->band.cols)));
     }
   }
