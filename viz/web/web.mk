@@ -75,13 +75,13 @@ $(WEB_LIB) $(WEB_WHOLE) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BU
 $(WEB_LIB) $(WEB_WHOLE): WEB_FLAGS += $(WEB_INCLUDE)
 $(BUILD)/wasm/lua/%.o: viz/web/lua_in_a_page.h
 	@mkdir -p $(@D)
-	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -include $< -c $(WEB_SOURCES)/lua/src/$*.c -o $@
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -Oz -std=gnu99 -include $< -c $(WEB_SOURCES)/lua/src/$*.c -o $@
 $(BUILD)/wasm/md4c/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
-	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -Oz -std=gnu99 -w -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
 $(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
-	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
+	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -Oz -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
 $(BUILD)/wasm/libpage.a: $(WEB_LIB)
 	$(call say,AR )rm -f $@ && $(WEB_AR) rc $@ $^
 $(WEB)/whole.wasm: $(WEB_BOTH) $(WEB_WHOLE) $(WEB_LIBRARIES) $(BUILD)/wasm/libpage.a
@@ -106,8 +106,9 @@ $(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
 $(WEB)/tilewalk.wasm: $(WEB_BOTH) $(WEB_SMALL) $(BUILD)/wasm/libpage.a
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $^ -o $@
-# What draws and reads is small rather than fast; what counts is fast.
-$(BUILD)/wasm/viz/%.o $(BUILD)/wasm/lessons/%.o: WEB_FLAGS += -Oz
+# What draws and reads is small rather than fast; what counts L2 and runs kernels is fast.
+$(patsubst %,$(BUILD)/wasm/%.o,viz/% lessons/% sim/% kernels/counters/%): WEB_FLAGS += -Oz
+$(patsubst %,$(BUILD)/wasm/sim/%.o,l2/% cache/%): WEB_FLAGS += -O2
 $(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
 $(WEB_PTX_HOT): WEB_FLAGS += -fno-unroll-loops -msimd128 $(WEB_PTX_FLAGS)
 $(WEB)/kernels.json: viz/web/kernels.py $(BUILD)/tilewalk $(wildcard viz/web/kernels/*.cu kernels/cuda/*.h)
