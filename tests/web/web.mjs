@@ -59,7 +59,7 @@ function comparePrimitives(got, wanted, what) {
 async function primitives(world) {
   const lines = SCENES.flatMap(scene => PROBLEMS.map(problem => `${problem} scene=${scene}`.trim()))
   const [width, height] = [1280, 720]
-  const output = execFileSync(`${build}/web_native`, [`${build}/web/assets.bundle`, width, height],
+  const output = execFileSync(`${build}/web_native`, [width, height],
     { input: lines.join('\n') + '\n', maxBuffer: 1 << 28, encoding: 'utf8' })
   const native = output.split(/^state /m).slice(1).map(part => {
     const head = part.indexOf('\n'), words = part.indexOf('\nwords\n')
@@ -1006,7 +1006,7 @@ async function firefox(world) {
   if (!program) return 'no Firefox (Debian: firefox-esr): left out'
   const browser = await Firefox.start(program)
   try {
-    const line = PROBLEMS[1], output = execFileSync(`${build}/web_native`, [`${build}/web/assets.bundle`, 1280, 720], { input: line + '\n', maxBuffer: 1 << 26, encoding: 'utf8' })
+    const line = PROBLEMS[1], output = execFileSync(`${build}/web_native`, [1280, 720], { input: line + '\n', maxBuffer: 1 << 26, encoding: 'utf8' })
     await browser.open(addressOf(world.server, 'see.html', line))
     await browser.until(`window.tilewalk?.hasPicture`)
     const list = await browser.value(`(() => { const { engine } = tilewalk

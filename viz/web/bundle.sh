@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes files one after another, each after a line with its name and its size: `viz/web/bundle.sh OUT FILE...`.
-# viz/web/web_assets.c reads it.
+# viz/web/page/engine.js reads it.
 set -eu
 out=$1
 shift

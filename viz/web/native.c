@@ -1,7 +1,7 @@
 /* The page's C, compiled as the program is: prints what a scene consists of, for the browser's to be compared with, and
  * for pages that show a picture before their program is there.
  *
- *     web_native BUNDLE WIDTH HEIGHT [framed] <states     a state line each
+ *     web_native WIDTH HEIGHT [framed] <states     a state line each
  *
  * For each: "state LINE", its SVG (viz/web/drawing.h), "words" and the description, "end". Text is
  * laid out by drawing_plain_measure, which needs no font. Framed: the scene as the page frames it, laid out by the
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/request/assets.h"
-#include "viz/web/web_assets.h"
 #include "viz/web/web_page.h"
 
 /* Advances of DejaVu Sans from ' ' to '~', in hundredths of the size; its bold is a tenth wider. */
@@ -42,14 +40,6 @@ const char *web_describe(void);
 const char *web_said(void);
 const char *web_error(void);
 
-static char *read_all(const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  char *bytes = malloc((size_t)16 << 20);
-  *length = file && bytes ? fread(bytes, 1, (size_t)16 << 20, file) : 0;
-  if (file) fclose(file);
-  return bytes;
-}
-
 static void print_picture(int width, int height, bool is_framed) {
   web_picture(width, height, !is_framed);
   char *printed = web_svg();
@@ -58,16 +48,13 @@ static void print_picture(int width, int height, bool is_framed) {
 }
 
 int main(int argc, char **argv) {
-  size_t length;
   char line[2048];
-  const bool is_framed = argc == 5 && strcmp(argv[4], "framed") == 0;
-  char *bundle = argc == 4 || is_framed ? read_all(argv[1], &length) : NULL;
-  if (!bundle || !web_assets_take(bundle, length)) {
-    fputs("web_native: usage: web_native BUNDLE WIDTH HEIGHT [framed] <states\n", stderr);
-    free(bundle);
+  const bool is_framed = argc == 4 && strcmp(argv[3], "framed") == 0;
+  if (argc != 3 && !is_framed) {
+    fputs("web_native: usage: web_native WIDTH HEIGHT [framed] <states\n", stderr);
     return 2;
   }
-  const int width = atoi(argv[2]), height = atoi(argv[3]);
+  const int width = atoi(argv[1]), height = atoi(argv[2]);
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
     const bool opened = web_open(line);
@@ -81,6 +68,5 @@ int main(int argc, char **argv) {
     }
     printf("words\n%send\n", is_framed ? web_said() : web_describe());
   }
-  free(bundle);
   return 0;
 }

@@ -37,10 +37,10 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def head(keys, name, address, extra_style):
+def head(keys, name, address):
     script = (PAGES / 'early.js').read_text(encoding='utf-8')
     sheets = keys.get('styles', 'tilewalk.css rooms.css').split()
-    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in sheets) + extra_style if 'inline' in keys else ''
+    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in sheets) if 'inline' in keys else ''
     program = '' if keys.get('engine') == 'no' else " 'wasm-unsafe-eval'"
     policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src 'self'{' ' + digest(style) if style else ''}; font-src 'self'; "
               "connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'")
@@ -69,14 +69,13 @@ def main():
     here = {'index.html': './'}.get(page.name, keys.get('room', page.name))
     mark = f'href="{here}"'
     places = {**{name: text.replace(mark, mark + ' aria-current="page"') for name, text in BLOCKS.items()}, **dict.fromkeys(('WHAT', 'WHY', 'MOVED', 'WHOLE', 'POSTER', 'TABLE'), '')}
-    style = ''
-    native = build / 'web_native', build / 'web/assets.bundle'
+    native = build / 'web_native'
     if '@PILES@' in body:
-        places['PILES'], style, _ = poster.posters(*native, *PILES)
+        places['PILES'], _ = poster.posters(native, *PILES)
     if page.name == 'see.html':
         first = re.search(r"^const FIRST = '(.*)'$", (PAGES / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
-        drawn, style, said = poster.posters(*native, first, POSTERS)
-        places.update(POSTER=f'<div id="poster" class="drawn" aria-hidden="true">{drawn}</div>', TABLE=', and under Numbers as a table', WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
+        drawn, said = poster.posters(native, first, POSTERS)
+        places.update(POSTER=f'<div id="poster" aria-hidden="true">{drawn}</div>', TABLE=', and under Numbers as a table', WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
     if '@LESSONS@' in body:
         places['LESSONS'] = (build / 'learn/list.txt').read_text(encoding='utf-8')
     while re.search('@[A-Z]+@', body):
@@ -84,7 +83,7 @@ def main():
     for short, whole in SHORT:
         body = re.sub(short, whole, body)
     kind = f' class="{keys["class"]}"' if 'class' in keys else ''
-    pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, address, style)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
+    pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, address)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
 
 
 main()

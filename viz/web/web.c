@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "viz/web/drawing.h"
-#include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 #include "viz/window/viewer.h"
@@ -56,8 +55,6 @@ double web_measure(void *data, double size, int style, const char *text) {
 }
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
-
-EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
 
 Status web_parse(const char *line, Request *request, Error *error) {
   *request = (Request){0};

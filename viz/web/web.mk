@@ -131,7 +131,7 @@ $(BUILD)/learn/list.txt: $(BUILD)/web_learn viz/web/learn.py $(wildcard lessons/
 	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< lessons/course $(WEB) $(@D)
 $(WEB_READ:%=$(WEB)/%.html): $(WEB)/%.html: $(BUILD)/learn/list.txt $(WEB_MAKERS)
 	@viz/web/pages.py $(BUILD)/learn/$*.html $@ $(BUILD) $(WEB_ADDRESS)
-$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle $(BUILD)/learn/list.txt
+$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB_ASSETS) $(BUILD)/learn/list.txt
 	@mkdir -p $(@D)
 	@viz/web/pages.py $< $@ $(BUILD) $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
@@ -149,7 +149,7 @@ $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 	@sed "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" $< >$@
 
 # The same C with gcc: pages have their first picture from it, and a test asks it the same things as the page.
-WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing web_assets)
+WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing)
 $(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 

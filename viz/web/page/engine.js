@@ -52,8 +52,15 @@ export class Engine {
     this.calls.free(at)
     return text
   }
+  // Files, each behind a line of its name and size (bundle.sh).
   take(bytes) {
-    return this.calls.web_assets(this.write(bytes), bytes.length)
+    for (let at = 0, end; at < bytes.length; at = end) {
+      const begin = bytes.indexOf(10, at) + 1
+      const [name, length] = decoder.decode(bytes.subarray(at, begin)).split(' ')
+      end = begin + Number(length)
+      if (!(end <= bytes.length)) throw new Error('a bundle of files is damaged')
+      this.call('web_asset', name, this.write(bytes.subarray(begin, end)), Number(length))
+    }
   }
 }
 
@@ -146,7 +153,6 @@ export async function load(program, bundles, ruler) {
   engine.it = new Engine(instance)
   engine.it.module = module
   instance.exports._initialize?.()
-  for (const bundle of fetched.slice(1))
-    if (!engine.it.take(new Uint8Array(await bundle))) throw new Error('a bundle of files is damaged')
+  for (const bundle of fetched.slice(1)) engine.it.take(new Uint8Array(await bundle))
   return engine.it
 }
