@@ -8,19 +8,19 @@ enum { CELL_BYTES = 512 };
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-/* Numbers with all their digits, in the claim's unit. */
+/* The k-th number in the claim's unit. */
+static double number_of_part(const ClaimPart *part, int k) {
+  const double number = verdict_in_unit(&part->claimed, &part->value, k);
+  return part->claimed.reciprocal ? 1 / number : number;
+}
+
+/* Numbers with all their digits. */
 static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
   const ExpressionValue *v = &part->value;
-  text[0] = '\0';
-  if (v->n == 0) {
-    verdict_computed_text(&part->claimed, v, text, CELL_BYTES);
-    return;
-  }
-  for (int k = 0; k < v->n; k++) {
-    const size_t used = strlen(text);
-    const double number = verdict_in_unit(&part->claimed, v, k);
-    snprintf(text + used, CELL_BYTES - used, "%s%.10g", k ? " " : "", part->claimed.reciprocal ? 1 / number : number);
-  }
+  size_t used = 0;
+  if (v->n == 0) verdict_computed_text(&part->claimed, v, text, CELL_BYTES);
+  for (int k = 0; k < v->n && used < CELL_BYTES; k++)
+    used += (size_t)snprintf(text + used, CELL_BYTES - used, "%s%.10g", k ? " " : "", number_of_part(part, k));
 }
 
 static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
@@ -32,10 +32,10 @@ static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
     char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
     exact_text(part, text);
     claims_why(claims, e, why, sizeof why);
-    put_cells(t, "sssssss", e->id, e->is_question ? "question" : "claim", (char[]){*e->text[CLAIM_ARTICLE].text, '\0'},
-              part->claimed.text, text, part->claimed.unit, verdict_name(e->verdict));
-    put_cells(t, "s", e->filled[e->is_question ? CLAIM_ASKS : CLAIM_SAYS]);
-    put_cells(t, "s", e->is_question ? e->filled[CLAIM_EVIDENCE] : why);
+    put_cells(t, "sssssssss", e->id, e->is_question ? "question" : "claim",
+              (char[]){*e->text[CLAIM_ARTICLE].text, '\0'}, part->claimed.text, text, part->claimed.unit,
+              verdict_name(e->verdict), e->filled[e->is_question ? CLAIM_ASKS : CLAIM_SAYS],
+              e->is_question ? e->filled[CLAIM_EVIDENCE] : why);
   }
 }
 
@@ -64,13 +64,14 @@ static void put_claimed(Document *d, const Claimed *c) {
 }
 
 /* Many numbers in the claim's unit: a list, {"low", "high"}, or [[size, value], ...] for a series. */
-static void put_many(Document *d, const ExpressionValue *v, const double *in_unit) {
+static void put_many(Document *d, const ClaimPart *part) {
+  const ExpressionValue *v = &part->value;
   const bool is_range = v->kind == EXPRESSION_RANGE, is_series = v->kind == EXPRESSION_SERIES;
   put_values(d, is_range ? "computed{" : "computed[");
   for (int k = 0; k < v->n; k++) {
     if (is_series) put_values(d, "[");
     if (is_series) put_number(d, NULL, v->at[k]);
-    put_number(d, !is_range ? NULL : k ? "high" : "low", in_unit[k]);
+    put_number(d, !is_range ? NULL : k ? "high" : "low", number_of_part(part, k));
     if (is_series) put_end(d);
   }
   put_end(d);
@@ -78,17 +79,12 @@ static void put_many(Document *d, const ExpressionValue *v, const double *in_uni
 
 static void put_computed(Document *d, const ClaimPart *part) {
   const ExpressionValue *v = &part->value;
-  double in_unit[EXPRESSION_NUMBERS_MAX];
-  for (int k = 0; k < v->n; k++) {
-    const double number = verdict_in_unit(&part->claimed, v, k);
-    in_unit[k] = part->claimed.reciprocal ? 1 / number : number;
-  }
   switch (v->kind) {
   case EXPRESSION_NONE: put_values(d, "computed:0"); return;
   case EXPRESSION_FLAG: put_values(d, "computed:b", v->flag); return;
   case EXPRESSION_TEXT: put_values(d, "computed:s", v->text); return;
-  case EXPRESSION_NUMBER: put_number(d, "computed", in_unit[0]); return;
-  default: put_many(d, v, in_unit);
+  case EXPRESSION_NUMBER: put_number(d, "computed", number_of_part(part, 0)); return;
+  default: put_many(d, part);
   }
 }
 
@@ -98,29 +94,18 @@ static void put_part(Document *d, const ClaimPart *part) {
   put_values(d, "unit:s", part->claimed.unit);
 }
 
-static void put_text(Document *d, const ClaimEntry *e, const char *key, ClaimText which) {
-  put_values(d, "%:s", key, e->filled[which]);
-}
-
 static void put_claim(Document *d, const Claims *claims, const ClaimEntry *e) {
   char why[CLAIMS_TEXT_BYTES];
   claims_why(claims, e, why, sizeof why);
   put_values(d, "{id:s verdict:s", e->id, verdict_name(e->verdict));
   put_part(d, claims_part(claims, e, 0));
-  put_values(d, "why:s", why);
-  put_text(d, e, "article", CLAIM_ARTICLE);
-  put_text(d, e, "says", CLAIM_SAYS);
-  put_end(d);
+  put_values(d, "why:s article:s says:s}", why, e->filled[CLAIM_ARTICLE], e->filled[CLAIM_SAYS]);
 }
 
 static void put_question(Document *d, const Claims *claims, const ClaimEntry *e) {
-  put_values(d, "{id:s", e->id);
-  put_text(d, e, "asks", CLAIM_ASKS);
-  put_text(d, e, "answer", CLAIM_ANSWER);
-  put_text(d, e, "article_says", CLAIM_ARTICLE_SAYS);
-  put_values(d, "verdict:s", verdict_name(e->verdict));
-  put_text(d, e, "evidence", CLAIM_EVIDENCE);
-  put_values(d, "parts[");
+  put_values(d, "{id:s asks:s answer:s article_says:s verdict:s evidence:s parts[", e->id, e->filled[CLAIM_ASKS],
+             e->filled[CLAIM_ANSWER], e->filled[CLAIM_ARTICLE_SAYS], verdict_name(e->verdict),
+             e->filled[CLAIM_EVIDENCE]);
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
     put_values(d, "{part:s verdict:s", part->name, verdict_name(part->judgement.verdict));
@@ -134,14 +119,9 @@ void check_fill(Document *d, const Claims *claims, const bool *chosen) {
   d->digits = 15;
   for (int questions = 0; questions < 2; questions++) {
     put_values(d, questions ? "questions[" : "claims[");
-    for (size_t k = 0; k < claims->n_entries; k++) {
-      const ClaimEntry *e = &claims->entries[k];
-      if (!chosen[k] || e->is_question != (questions == 1)) continue;
-      if (e->is_question)
-        put_question(d, claims, e);
-      else
-        put_claim(d, claims, e);
-    }
+    for (size_t k = 0; k < claims->n_entries; k++)
+      if (chosen[k] && claims->entries[k].is_question == questions)
+        (questions ? put_question : put_claim)(d, claims, &claims->entries[k]);
     put_end(d);
   }
   add_lines(d, claims, chosen);

@@ -18,16 +18,20 @@ static const struct {
     [VERDICT_WRONG] = {ROLE_BAD, "wrong"},
 };
 
-static void computed_text(const ClaimPart *part, char text[CELL_BYTES]) {
-  verdict_computed_text(&part->claimed, &part->value, text, CELL_BYTES);
-}
-
-/* "70.3 MB", "1 load", "true": with the unit where there is one. */
-static void with_unit(const ClaimPart *part, const char *number, char text[CELL_BYTES]) {
+/* "70.3 MB", "1 load", "true": a number with the unit where there is one. */
+static void add_unit(const ClaimPart *part, char text[CELL_BYTES]) {
   const char *unit = part->claimed.unit;
   size_t length = strlen(unit);
-  if (strcmp(number, "1") == 0 && length && unit[length - 1] == 's' && part->claimed.factor == 1) length--;
-  snprintf(text, CELL_BYTES, "%.400s%s%.*s", number, length ? " " : "", (int)length, unit);
+  const size_t used = strlen(text);
+  if (strcmp(text, "1") == 0 && length && unit[length - 1] == 's' && part->claimed.factor == 1) length--;
+  if (length) snprintf(text + used, CELL_BYTES - used, " %.*s", (int)length, unit);
+}
+
+/* What is printed, and what is computed. */
+static void both_texts(const ClaimPart *part, char printed[CELL_BYTES], char computed[CELL_BYTES]) {
+  snprintf(printed, CELL_BYTES, "%s", part->claimed.text);
+  verdict_computed_text(&part->claimed, &part->value, computed, CELL_BYTES);
+  add_unit(part, printed), add_unit(part, computed);
 }
 
 /* ---- Paragraphs -------------------------------------------------------------------------------------------------- */
@@ -50,31 +54,18 @@ static void print_labelled(Io *io, const char *label, TextRole role, const char 
 
 /* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
-static void count(const Claims *claims, const bool *chosen, bool questions, int n[VERDICT_COUNT], int *total) {
-  memset(n, 0, VERDICT_COUNT * sizeof *n);
-  *total = 0;
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    if (!chosen[k] || !e->is_computed || e->is_question != questions) continue;
-    n[e->verdict]++;
-    ++*total;
-  }
-}
-
 /* "63 claims: 26 hold, 16 round, ..." about the chosen entries. */
 static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
   for (int questions = 0; questions < 2; questions++) {
-    int n[VERDICT_COUNT], total;
-    char line[200];
-    count(claims, chosen, questions, n, &total);
-    snprintf(line, sizeof line, "%s: ", number_of(wide(total), questions ? "question" : "claim").text);
-    const char *separator = "";
-    for (int v = 0; v < VERDICT_COUNT; v++) {
-      if (!n[v]) continue;
-      snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d %s", separator, n[v], LOOK[v].count);
-      separator = ", ";
-    }
-    if (total) document_line(d, ROLE_PLAIN, "%s.", line);
+    int n[VERDICT_COUNT] = {0}, total = 0;
+    char line[200] = "";
+    for (const ClaimEntry *e = claims->entries; e < claims->entries + claims->n_entries; e++)
+      if (chosen[e - claims->entries] && e->is_computed && e->is_question == questions) n[e->verdict]++, total++;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+      if (n[v])
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d %s", *line ? ", " : "", n[v], LOOK[v].count);
+    if (total)
+      document_line(d, ROLE_PLAIN, "%s: %s.", number_of(wide(total), questions ? "question" : "claim").text, line);
   }
 }
 
@@ -82,7 +73,6 @@ static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
 
 /* A line an article: how many of its claims hold. */
 static void add_articles(Document *d, const Claims *claims, const bool *chosen) {
-  static const Verdict ORDER[] = {VERDICT_HOLDS, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG};
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "articles!|right>|rounded>|in a limit>|wrong>");
   for (size_t k = 0, next; k < claims->n_entries; k = next) {
     const char *section = claims->entries[k].section;
@@ -91,8 +81,7 @@ static void add_articles(Document *d, const Claims *claims, const bool *chosen) 
       if (chosen[next]) n[claims->entries[next].verdict]++, any++;
     if (!any) continue;
     table_text(t, ROLE_PLAIN, section);
-    for (size_t v = 0; v < sizeof ORDER / sizeof *ORDER; v++)
-      table_count(t, n[ORDER[v]] ? LOOK[ORDER[v]].role : ROLE_DIM, wide(n[ORDER[v]]));
+    for (int v = 0; v < VERDICT_COUNT; v++) table_count(t, n[v] ? LOOK[v].role : ROLE_DIM, wide(n[v]));
   }
 }
 
@@ -104,7 +93,7 @@ static void add_claims(Document *d, const Claims *claims, const bool *chosen, co
     if (!chosen[k]) continue;
     const ClaimPart *part = claims_part(claims, e, 0);
     char computed[CELL_BYTES];
-    computed_text(part, computed);
+    verdict_computed_text(&part->claimed, &part->value, computed, sizeof computed);
     put_cells(t, "ss@s~s", e->id, part->claimed.text, e->verdict == VERDICT_HOLDS ? ROLE_PLAIN : ROLE_ACCENT, computed,
               part->claimed.unit);
     table_format(t, LOOK[e->verdict].role, "%s %s", text_role_mark(style, LOOK[e->verdict].role),
@@ -116,10 +105,8 @@ static void add_claims(Document *d, const Claims *claims, const bool *chosen, co
 
 /* "the largest block: 185 rows said, 148 rows computed: wrong", "it fits: holds" */
 static void print_part(const ClaimPart *part, const char *name, const char *label, Io *io) {
-  char line[4 * CELL_BYTES], computed[CELL_BYTES], printed[CELL_BYTES], both[CELL_BYTES];
-  computed_text(part, computed);
-  with_unit(part, part->claimed.text, printed);
-  with_unit(part, computed, both);
+  char line[4 * CELL_BYTES], computed[CELL_BYTES], printed[CELL_BYTES];
+  both_texts(part, printed, computed);
   const Verdict verdict = part->judgement.verdict;
   const char *mark = text_role_mark(&io->style, LOOK[verdict].role), *outcome = verdict_name(verdict);
   if (part->claimed.kind == CLAIMED_FLAG)
@@ -127,7 +114,7 @@ static void print_part(const ClaimPart *part, const char *name, const char *labe
   else if (verdict == VERDICT_HOLDS)
     snprintf(line, sizeof line, "%s %s: %s, %s", mark, name, printed, outcome);
   else
-    snprintf(line, sizeof line, "%s %s: %s said, %s computed: %s", mark, name, printed, both, outcome);
+    snprintf(line, sizeof line, "%s %s: %s said, %s computed: %s", mark, name, printed, computed, outcome);
   print_labelled(io, label, LOOK[verdict].role, line);
 }
 
@@ -139,20 +126,15 @@ static void print_heading(const ClaimEntry *e, Io *io) {
   text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
 }
 
-static void print_text(const ClaimEntry *e, const char *label, TextRole role, ClaimText which, Io *io) {
-  print_labelled(io, label, role, e->filled[which]);
-}
-
 static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
   print_heading(e, io);
-  print_text(e, "asks", ROLE_PLAIN, CLAIM_ASKS, io);
-  print_text(e, "answer", ROLE_ACCENT, CLAIM_ANSWER, io);
-  print_text(e, "evidence", ROLE_PLAIN, CLAIM_EVIDENCE, io);
-  print_text(e, "article", ROLE_PLAIN, CLAIM_ARTICLE_SAYS, io);
+  print_labelled(io, "asks", ROLE_PLAIN, e->filled[CLAIM_ASKS]);
+  print_labelled(io, "answer", ROLE_ACCENT, e->filled[CLAIM_ANSWER]);
+  print_labelled(io, "evidence", ROLE_PLAIN, e->filled[CLAIM_EVIDENCE]);
+  print_labelled(io, "article", ROLE_PLAIN, e->filled[CLAIM_ARTICLE_SAYS]);
   for (int p = 0; p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
-    const char *name = part->name ? part->name : e->id;
-    print_part(part, name, p ? "" : "judged", io);
+    print_part(part, part->name ? part->name : e->id, p ? "" : "judged", io);
   }
 }
 
@@ -171,31 +153,24 @@ static void print_code(const ClaimPart *part, Io *io) {
   }
 }
 
-static void print_claim_in_full(const Claims *claims, const ClaimEntry *e, Io *io) {
+static void print_claim(const Claims *claims, const ClaimEntry *e, Io *io) {
   const ClaimPart *part = claims_part(claims, e, 0);
-  char computed[CELL_BYTES], text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
+  char computed[CELL_BYTES], printed[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
+  both_texts(part, printed, computed);
   print_heading(e, io);
-  print_text(e, "article", ROLE_PLAIN, CLAIM_ARTICLE, io);
-  print_text(e, "says", ROLE_PLAIN, CLAIM_SAYS, io);
-  with_unit(part, part->claimed.text, text);
-  print_labelled(io, "printed", ROLE_PLAIN, text);
-  computed_text(part, computed);
-  with_unit(part, computed, text);
-  print_labelled(io, "computed", ROLE_ACCENT, text);
+  print_labelled(io, "article", ROLE_PLAIN, e->filled[CLAIM_ARTICLE]);
+  print_labelled(io, "says", ROLE_PLAIN, e->filled[CLAIM_SAYS]);
+  print_labelled(io, "printed", ROLE_PLAIN, printed);
+  print_labelled(io, "computed", ROLE_ACCENT, computed);
   claims_why(claims, e, why, sizeof why);
   if (*why) print_labelled(io, e->verdict == VERDICT_HOLDS ? "remark" : "why", ROLE_PLAIN, why);
-  print_code(part, io);
 }
 
 static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!chosen[k]) continue;
-    if (!e->is_question) {
-      print_claim_in_full(claims, e, io);
-      continue;
-    }
-    print_question(claims, e, io);
+    (e->is_question ? print_question : print_claim)(claims, e, io);
     for (int p = 0; p < e->n_parts; p++) print_code(claims_part(claims, e, p), io);
   }
 }
