@@ -12,7 +12,6 @@
 #include "sim/base/utf8.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/cli/reply.h"
 #include "viz/request/request.h"
 #include "viz/export/output.h"
 #include "viz/paper/lesson_paper.h"
@@ -20,45 +19,17 @@
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { NAMES_MAX = 256, NAME_BYTES = 1024, EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
-
-typedef enum {
-  TASK_WALK = 0,
-  TASK_LIST,
-  TASK_LINT,
-  TASK_ANSWERS,
-  TASK_MOODLE,
-  TASK_TEACHER,
-  TASK_NEW,
-  TASK_SEEDS,
-  TASK_SUBMIT,
-  TASK_HANDOUT,
-  TASK_SLIDES,
-  TASK_COUNT
-} Task;
-
-typedef struct {
-  Task task;                          /* the one that is asked for: */
-  bool flags[TASK_COUNT];             /* by a switch, such as --lint, */
-  char named[TASK_COUNT][NAME_BYTES]; /* or with its argument, such as --answers FILE */
-  char names[NAMES_MAX][NAME_BYTES];
-  int n_names;
-  char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
-  char page[NAME_BYTES], gradescope[NAME_BYTES]; /* files about a class */
-  int variants;                                  /* of each question of an export */
-  bool trust_seeds, by_student, watches;
-  LessonSessionOptions walk;
-  OutputRequest output;
-  Shard shard;
-} LessonOptions;
+enum { EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
 
 /* ---- Options */
 
 static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
-  if (!*value || strlen(value) >= NAME_BYTES) return error_refuse(error, "the name of a lesson is empty or too long");
-  if (o->n_names == NAMES_MAX)
-    return error_refuse(error, "more than %d lessons at once; name fewer, or none for all of the course", NAMES_MAX);
+  if (!*value || strlen(value) >= LESSON_ARGUMENT_BYTES)
+    return error_refuse(error, "the name of a lesson is empty or too long");
+  if (o->n_names == LESSON_NAMES_MAX)
+    return error_refuse(error, "more than %d lessons at once; name fewer, or none for all of the course",
+                        LESSON_NAMES_MAX);
   memcpy(o->names[o->n_names++], value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -70,7 +41,7 @@ static Status find_task(LessonOptions *o, Error *error) {
     if (o->task)
       return error_refuse(error, "it does one thing at a time; give one of --list, --lint, --answers, --export-moodle, "
                                  "--handout, --slides, --submit, --teacher, --seeds and --new");
-    o->task = (Task)task;
+    o->task = (LessonAction)task;
   }
   return STATUS_OK;
 }
@@ -86,12 +57,11 @@ static void standing_text(const LessonStanding *s, const Lesson *lesson, char *t
     snprintf(text, size, "-");
 }
 
-static Status list(const OutputRequest *output, Io *io, Error *error) {
+static Status list(Document *d, Io *io, Error *error) {
   LessonFiles *files = NULL;
   LessonProgress progress = {0};
-  Document d = reply_new(output);
-  put_values(&d, "tilewalk-lessons:n", 1);
-  Table *t = put_table(&d, DOCUMENT_ALL, "lessons",
+  put_values(d, "tilewalk-lessons:n", 1);
+  Table *t = put_table(d, DOCUMENT_ALL, "lessons",
                        "lesson=name|title~=title|=idea|min>&minutes|=questions|=begun|=finished|=answered|"
                        "=right|progress");
   Status status = lesson_files(&files, error);
@@ -105,7 +75,7 @@ static Status list(const OutputRequest *output, Io *io, Error *error) {
     if (loaded == STATUS_NO_MEMORY) status = error_set(error, loaded, "%s", inner.message);
     if (status) break;
     if (loaded) { /* the others are still worth listing */
-      if (d.form == DOCUMENT_JSON) continue;
+      if (d->form == DOCUMENT_JSON) continue;
       put_cells(t, "s@s", files->names[k], ROLE_BAD, inner.message);
       table_rule(t);
       continue;
@@ -119,10 +89,9 @@ static Status list(const OutputRequest *output, Io *io, Error *error) {
     lesson_free(&lesson);
   }
   if (next) {
-    document_gap(&d);
-    document_line(&d, ROLE_PLAIN, "Next: tilewalk lesson %s", next);
+    document_gap(d);
+    document_line(d, ROLE_PLAIN, "Next: tilewalk lesson %s", next);
   }
-  status = reply_print(&d, status, io, error);
   lesson_progress_close(&progress);
   free(files);
   return status;
@@ -150,7 +119,7 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
   return linted;
 }
 
-static int lint(const LessonOptions *o, Io *io, Error *error) {
+static Status lint(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = NULL;
   int n_findings = 0, n = 0;
   Status status = STATUS_OK;
@@ -159,16 +128,17 @@ static int lint(const LessonOptions *o, Io *io, Error *error) {
   for (; n < n_lessons && !status; n++)
     status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
   free(files);
-  if (status) return EXIT_BAD_REQUEST;
-  fprintf(io->out, "%s, %s\n", number_of(wide(n), "lesson").text, number_of(wide(n_findings), "finding").text);
-  return n_findings ? EXIT_DIFFERS : EXIT_DONE;
+  if (!status)
+    fprintf(io->out, "%s, %s\n", number_of(wide(n), "lesson").text, number_of(wide(n_findings), "finding").text);
+  io->differs = n_findings > 0;
+  return status;
 }
 
 /* ---- A new lesson */
 
 /* To NAME.md. */
 static Status write_template(const char *name, Io *io, Error *error) {
-  char target[NAME_BYTES + 8], *buffer;
+  char target[LESSON_ARGUMENT_BYTES + 8], *buffer;
   size_t length;
   struct stat there;
   FileWrite file;
@@ -270,18 +240,6 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   return status;
 }
 
-static int grade_class(const LessonOptions *o, Io *io, Error *error) {
-  const ClassRules rules = {
-      .key = *o->key ? o->key : NULL, .seed = o->walk.has_seed ? o->walk.seed : 1, .trust_seeds = o->trust_seeds};
-  const LessonClass class = {.answers = o->named[TASK_ANSWERS],
-                             .roster = o->roster,
-                             .page = o->page,
-                             .gradescope = o->gradescope,
-                             .by_student = o->by_student,
-                             .shard = o->shard};
-  return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
-}
-
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
   const char *to = o->named[TASK_HANDOUT];
@@ -330,24 +288,21 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-static int run_lesson(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   LessonOptions *o = options;
   if (shard_check(&o->shard, &o->output, error) || find_task(o, error) || check_teaching(o, error))
-    return EXIT_BAD_REQUEST;
-  if (o->task == TASK_LINT) return lint(o, io, error);
-  if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
-  Status status;
-  if (o->task == TASK_NEW)
-    status = write_template(o->named[TASK_NEW], io, error);
-  else if (o->task == TASK_SEEDS)
-    status = lesson_print_seeds(o->named[TASK_SEEDS], o->key, &o->output, io, error);
-  else if (o->task == TASK_SUBMIT && !o->n_names)
-    status = lesson_submit(NULL, o->student, o->named[TASK_SUBMIT], io, error);
-  else if (o->task == TASK_LIST || !o->n_names)
-    status = list(&o->output, io, error);
-  else
-    status = run_one(o, io, error);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+    return error->status;
+  const char *named = o->named[o->task];
+  switch (o->task) {
+  case TASK_LINT: return lint(o, io, error);
+  case TASK_ANSWERS: return lesson_grade(o, d, io, error);
+  case TASK_NEW: return write_template(named, io, error);
+  case TASK_SEEDS: return lesson_list_seeds(named, o->key, d, io, error);
+  case TASK_LIST: return list(d, io, error);
+  default: break;
+  }
+  if (o->n_names) return run_one(o, io, error);
+  return o->task == TASK_SUBMIT ? lesson_submit(NULL, o->student, named, io, error) : list(d, io, error);
 }
 
 static const Option LESSON_OPTIONS[] = {
@@ -465,5 +420,5 @@ const Command COMMAND_LESSON = {
     .sets = SETS,
     .choices = "@lessons",
     .set_positional = add_name,
-    .run = run_lesson,
+    .answer = answer,
 };

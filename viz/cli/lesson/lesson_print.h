@@ -6,9 +6,44 @@
 #include "lessons/engine/lesson_export.h"
 #include "lessons/engine/lesson_lint.h"
 #include "viz/cli/shard.h"
+#include "viz/document/document.h"
 #include "viz/cli/io.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/request/request.h"
+
+/* ---- What is asked for */
+
+enum { LESSON_NAMES_MAX = 256, LESSON_ARGUMENT_BYTES = 1024 };
+
+typedef enum {
+  TASK_WALK = 0,
+  TASK_LIST,
+  TASK_LINT,
+  TASK_ANSWERS,
+  TASK_MOODLE,
+  TASK_TEACHER,
+  TASK_NEW,
+  TASK_SEEDS,
+  TASK_SUBMIT,
+  TASK_HANDOUT,
+  TASK_SLIDES,
+  TASK_COUNT
+} LessonAction;
+
+typedef struct {
+  LessonAction task;                             /* the one that is asked for: */
+  bool flags[TASK_COUNT];                        /* by a switch, such as --lint, */
+  char named[TASK_COUNT][LESSON_ARGUMENT_BYTES]; /* or with its argument, such as --answers FILE */
+  char names[LESSON_NAMES_MAX][LESSON_ARGUMENT_BYTES];
+  int n_names;
+  char key[LESSON_ARGUMENT_BYTES], student[LESSON_ARGUMENT_BYTES], roster[LESSON_ARGUMENT_BYTES];
+  char page[LESSON_ARGUMENT_BYTES], gradescope[LESSON_ARGUMENT_BYTES]; /* files about a class */
+  int variants;                                                        /* of each question of an export */
+  bool trust_seeds, by_student, watches;
+  LessonSessionOptions walk;
+  OutputRequest output;
+  Shard shard;
+} LessonOptions;
 
 /* ---- Hooks of --lint */
 
@@ -38,18 +73,9 @@ Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, 
 
 /* ---- Other ways out */
 
-typedef struct {
-  const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
-  const char *roster;            /* a file with a name a line; "": none */
-  const char *page, *gradescope; /* files to write; "": none */
-  bool by_student;               /* print a row a student instead of one an answer */
-  Shard shard;                   /* of the answers */
-} LessonClass;
-
-/* Grades what a class handed in. Without a `lesson` (a name or a file) every row names one that comes with
- * Tilewalk. Of `rules` only key and seeds are read. The exit status: 1 when a row could not be graded. */
-int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
-                      const OutputRequest *output, Io *io, Error *error);
+/* Grades what a class handed in. Without the name of a lesson every row names one that comes with Tilewalk.
+ * io->differs: a row could not be graded. */
+Status lesson_grade(const LessonOptions *options, Document *document, Io *io, Error *error);
 
 /* Writes what a student hands in: the first answers of a lesson, or with NULL of all that were begun, with the name and
  * the number that drew them. `to`: a file, a folder, in which the file has the student's name, or - for the output. */
@@ -65,6 +91,6 @@ Status lesson_handouts(const Lesson *lesson, const char *roster, const char *key
 uint64_t lesson_student_seed(const char *key, const char *student);
 
 /* The seed of each student under the class's key; `path` holds a name a line. */
-Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);
+Status lesson_list_seeds(const char *path, const char *key, Document *document, Io *io, Error *error);
 
 #endif

@@ -15,14 +15,13 @@
 #include "sim/base/utf8.h"
 #include "viz/cli/lesson/class_names.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/cli/reply.h"
 #include "viz/export/output.h"
 #include "viz/text/print.h"
 
 typedef struct {
   char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
   int n_rows, n_right, n_counted, n_errors, n_conflicts;
-  int n_asked; /* class_report_n_asked */
+  int n_asked; /* as n_asked_of says */
   bool is_unknown;
 } ClassScore;
 
@@ -38,12 +37,18 @@ typedef struct {
 } Counted;
 
 typedef struct {
+  Table *students, *answers;
+  ClassScore *score; /* one a student, in the order of the roster, then of the rows */
+  size_t n_scores, capacity;
+  GHashTable *by_name;                   /* who: 1 + the index of the score */
   GPtrArray *questions, *misconceptions; /* in the order in which they came */
   GHashTable *counted;                   /* all of these, by whose they are and their keys */
   GString *unmarked;                     /* rows of HTML */
   GHashTable *tested;                    /* keys of the questions with a test */
   json_t *tests;                         /* NULL: no memory */
-} ClassReport;
+  ClassSum sum;
+  FILE *err; /* what could not be graded is named there, too */
+} Report;
 
 static void counted_free(void *item) {
   Counted *c = item;
@@ -56,7 +61,7 @@ static void counted_free(void *item) {
 
 static GPtrArray *counter_new(void) { return g_ptr_array_new_with_free_func(counted_free); }
 
-static Counted *find(ClassReport *report, GPtrArray *counter, const char *lesson, const char *id, const char *key,
+static Counted *find(Report *report, GPtrArray *counter, const char *lesson, const char *id, const char *key,
                      const char *text) {
   char *whole = g_strdup_printf("%p\n%s\n%s\n%s", (void *)counter, lesson, id, key);
   Counted *c = g_hash_table_lookup(report->counted, whole);
@@ -73,11 +78,9 @@ static Counted *find(ClassReport *report, GPtrArray *counter, const char *lesson
 
 static GHashTable *keys_new(void) { return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL); }
 
-static ClassReport class_report_new(void) {
-  return (ClassReport){counter_new(), counter_new(), keys_new(), g_string_new(NULL), keys_new(), json_array()};
-}
-
-static void class_report_free(ClassReport *report) {
+static void report_free(Report *report) {
+  free(report->score);
+  g_hash_table_destroy(report->by_name);
   g_ptr_array_free(report->questions, TRUE);
   g_ptr_array_free(report->misconceptions, TRUE);
   g_string_free(report->unmarked, TRUE);
@@ -87,7 +90,7 @@ static void class_report_free(ClassReport *report) {
 }
 
 /* What a teacher should know of a student, made in `text` or constant. */
-static const char *class_score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES]) {
+static const char *score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES]) {
   if (s->is_unknown) return "not on the roster";
   if (s->n_rows == 0) return "has handed in nothing";
   if (!*s->who) return "answers without a name";
@@ -118,7 +121,7 @@ static char *without_figures(const char *text) {
   return g_string_free(words, FALSE);
 }
 
-static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
+static void take_wrong(Report *report, Counted *question, const ClassRow *row) {
   char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1),
        *words = without_figures(row->remark);
   find(report, question->wrong, "", "", small, answer)->n++;
@@ -130,7 +133,7 @@ static void take_wrong(ClassReport *report, Counted *question, const ClassRow *r
 }
 
 /* A test of one point; one without a mark only where its question has none yet. */
-static void add_test(ClassReport *report, const char *lesson, const char *id, bool counts, bool is_right,
+static void add_test(Report *report, const char *lesson, const char *id, bool counts, bool is_right,
                      const char *output) {
   if (!g_hash_table_add(report->tested, g_strconcat(lesson, "\n", id, NULL)) && !counts) return;
   char *name = g_strconcat(lesson, *lesson && *id ? ": " : "", id, NULL);
@@ -140,7 +143,7 @@ static void add_test(ClassReport *report, const char *lesson, const char *id, bo
 }
 
 /* Takes a graded row. */
-static void class_report_take(ClassReport *report, const ClassRow *row) {
+static void count_answer(Report *report, const ClassRow *row) {
   const bool is_conflict = strcmp(row->verdict, "conflict") == 0,
              is_lost = row->is_error || is_conflict || strcmp(row->verdict, "unknown") == 0;
   if (is_lost) {
@@ -164,7 +167,7 @@ static void class_report_take(ClassReport *report, const ClassRow *row) {
 
 /* Questions that a student is asked: all that are marked of `lesson` (NULL: none is named), or all that anybody of the
  * class answered, whichever is more. To leave one out makes no share larger. */
-static int class_report_n_asked(const ClassReport *report, const Lesson *lesson) {
+static int n_asked_of(const Report *report, const Lesson *lesson) {
   const int answered = (int)report->questions->len, marked = lesson ? lesson_n_counted(lesson) : 0;
   return answered > marked ? answered : marked;
 }
@@ -201,15 +204,14 @@ static void put_share(GString *page, int n, int of) {
     g_string_append(page, "<td class=\"n\">-</td>");
 }
 
-static void put_students(GString *page, const ClassScore *scores, size_t n_scores) {
+static void put_students(GString *page, const Report *report) {
   g_string_append(page, "<h2>Students</h2>\n<table>\n<tr><th>Student</th><th class=\"n\">Right at the first try</th>"
                         "<th class=\"n\">Answered</th><th class=\"n\">Share of those asked</th><th>Remark</th></tr>\n");
-  for (size_t k = 0; k < n_scores; k++) {
-    const ClassScore *s = &scores[k];
+  for (const ClassScore *s = report->score; s < report->score + report->n_scores; s++) {
     char remark[CLASS_REMARK_BYTES];
     put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->name, s->n_right, s->n_counted);
     put_share(page, s->n_right, s->n_rows ? s->n_asked : 0);
-    put(page, "<td>%s</td></tr>\n", class_score_remark(s, remark));
+    put(page, "<td>%s</td></tr>\n", score_remark(s, remark));
   }
   g_string_append(page, "</table>\n");
 }
@@ -274,8 +276,8 @@ static Status write_text(const char *path, const char *text, size_t length, Erro
 }
 
 /* One page: students with the score of their first tries, questions, misconceptions, and rows without a mark. */
-static Status class_report_write_html(const ClassReport *report, const ClassScore *scores, size_t n_scores,
-                                      const ClassSum *sum, const char *path, Error *error) {
+static Status write_html(const Report *report, const char *path, Error *error) {
+  const ClassSum *sum = &report->sum;
   GString *page = g_string_new(HEAD);
   put(page,
       "<p>%d of %d answers right at the first try. Predictions do not count, nor do %d in conflict, %d not on the "
@@ -284,7 +286,7 @@ static Status class_report_write_html(const ClassReport *report, const ClassScor
   put_questions(page, report->questions); /* what to talk about comes first */
   put_misconceptions(page, report->misconceptions);
   g_string_append(page, "<details>\n<summary>Students, by name</summary>\n"); /* folded: the page is shown to a class */
-  put_students(page, scores, n_scores);
+  put_students(page, report);
   if (report->unmarked->len)
     g_string_append_printf(
         page,
@@ -300,7 +302,7 @@ static Status class_report_write_html(const ClassReport *report, const ClassScor
 /* ---- Gradescope */
 
 /* What is asked and nobody answered. */
-static void add_unanswered(ClassReport *report, const Lesson *lesson) {
+static void add_unanswered(Report *report, const Lesson *lesson) {
   for (guint k = 0; k < report->questions->len; k++) {
     const Counted *q = g_ptr_array_index(report->questions, k);
     add_test(report, q->lesson, q->id, false, false, "Not answered.");
@@ -313,10 +315,9 @@ static void add_unanswered(ClassReport *report, const Lesson *lesson) {
 /* Gradescope's results.json: a test a question, one point each; what `lesson` (may be NULL) asks and nobody answered is
  * 0 of 1. STATUS_BAD_REQUEST where the rows are of several students: Gradescope grades one hand-in at a time.
  * Source: gradescope-autograders.readthedocs.io, "Autograder Specifications". */
-static Status class_report_write_gradescope(ClassReport *report, const Lesson *lesson, const ClassScore *scores,
-                                            size_t n_scores, const ClassSum *sum, const char *path, Error *error) {
+static Status write_gradescope(Report *report, const Lesson *lesson, const char *path, Error *error) {
   int n_students = 0;
-  for (size_t k = 0; k < n_scores; k++) n_students += scores[k].n_rows > 0;
+  for (size_t k = 0; k < report->n_scores; k++) n_students += report->score[k].n_rows > 0;
   if (n_students > 1)
     return error_refuse(
         error,
@@ -325,7 +326,7 @@ static Status class_report_write_gradescope(ClassReport *report, const Lesson *l
         n_students);
   add_unanswered(report, lesson);
   json_t *results =
-      json_pack("{s:i, s:s, s:O}", "score", sum->n_right, "test_output_format", "text", "tests", report->tests);
+      json_pack("{s:i, s:s, s:O}", "score", report->sum.n_right, "test_output_format", "text", "tests", report->tests);
   char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL;
   const Status status = text ? write_text(path, text, strlen(text), error)
                              : error_set(error, STATUS_NO_MEMORY, "no memory for the results");
@@ -335,15 +336,6 @@ static Status class_report_write_gradescope(ClassReport *report, const Lesson *l
 }
 
 /* ---- What is printed ---- */
-
-typedef struct {
-  Table *students, *answers;
-  ClassScore *score; /* one a student, in the order of the roster, then of the rows */
-  size_t n_scores, capacity;
-  GHashTable *by_name; /* who: 1 + the index of the score */
-  ClassReport files;
-  FILE *err; /* what could not be graded is named there, too */
-} Report;
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
  * apostrophe in front makes it text. A plain number stays one. */
@@ -389,13 +381,13 @@ static Status count_row(Report *report, const ClassRow *row) {
 
 static void add_scores(const Report *report, const Lesson *lesson) {
   Table *t = report->students;
-  const int n_asked = class_report_n_asked(&report->files, lesson);
+  const int n_asked = n_asked_of(report, lesson);
   for (size_t k = 0; k < report->n_scores; k++) {
     ClassScore *s = &report->score[k];
     s->n_asked = n_asked;
     char text[CLASS_REMARK_BYTES];
     add_stranger(t, s->name);
-    put_cells(t, "*dds", (int64_t)s->n_right, (int64_t)s->n_counted, class_score_remark(s, text));
+    put_cells(t, "*dds", (int64_t)s->n_right, (int64_t)s->n_counted, score_remark(s, text));
   }
 }
 
@@ -405,7 +397,7 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = report->answers;
   if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
-  class_report_take(&report->files, row);
+  count_answer(report, row);
   if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
     text_say(report->err, "tilewalk lesson: %s\n", row->remark);
   else if (row->is_error)
@@ -426,9 +418,8 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
 }
 
 static void put_sums(Document *d, const ClassSum *sum) {
-  put_values(d, "right:i counted:i errors:i conflicts:i unknown:i unanswered:i", (int64_t)sum->n_right,
-             (int64_t)sum->n_counted, (int64_t)sum->n_errors, (int64_t)sum->n_conflicts, (int64_t)sum->n_unknown,
-             (int64_t)sum->n_unanswered);
+  put_values(d, "right:n counted:n errors:n conflicts:n unknown:n unanswered:n", sum->n_right, sum->n_counted,
+             sum->n_errors, sum->n_conflicts, sum->n_unknown, sum->n_unanswered);
 }
 
 static void add_sums(Document *d, const ClassSum *sum) {
@@ -489,8 +480,7 @@ static Status read_folder(Submission *submission, const char *path, struct diren
   return status;
 }
 
-static Status grade(const char *path, const Shard *shard, ClassRules *rules, Report *report, ClassSum *sum,
-                    Error *error) {
+static Status grade(const char *path, const Shard *shard, ClassRules *rules, Report *report, Error *error) {
   Submission submission = {0};
   struct dirent **files;
   if (strcmp(path, "-") == 0) path = "/dev/stdin";
@@ -498,7 +488,7 @@ static Status grade(const char *path, const Shard *shard, ClassRules *rules, Rep
   Status status = n < 0 ? read_file(&submission, path, error) : read_folder(&submission, path, files, n, error);
   if (shard->parts) shard_slice(shard, submission.n_rows, &rules->first, &rules->end);
   if (!status && (!shard->parts || rules->first < rules->end))
-    status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
+    status = lesson_class_grade(&submission, rules, take_row, report, &report->sum, error);
   submission_free(&submission);
   if (!status) add_scores(report, rules->lesson);
   return status;
@@ -506,77 +496,62 @@ static Status grade(const char *path, const Shard *shard, ClassRules *rules, Rep
 
 /* ---- Grading a class */
 
-static Status take_roster(Report *report, const ClassRoster *roster, Error *error) {
-  for (size_t k = 0; k < roster->n; k++)
-    if (!find_score(report, roster->names[k])) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
-  return STATUS_OK;
-}
-
-/* The files that were asked for. */
-static Status write_files(Report *report, const LessonClass *class, const Lesson *lesson, const ClassSum *sum,
-                          Error *error) {
-  Status status = STATUS_OK;
-  if (*class->gradescope)
-    status = class_report_write_gradescope(&report->files, lesson, report->score, report->n_scores, sum,
-                                           class->gradescope, error);
-  if (!status && *class->page)
-    status = class_report_write_html(&report->files, report->score, report->n_scores, sum, class->page, error);
-  return status;
-}
-
-int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
-                      const OutputRequest *output, Io *io, Error *error) {
+Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
   Lesson named = {0};
   ClassNames names = {0};
   char lesson_path[ASSETS_PATH_BYTES];
-  ClassRules own = *rules;
-  ClassSum sum = {0};
-  Document d = reply_new(output);
-  put_values(&d, "tilewalk-grades:n", 1);
-  put_sums(&d, &sum); /* their places; the values follow */
-  Report report = {.students = put_table(&d, class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON, "students",
+  put_values(d, "tilewalk-grades:n", 1);
+  put_sums(d, &(ClassSum){0}); /* their places; the values follow */
+  Report report = {.students = put_table(d, o->by_student ? DOCUMENT_ALL : DOCUMENT_JSON, "students",
                                          "student=student|right>=right|counted>=counted|remark~=remark"),
-                   .answers = put_table(&d, class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL, "answers",
+                   .answers = put_table(d, o->by_student ? DOCUMENT_JSON : DOCUMENT_ALL, "answers",
                                         "=file|=line|student=student|lesson=lesson|=seed|id=id|answer~=answer|"
                                         "verdict=verdict|=counts|remark~=remark"),
                    .by_name = keys_new(),
-                   .files = class_report_new(),
+                   .questions = counter_new(),
+                   .misconceptions = counter_new(),
+                   .counted = keys_new(),
+                   .unmarked = g_string_new(NULL),
+                   .tested = keys_new(),
+                   .tests = json_array(),
                    .err = io->err};
-  Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
-  if (!status && *class->roster) status = class_names_read(&names, class->roster, io, error);
+  Status status = o->n_names ? lesson_load(o->names[0], &named, lesson_path, error) : STATUS_OK;
+  if (!status && *o->roster) status = class_names_read(&names, o->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
-  if (!status) status = take_roster(&report, &roster, error);
-  own.roster = *class->roster ? &roster : NULL;
-  own.fold = class_fold_name;
-  own.lesson = lesson ? &named : NULL;
-  own.load = load_by_name;
-  own.limits = &LESSON_LIMITS;
-  if (!status) status = grade(class->answers, &class->shard, &own, &report, &sum, error);
-  if (!status) status = write_files(&report, class, own.lesson, &sum, error);
-  put_sums(&d, &sum);
-  add_sums(&d, &sum);
-  if (class->shard.part > 1) document_continues(&d);
-  status = reply_print(&d, status, io, error);
-  free(report.score);
-  class_report_free(&report.files);
-  g_hash_table_destroy(report.by_name);
+  for (size_t k = 0; k < roster.n && !status; k++)
+    if (!find_score(&report, roster.names[k])) status = error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  ClassRules rules = {.lesson = o->n_names ? &named : NULL,
+                      .load = load_by_name,
+                      .limits = &LESSON_LIMITS,
+                      .key = *o->key ? o->key : NULL,
+                      .seed = o->walk.has_seed ? o->walk.seed : 1,
+                      .trust_seeds = o->trust_seeds,
+                      .fold = class_fold_name,
+                      .roster = *o->roster ? &roster : NULL};
+  if (!status) status = grade(o->named[TASK_ANSWERS], &o->shard, &rules, &report, error);
+  if (!status && *o->gradescope) status = write_gradescope(&report, rules.lesson, o->gradescope, error);
+  if (!status && *o->page) status = write_html(&report, o->page, error);
+  put_sums(d, &report.sum);
+  add_sums(d, &report.sum);
+  if (o->shard.part > 1) document_continues(d);
+  io->differs = report.sum.n_errors > 0;
+  report_free(&report);
   class_names_free(&names);
   lesson_free(&named);
-  return status ? EXIT_BAD_REQUEST : sum.n_errors ? EXIT_DIFFERS : EXIT_DONE;
+  return status;
 }
 
 /* ---- Seeds of a class */
 
-Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
+Status lesson_list_seeds(const char *path, const char *key, Document *d, Io *io, Error *error) {
   ClassNames names = {0};
-  Status status = class_names_read(&names, path, io, error);
-  Document d = reply_new(output);
-  put_values(&d, "tilewalk-seeds:n", 1);
-  Table *t = put_table(&d, DOCUMENT_ALL, "seeds", "student=student|seed>=seed");
+  const Status status = class_names_read(&names, path, io, error);
+  put_values(d, "tilewalk-seeds:n", 1);
+  Table *t = put_table(d, DOCUMENT_ALL, "seeds", "student=student|seed>=seed");
   for (size_t k = 0; k < names.n && !status; k++) {
     add_stranger(t, names.names[k]);
     table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
   }
   class_names_free(&names);
-  return reply_print(&d, status, io, error);
+  return status;
 }
