@@ -150,7 +150,7 @@ static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPar
   int64_t sequences = 0;
   for (int64_t k = 0; k < n; k++) sequences += parts[k].count;
   Lengths *all = malloc(sizeof *all + (size_t)sequences * sizeof *all->lengths);
-  if (!all) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", sequences);
+  if (!all) return error_no_memory(error, "for %" PRId64 " lengths", sequences);
   all->n = 0;
   for (int64_t k = 0; k < n; k++)
     for (int64_t c = 0; c < parts[k].count; c++) all->lengths[all->n++] = keys_seen(g, &parts[k]);

@@ -255,7 +255,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
-  return error_set(error, status, "%s", inner.message);
+  return error_pass(error, &inner);
 }
 
 Wide simulation_storage_bytes(const Simulation *s) {

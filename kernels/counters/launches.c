@@ -299,7 +299,7 @@ Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs
     free(rows);
     free(*runs);
     *runs = NULL;
-    return error_set(error, STATUS_NO_MEMORY, "no memory to put launches together");
+    return error_no_memory(error, "to put launches together");
   }
   size_t n = 0;
   for (size_t i = 0; i < table->n_rows; i++)

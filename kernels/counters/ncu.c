@@ -209,8 +209,7 @@ Status counter_table_read(CounterTable *table, FILE *file, Error *error) {
   *table = (CounterTable){0};
   Layout *const layouts = calloc(2, sizeof *layouts);
   Parser p = {.table = table, .layout = layouts, .tried = layouts + 1};
-  Status status = layouts ? ncu_text_open(&p.text, file, error)
-                          : error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
+  Status status = layouts ? ncu_text_open(&p.text, file, error) : error_no_memory(error, "to read the counters");
   if (status == STATUS_OK) status = walk_twice(&p, error);
   ncu_text_free(&p.text);
   ncu_rows_free(&p.rows);
@@ -222,7 +221,7 @@ Status counter_table_read(CounterTable *table, FILE *file, Error *error) {
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error) {
   *table = (CounterTable){0};
   FILE *file = fmemopen((void *)(uintptr_t)(length ? text : "\n"), length ? length : 1, "rb");
-  if (!file) return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
+  if (!file) return error_no_memory(error, "to read the counters");
   const Status status = counter_table_read(table, file, error);
   fclose(file);
   return status;

@@ -74,7 +74,7 @@ static Status merge(NcuRows *rows, Error *error) {
   if (!first || !next) {
     free(first);
     free(next);
-    return error_set(error, STATUS_NO_MEMORY, "no memory to put launches together");
+    return error_no_memory(error, "to put launches together");
   }
   size_t kept = 0;
   for (size_t i = 0; i < rows->n_rows; i++) {
@@ -102,7 +102,7 @@ static Status merge(NcuRows *rows, Error *error) {
 static Status grow(NcuRows *rows, Error *error) {
   const size_t more = rows->capacity ? 2 * rows->capacity : FIRST_ROWS;
   CounterRow *grown = realloc(rows->rows, more * sizeof *grown);
-  if (!grown) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu rows of counters", more);
+  if (!grown) return error_no_memory(error, "for %zu rows of counters", more);
   rows->rows = grown;
   rows->capacity = more;
   return STATUS_OK;

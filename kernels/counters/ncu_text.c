@@ -17,7 +17,7 @@ Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
   return error_set(error, STATUS_BAD_FILE, "line %lld: %s", (long long)line, text);
 }
 
-static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters"); }
+static Status no_memory(Error *error) { return error_no_memory(error, "to read the counters"); }
 
 /* Files that people pass for a CSV, by how they begin. */
 static const struct {

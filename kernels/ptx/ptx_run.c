@@ -276,7 +276,7 @@ Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *resu
   Dealer d = {0};
   Run *run = calloc(1, sizeof *run);
   *result = (PtxResult){.watch_pc = -1, .watch_thread = -1, .watch_block = -1};
-  if (!run) return error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
+  if (!run) return error_no_memory(error, "for the launch");
   *run = (Run){.kernel = kernel, .launch = launch, .result = result, .error = error};
   if (prepare(run, &d)) {
     const int32_t groups = run->cache ? d.n_groups : 1;

@@ -26,9 +26,7 @@ typedef struct {
 
 static ClaimEntry *current(Reader *c) { return &c->claims->entries[c->claims->n_entries - 1]; }
 
-static Status no_memory(Reader *c) {
-  return error_set(c->r.error, STATUS_NO_MEMORY, "no memory to read %s", c->r.file);
-}
+static Status no_memory(Reader *c) { return error_no_memory(c->r.error, "to read %s", c->r.file); }
 
 static Status begin_part(LessonReader *r, void *target, Piece claimed, int line);
 static Status name_part(LessonReader *r, void *target, Piece name, int line);
@@ -264,7 +262,7 @@ static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *sco
     if (status) return status;
     lesson_one_line(filled);
     const char *kept = pool_add(&claims->pool, filled, strlen(filled));
-    if (!kept) return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", entry->id);
+    if (!kept) return error_no_memory(error, "for the texts of %s", entry->id);
     entry->filled[k] = kept;
   }
   return STATUS_OK;

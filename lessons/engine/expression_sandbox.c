@@ -145,7 +145,7 @@ int sandbox_refuse(lua_State *lua, const char *function, const Error *error) {
 
 /* The message on top of the stack, made one printable line that begins with file and line. */
 Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error *error) {
-  if (s->no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory for an expression of %s", s->limits.file);
+  if (s->no_memory) return error_no_memory(error, "for an expression of %s", s->limits.file);
   if (s->long_text)
     return error_set(error, STATUS_TOO_LARGE, "%s:%d: the expression makes a text of more than %d KiB", s->limits.file,
                      line, TEXT_BYTES / 1024);
@@ -360,7 +360,7 @@ void sandbox_begin(ExpressionScope *s) {
 Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *limits, Error *error) {
   *scope = NULL;
   ExpressionScope *s = calloc(1, sizeof *s);
-  if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for an expression");
+  if (!s) return error_no_memory(error, "for an expression");
   if (limits) s->limits = *limits;
   if (!s->limits.file) s->limits.file = "expression";
   if (!s->limits.max_steps) s->limits.max_steps = EXPRESSION_STEPS;
@@ -370,7 +370,7 @@ Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *li
   s->lua = lua_newstate(allocate, s);
   if (!s->lua) {
     free(s);
-    return error_set(error, STATUS_NO_MEMORY, "no memory for an expression");
+    return error_no_memory(error, "for an expression");
   }
   *(ExpressionScope **)lua_getextraspace(s->lua) = s;
   lua_pushcfunction(s->lua, open_all);

@@ -37,7 +37,7 @@ void lesson_plain_numbers(char *text) {
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
   *text = (LessonText){pool_add(r->pool, piece.text, piece.length), line};
   if (text->text) return STATUS_OK;
-  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file);
+  return error_no_memory(r->error, "to read %s", r->file);
 }
 
 Status lesson_add_markdown(LessonReader *r, Piece piece, int line, LessonText *text) {

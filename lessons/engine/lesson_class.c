@@ -71,7 +71,7 @@ static int by_place(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class"); }
+static Status no_memory(Error *error) { return error_no_memory(error, "to grade a class"); }
 
 /* Gives each group of the rows that it takes to by->use. */
 static Status use_groups(Class *c, const Grouping *by, Error *error) {
@@ -189,14 +189,13 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   Error why = {0};
   if (row->problem) return refuse(c, result, row->problem, error);
   open_lesson(c, k);
-  if (c->lesson_error.status == STATUS_NO_MEMORY)
-    return error_set(error, STATUS_NO_MEMORY, "%s", c->lesson_error.message);
+  if (c->lesson_error.status == STATUS_NO_MEMORY) return error_pass(error, &c->lesson_error);
   if (!c->lesson) return refuse(c, result, c->lesson_error.message, error);
   Status status = note(c, c->lesson->name, &result->row.lesson, error);
   if (status) return status;
   status = check_seed(c, row, result->row.seed, &why);
   if (!status) status = judge(c, row, result->row.seed, &why);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &why);
   if (status) return refuse(c, result, why.message, error);
   result->is_number = c->lesson->asks[c->question.ask].kind == LESSON_NUMBER;
   const bool predicts = c->lesson->asks[c->question.ask].is_prediction, right = c->grade.verdict == LESSON_RIGHT;

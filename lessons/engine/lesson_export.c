@@ -185,7 +185,7 @@ Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits
                             Error *error) {
   Error own = {0};
   Export *x = calloc(1, sizeof *x);
-  if (!x) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
+  if (!x) return error_no_memory(error, "for a question");
   x->out = out;
   put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<quiz>\n");
   for (size_t k = 0; k < lesson->n_asks; k++)
@@ -197,5 +197,5 @@ Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits
     }
   put(out, "</quiz>\n");
   free(x);
-  return own.status ? error_set(error, own.status, "%s", own.message) : STATUS_OK;
+  return error_pass(error, &own);
 }

@@ -57,7 +57,7 @@ char *lesson_file_read(const char *path, Error *error) {
   Error why = {0};
   const Status status = record_read(path, LESSON_WORK_FILE_BYTES, &text, &n, &why);
   if (status == STATUS_NO_MEMORY)
-    error_set(error, status, "%s", why.message);
+    error_pass(error, &why);
   else if (status)
     error_refuse(error, "'%.100s' is no file of at most %d KiB that can be read", quote_text(path).text,
                  LESSON_WORK_FILE_BYTES / 1024);

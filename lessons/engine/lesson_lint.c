@@ -73,7 +73,7 @@ static bool failed(Lint *l, Status status, int line) {
   else if (status && l->rehearsed && line)
     keyfile_refuse(l->lesson->file, line, l->rehearsed, "%s", why.message);
   else if (status && l->rehearsed)
-    error_set(l->rehearsed, status, "%s", why.message);
+    error_pass(l->rehearsed, &why);
   else if (status && line)
     report(l, line, "%s", why.message);
   else if (status)
@@ -676,7 +676,7 @@ static void check_sheets(Lint *l, const ExpressionLimits *limits) {
 Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
                    Error *error) {
   Lint *l = calloc(1, sizeof *l);
-  if (!l) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
+  if (!l) return error_no_memory(error, "to check %s", lesson->file);
   l->lesson = lesson;
   l->hooks = hooks;
   check_header(l);
@@ -687,17 +687,17 @@ Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const L
   *n_findings = l->n_findings;
   const bool no_memory = l->no_memory;
   free(l);
-  return no_memory ? error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file) : STATUS_OK;
+  return no_memory ? error_no_memory(error, "to check %s", lesson->file) : STATUS_OK;
 }
 
 Status lesson_rehearse(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, uint64_t seed,
                        Error *error) {
   Error first = {0};
   Lint *l = calloc(1, sizeof *l);
-  if (!l) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  if (!l) return error_no_memory(error, "for a lesson");
   *l = (Lint){.lesson = lesson, .hooks = hooks, .rehearsed = &first};
   if (!failed(l, lesson_run_start(&l->run, lesson, limits, seed, &l->why), 0)) check_blocks(l);
-  if (l->no_memory) error_set(&first, STATUS_NO_MEMORY, "no memory for a lesson");
+  if (l->no_memory) error_no_memory(&first, "for a lesson");
   free(l);
-  return first.status ? error_set(error, first.status, "%s", first.message) : STATUS_OK;
+  return error_pass(error, &first);
 }

@@ -91,6 +91,6 @@ Status lesson_check_markdown(const char *prose, size_t length, const char *file,
                             .leave_span = leave_span,
                             .text = text};
   if (md_parse(prose, (MD_SIZE)length, &parser, &c) == 0) return STATUS_OK;
-  if (!c.refusal) return error_set(error, STATUS_NO_MEMORY, "no memory to read the prose of %s", file);
+  if (!c.refusal) return error_no_memory(error, "to read the prose of %s", file);
   return keyfile_refuse(file, line_of(&c), error, "%s", c.refusal);
 }

@@ -20,7 +20,7 @@ static void put(Writer *w, LessonPart part, const char *words, const char *text)
   if (fits && part.words && part.text)
     p->parts[p->n++] = part;
   else
-    error_set(&w->session->error, STATUS_NO_MEMORY, "no memory for the page");
+    error_no_memory(&w->session->error, "for the page");
 }
 
 #define PUT(w, words, text, ...) put(w, (LessonPart){__VA_ARGS__}, words, text)

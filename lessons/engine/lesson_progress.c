@@ -31,9 +31,7 @@ static bool is_sound(const json_t *root) {
 
 typedef enum { FOUND_NONE = 0, FOUND_RECORD, FOUND_DAMAGE, FOUND_NO_USE } Found;
 
-static Status no_memory(Error *error) {
-  return error_set(error, STATUS_NO_MEMORY, "no memory for the record of progress");
-}
+static Status no_memory(Error *error) { return error_no_memory(error, "for the record of progress"); }
 
 /* What lies at p->path: *root for the caller to release when it is a record; *why when it is of no use now. */
 static Status look(const LessonProgress *p, Found *found, json_t **root, Error *why, Error *error) {
@@ -43,7 +41,7 @@ static Status look(const LessonProgress *p, Found *found, json_t **root, Error *
   *found = FOUND_NO_USE;
   *root = NULL;
   const Status status = record_read(p->path, FILE_BYTES, &bytes, &length, why);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why->message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, why);
   if (status) return STATUS_OK;
   *found = FOUND_NONE;
   if (!bytes) return STATUS_OK;

@@ -116,7 +116,7 @@ static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   Error own = {0};
   if (!run->workshop) return REFUSE(ask->answer, "programs and kernels are not judged here");
   const Status status = run->workshop->open(ask->answer.text, &q->work, &own);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &own);
   if (status) return REFUSE(ask->answer, "%s", own.message);
   if (!ask->prompt.text) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
   snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
@@ -288,7 +288,7 @@ static Status grade_work(const LessonRun *run, const LessonQuestion *q, const ch
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
   const Status status = run->workshop->judge(ask->answer.text, run->seed, q->own, text, q->work.file, grade, &own);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &own);
   return status ? REFUSE(ask->answer, "%s", own.message) : STATUS_OK;
 }
 
@@ -310,7 +310,7 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;
   char *filled = malloc(LESSON_MESSAGE_BYTES);
-  if (!filled) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
+  if (!filled) return error_no_memory(error, "for a text of %s", run->lesson->file);
   status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
   const size_t used = strlen(grade->message);
   if (!status)

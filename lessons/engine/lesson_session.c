@@ -211,7 +211,7 @@ Status lesson_session_open(LessonSession *s, Lesson *lesson, const ExpressionLim
   s->plays = LESSON_NO_BLOCK;
   s->lesson = *lesson;
   memset(lesson, 0, sizeof *lesson);
-  Status status = allocate(s) ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
+  Status status = allocate(s) ? STATUS_OK : error_no_memory(error, "for the lesson");
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;
   const LessonStanding before = lesson_progress_of(&s->progress, s->lesson.name);

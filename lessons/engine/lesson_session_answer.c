@@ -105,7 +105,7 @@ void lesson_session_grade(LessonSession *s, const char *typed) {
   const int ask = lesson_session_ask(s);
   LessonGrade *g = malloc(sizeof *g);
   session_changed(s);
-  if (!g) session_failed(s, error_set(&s->error, STATUS_NO_MEMORY, "no memory to grade an answer"));
+  if (!g) session_failed(s, error_no_memory(&s->error, "to grade an answer"));
   const bool is_graded = g && ask >= 0 && session_open_ask(s, ask) &&
                          !session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &s->error));
   if (is_graded) {

@@ -27,7 +27,7 @@ typedef struct {
   char raw[SUBMISSION_FIELD_BYTES], clean[CLEAN_BYTES];
 } Reader;
 
-static Status no_memory(Reader *r) { return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file); }
+static Status no_memory(Reader *r) { return error_no_memory(r->error, "to read %s", r->file); }
 
 /* ---- Texts */
 
@@ -407,7 +407,7 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   free(r);
   if (!status) return STATUS_OK;
   submission->n_rows = n_rows;
-  return error_set(error, status, "%s", own.message);
+  return error_pass(error, &own);
 }
 
 Status submission_add_problem(Submission *submission, const char *file, const char *why, Error *error) {
@@ -419,7 +419,7 @@ Status submission_add_problem(Submission *submission, const char *file, const ch
   row.problem = pool_add(&submission->pool, why, strlen(why));
   if (!row.file || !row.problem ||
       !pool_grow_array((void **)&submission->rows, &submission->capacity, submission->n_rows + 1, sizeof row))
-    return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", name.text);
+    return error_no_memory(error, "to read %s", name.text);
   submission->rows[submission->n_rows++] = row;
   return STATUS_OK;
 }

@@ -343,7 +343,7 @@ static Status take_whole_line(Reader *r, char *line) {
 ProgramTask *program_task_read(const char *text, size_t length, const char *file, Error *error) {
   ProgramTask *t = calloc(1, sizeof *t);
   if (!t) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for a task");
+    error_no_memory(error, "for a task");
     return NULL;
   }
   snprintf(t->file, sizeof t->file, "%s", quote_text(file).text);

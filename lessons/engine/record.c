@@ -68,7 +68,7 @@ static Status read_open(int file, const char *path, size_t max_bytes, char **byt
     return error_refuse(error, "cannot read %.200s: it is larger than %zu bytes", path, max_bytes);
   const size_t room = (size_t)there.st_size;
   char *read_bytes = malloc(room + 1);
-  if (!read_bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of %.200s", room + 1, path);
+  if (!read_bytes) return error_no_memory(error, "for %zu bytes of %.200s", room + 1, path);
   const ssize_t n = read_all(file, read_bytes, room);
   if (n < 0) {
     const int reason = errno;

@@ -73,8 +73,8 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
     return NULL;
   }
   StoryTold *told = calloc(1, sizeof *told + (story->n_blocks + 1) * sizeof *told->beats);
-  Status status = told ? lesson_run_start_variant(&run, story, limits, size, error)
-                       : error_set(error, STATUS_NO_MEMORY, "no memory for a story");
+  Status status =
+      told ? lesson_run_start_variant(&run, story, limits, size, error) : error_no_memory(error, "for a story");
   if (!status) status = tell(&run, told, error);
   lesson_run_end(&run);
   if (status) {

@@ -105,7 +105,7 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
       if (try_tile(tried, &p, schedule, gpu, &inner)) {
         advice->n++;
       } else if (inner.status && inner.status != STATUS_BAD_REQUEST) {
-        return error_set(error, inner.status, "%s", inner.message);
+        return error_pass(error, &inner);
       } else {
         advice->why = tried->cost.misfit ? tried->cost.misfit
                       : on_paper         ? "it has no room in SRAM"

@@ -31,4 +31,12 @@ Status error_set(Error *error, Status status, const char *format, ...) __attribu
 /* Of a bad request. */
 #define error_refuse(error, ...) error_set(error, STATUS_BAD_REQUEST, __VA_ARGS__)
 
+/* "no memory to read x", from what stands behind the first two words. */
+#define error_no_memory(error, ...) error_set(error, STATUS_NO_MEMORY, "no memory " __VA_ARGS__)
+
+/* Hands an error of one's own on, where there is one; returns its status. */
+static inline Status error_pass(Error *error, const Error *own) {
+  return own->status ? error_set(error, own->status, "%s", own->message) : STATUS_OK;
+}
+
 #endif

@@ -386,8 +386,8 @@ static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *err
   const bool taken = take_slots(&r, clock.n_ctas);
   if (time == 0 && r.stream.by_rows && !r.stream.combines) r.row_end_cycles = r.config->row_end_cycles;
   if (time == 0) r.listener = r.config->listener;
-  const Status status = taken ? walk_slots(&r, &clock, time, walked, error)
-                              : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", clock.n_ctas);
+  const Status status =
+      taken ? walk_slots(&r, &clock, time, walked, error) : error_no_memory(error, "for %u CTAs at once", clock.n_ctas);
   give_slots_back(&r);
   return status;
 }
@@ -411,7 +411,7 @@ static Status walk_all(const Run *r, L2Run *mean, Error *error) {
     const Status one = walk(*r, clock, time, &walked[time], &failed);
     if (!one) continue;
 #pragma omp critical
-    status = error_set(error, one, "%s", failed.message);
+    status = error_pass(error, &failed);
   }
   if (status) return status;
   *mean = (L2Run){0};

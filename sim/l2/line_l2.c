@@ -44,7 +44,7 @@ Status line_l2_new(LineL2 **l2, const Gpu *gpu, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "the L2 of %s has lines of %lld bytes; this model has 128", gpu->name,
                      (long long)gpu->l2_line_bytes);
   LineL2 *new = calloc(1, sizeof *new);
-  if (!new) return error_set(error, STATUS_NO_MEMORY, "no memory for L2");
+  if (!new) return error_no_memory(error, "for L2");
   new->n_sides = gpu->l2_partitions == 2 ? 2 : 1;
   const uint64_t ways = gpu->l2_ways > 0 ? (uint64_t)gpu->l2_ways : USUAL_WAYS,
                  room = (uint64_t)(gpu->l2_room_bytes ? gpu->l2_room_bytes : gpu->l2_bytes) / new->n_sides,

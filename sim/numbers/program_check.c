@@ -97,7 +97,7 @@ static Status start(const Schedule *s, const Trial *t, const SoftmaxConfig *soft
   if (!status) status = attention_bytes(&plan, s, &bytes, error);
   if (status) return status;
   void *memory = malloc(bytes);
-  if (!memory) return error_set(error, STATUS_NO_MEMORY, "no memory to try the program");
+  if (!memory) return error_no_memory(error, "to try the program");
   status = attention_start(memory, &plan, s, &(AttentionConfig){.softmax = *softmax}, attention, error);
   if (status) {
     free(memory);
@@ -158,7 +158,7 @@ static Status judge(const Attention *a, double allowed, ProgramVerdict *v, int *
       v->row = row;
       strcpy(v->output, n->text);
     }
-    if (!must) return error_set(error, STATUS_NO_MEMORY, "no memory for what it must be");
+    if (!must) return error_no_memory(error, "for what it must be");
     free(must);
   }
   return STATUS_OK;

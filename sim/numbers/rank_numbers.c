@@ -92,7 +92,7 @@ static Status run_part(const Ring *ring, int64_t g, int kernel, const RankPart *
   if (!status) status = attention_bytes(&plan, ring->p, &bytes, error);
   if (status) return status;
   void *memory = malloc(bytes);
-  if (!memory) return error_set(error, STATUS_NO_MEMORY, "no memory for a rank's numbers");
+  if (!memory) return error_no_memory(error, "for a rank's numbers");
   status = attention_start(memory, &plan, ring->p, &whole->config, &a, error);
   if (!status) {
     const Evaluator v = attention_evaluator(a);
@@ -151,7 +151,7 @@ Status rank_numbers(Attention *whole, int64_t n, Error *error) {
   Ring ring = {.whole = whole, .p = whole->schedule, .n = n, .tokens = whole->plan.shape.N_q / n};
   const size_t count = lay_out(&ring);
   ring.here = malloc(2 * count * sizeof *ring.here);
-  if (!ring.here) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of %d ranks", (int)n);
+  if (!ring.here) return error_no_memory(error, "for the numbers of %d ranks", (int)n);
   ring.sent = ring.here + count;
   for (int pass = 0; pass < 2; pass++) {
     const Status status = pass ? walk(&ring, error) : STATUS_OK;

@@ -11,7 +11,7 @@
 static Pattern *pattern_alloc(const char *name, PatternKind kind, PatternMatrix matrix, int64_t n, Error *error) {
   Pattern *p = calloc(1, sizeof *p + (size_t)n * sizeof *p->table);
   if (!p) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for a mask");
+    error_no_memory(error, "for a mask");
     return NULL;
   }
   snprintf(p->name, sizeof p->name, "%s", name);

@@ -32,7 +32,7 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
   int64_t n = 0;
   for (int pass = 0; pass < 2; pass++) { /* counts them; keeps them */
     if (pass == 1 && !(all = malloc(sizeof *all + (size_t)n * sizeof *all->lengths))) {
-      error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", n);
+      error_no_memory(error, "for %" PRId64 " lengths", n);
       return NULL;
     }
     if (pass == 1) all->n = 0;
@@ -363,7 +363,7 @@ Status batch_run(BatchRun *run, const Problem *problem, const Lengths *lengths, 
   Batch b = {.problem = &p, .lengths = lengths, .gpu = gpu};
   if (layout == BATCH_PADDED) return run_padded(run, &b, error);
   b.sorted = malloc((size_t)lengths->n * sizeof *b.sorted);
-  if (!b.sorted) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", lengths->n);
+  if (!b.sorted) return error_no_memory(error, "for %" PRId64 " lengths", lengths->n);
   memcpy(b.sorted, lengths->lengths, (size_t)lengths->n * sizeof *b.sorted);
   qsort(b.sorted, (size_t)lengths->n, sizeof *b.sorted, ascending_int64);
   const Status status = run_packed(run, &b, error);

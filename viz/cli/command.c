@@ -304,7 +304,7 @@ static int answer(const Command *c, void *options, Io *io, Error *error) {
 int command_run(const Command *command, int argc, char *const *argv, Io *io, Error *error) {
   void *options = calloc(1, command->options_bytes ? command->options_bytes : 1);
   if (!options) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for the options");
+    error_no_memory(error, "for the options");
     return EXIT_BAD_REQUEST;
   }
   if (command->defaults) command->defaults(options);

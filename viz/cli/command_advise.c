@@ -145,9 +145,8 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
     return error->status;
   if (r->n_algorithms > 1) return error_refuse(error, "advice is for one algorithm; name one with --algorithm");
   advice.candidates = calloc(ADVICE_CANDIDATES_MAX, sizeof *advice.candidates);
-  const Status status = advice.candidates
-                            ? advice_make(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
-                            : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", ADVICE_CANDIDATES_MAX);
+  const Status status = advice.candidates ? advice_make(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
+                                          : error_no_memory(error, "for %d runs", ADVICE_CANDIDATES_MAX);
   if (!status) {
     fill_table(d, &advice, &gpu);
     fill_values(d, &advice);

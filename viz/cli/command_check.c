@@ -151,7 +151,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Status status = o->n_files ? STATUS_OK : check_read(&claims, error);
   for (int k = 0; k < o->n_files && !status; k++) status = check_read_file(&claims, o->files[k], error);
   if (!status) chosen = calloc(claims.n_entries, sizeof *chosen);
-  if (!status && !chosen) status = error_set(error, STATUS_NO_MEMORY, "no memory for the choice of claims");
+  if (!status && !chosen) status = error_no_memory(error, "for the choice of claims");
   if (!status) status = choose(o, &claims, chosen, error);
   if (!status) status = compute(&claims, chosen, error);
   if (!status && d->form == DOCUMENT_TEXT)

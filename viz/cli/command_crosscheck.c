@@ -265,12 +265,12 @@ static Status add_cpu(Crosscheck *c, CrosscheckOptions *o, Error *error) {
       if (!is_mine(o, s * (size_t)N_KERNEL_MODELS + (size_t)k)) continue;
       Error why = {0};
       status = run_rung(c, KERNEL_MODELS[k].name, &shape, &tiling, &why);
-      if (status == STATUS_NO_MEMORY || status == STATUS_BAD_FILE) return error_set(error, status, "%s", why.message);
+      if (status == STATUS_NO_MEMORY || status == STATUS_BAD_FILE) return error_pass(error, &why);
       if (status) refused = why;
     }
   }
   if (c->n_items || o->shard.parts) return STATUS_OK;
-  if (refused.status) return error_set(error, refused.status, "%s", refused.message);
+  if (refused.status) return error_pass(error, &refused);
   return error_refuse(error, "no kernel of the ladder has '%s' in its name", quote_text(o->kernel_name).text);
 }
 

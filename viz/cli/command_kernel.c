@@ -120,7 +120,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
     status = error_refuse(error, "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
   if (status) return status;
   KernelLaunch *launch = calloc(1, sizeof *launch);
-  if (!launch) return error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
+  if (!launch) return error_no_memory(error, "for the launch");
   r->compile = cuda_compile;
   if (r->ncu[0]) r->no_faults = true; /* unless --faults asks */
   status = kernel_launch_prepare(launch, r, error);

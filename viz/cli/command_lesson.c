@@ -72,7 +72,7 @@ static Status list(Document *d, Io *io, Error *error) {
     char path[ASSETS_PATH_BYTES], standing[64];
     Error inner = {0};
     const Status loaded = lesson_load(files->names[k], &lesson, path, &inner);
-    if (loaded == STATUS_NO_MEMORY) status = error_set(error, loaded, "%s", inner.message);
+    if (loaded == STATUS_NO_MEMORY) status = error_pass(error, &inner);
     if (status) break;
     if (loaded) { /* the others are still worth listing */
       if (d->form == DOCUMENT_JSON) continue;
@@ -109,7 +109,7 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
     ++*n_findings;
     return STATUS_OK;
   }
-  if (status) return error_set(error, status, "%s", inner.message);
+  if (status) return error_pass(error, &inner);
   LessonLintContext context = {.path = path, .io = io};
   const LessonHooks hooks = lesson_hooks(&context);
   int n = 0;
@@ -199,8 +199,8 @@ static Status print_answers(LessonRun *run, Io *io, Error *error) {
 static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *error) {
   LessonRun run;
   char *text = malloc(LESSON_PROSE_BYTES);
-  Status status = text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error)
-                       : error_set(error, STATUS_NO_MEMORY, "no memory for a text");
+  Status status =
+      text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error) : error_no_memory(error, "for a text");
   if (!status) {
     text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson->title.text);
     fputs("\n\n", io->out);

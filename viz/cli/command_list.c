@@ -352,8 +352,8 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
     things.gpus = calloc(THINGS_MAX, sizeof(Gpu));
   else
     things.kernels = calloc(THINGS_MAX, sizeof(Profile));
-  Status status = things.gpus || things.kernels ? load(o, &things, &o->known, error)
-                                                : error_set(error, STATUS_NO_MEMORY, "no memory for descriptions");
+  Status status =
+      things.gpus || things.kernels ? load(o, &things, &o->known, error) : error_no_memory(error, "for descriptions");
   if (!status) add_things(d, o, &things);
   free(things.gpus);
   free(things.kernels);

@@ -79,7 +79,7 @@ static TimePart kernels_bind(const Ranks *ranks) {
 static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   *a = (Answer){.ranks = ranks};
   a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
-  if (!a->steps) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " steps", ranks->n_steps);
+  if (!a->steps) return error_no_memory(error, "for %" PRId64 " steps", ranks->n_steps);
   a->of = a->steps + ranks->n_steps;
   if (d->form == DOCUMENT_CSV)
     a->csv = put_table(d, DOCUMENT_CSV, NULL,

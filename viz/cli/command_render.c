@@ -119,7 +119,7 @@ static Status fill_beats(Render *r, uint64_t first, uint64_t last, uint64_t stri
                      "0:END:STRIDE",
                      most - 2, ANIMATION_FRAMES_MAX);
   r->beats = calloc((size_t)most, sizeof *r->beats);
-  if (!r->beats) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRIu64 " steps", most);
+  if (!r->beats) return error_no_memory(error, "for %" PRIu64 " steps", most);
   for (uint64_t step = first; step < last;) {
     uint64_t length = r->each > 1 && stride == 1 ? stage_beat(&r->stage, step) : stride;
     if (length > last - step) length = last - step;

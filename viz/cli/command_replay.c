@@ -306,7 +306,7 @@ static Status replay(const ReplayOptions *o, Reader *r, Document *d, Io *io, Err
   Status status = open_trace(o->path, r, error);
   if (!status) status = cache_new(&r->cache, &o->cache, error);
   r->piece = malloc(PIECE_BYTES);
-  if (!status && !r->piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
+  if (!status && !r->piece) status = error_no_memory(error, "to read the trace");
   if (!status) status = replay_all(r, io, error);
   if (status) return status;
   if (o->flush) cache_flush(r->cache);

@@ -202,7 +202,7 @@ static void fill(Document *d, const Roofline *r) {
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   Request *request = &((RooflineOptions *)options)->request;
   Roofline *r = calloc(1, sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");
+  if (!r) return error_no_memory(error, "for a roofline");
   Status status = compute(r, request, error);
   if (!status) fill(d, r);
   if (!status) status = layer_note(request, io, error);

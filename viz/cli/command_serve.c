@@ -168,7 +168,7 @@ static const OptionSet SERVE_SETS[] = {
 
 Status serve_of_line(const char *line, Document *d, Error *error) {
   Service *s = calloc(1, sizeof *s);
-  if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  if (!s) return error_no_memory(error, "for a request");
   OptionParser parser = request_parser(SERVE_SETS, s);
   Status status = options_parse_state(&parser, line, error);
   if (!status) status = answer(s, true, d, error);

@@ -92,7 +92,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Heard heard = {progress_new(io->err, &io->style, false, "sim", progress_clock_s()), 1, 0, 0};
   Status status = *o->lengths ? batch_table(&o->request, o->lengths, d, error)
                   : runs      ? run_on_all(o, &heard, runs, &n, error)
-                              : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
+                              : error_no_memory(error, "for %d runs", RUNS_MAX);
   if (!status) status = layer_note(&o->request, io, error);
   for (int k = 0; k < n; k++) schedules[k] = runs[k].schedule;
   if (!status) program_notes(n ? schedules : o->request.algorithms, n ? n : o->request.n_algorithms, io);

@@ -154,7 +154,7 @@ static Status save_film(Story *o, Io *io, Error *error) {
                           .go_on = go_on,
                           .data = o};
   const Status status = film_save(o->output.output, &o->picture, "story", &film, io, error);
-  return o->why.status ? error_set(error, o->why.status, "%s", o->why.message) : status;
+  return o->why.status ? error_pass(error, &o->why) : status;
 }
 
 static Status save_beat(Story *o, Error *error) {

@@ -344,8 +344,8 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   sweep_defaults(o->axis, &o->request);
   if (check_options(o, error)) return error->status;
   SweepValue *const values = calloc(SWEEP_ROWS_MAX, sizeof *values);
-  const Status status = values ? fill(o, values, d, io, error)
-                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_ROWS_MAX);
+  const Status status =
+      values ? fill(o, values, d, io, error) : error_no_memory(error, "for %d points", SWEEP_ROWS_MAX);
   free(values);
   return status;
 }

@@ -40,7 +40,7 @@ Status rank_options_links(const RankOptions *o, const Request *request, const Pr
   if (status) return status;
   status = ranks_links(run, problem, n, &link, gpu, &inner);
   if (!status) return STATUS_OK;
-  if (o->n || *o->link || status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (o->n || *o->link || status == STATUS_NO_MEMORY) return error_pass(error, &inner);
   snprintf(run->links.why, sizeof run->links.why, "%s", inner.message);
   return STATUS_OK;
 }

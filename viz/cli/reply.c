@@ -18,7 +18,7 @@ Status reply_draw(Document *d, const ChartRequest *how, const char *path, Status
   if (!status)
     status = chart  ? io->drawing->chart(chart, how, path, io->out, error)
              : bars ? io->drawing->bars(bars, how, path, io->out, error)
-                    : error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
+                    : error_no_memory(error, "for a picture");
   document_free(d);
   return status;
 }

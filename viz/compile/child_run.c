@@ -114,8 +114,7 @@ Status child_run(const char *const *argv, const ChildLimits *limits, ChildResult
   if (!err) return error_refuse(error, "cannot make a temporary file: %s", strerror(reason));
   fclose(err);
   if (pid < 0) return error_refuse(error, "cannot start '%.100s': %s", argv[0], strerror(reason));
-  if (!result->out || !result->err)
-    return error_set(error, STATUS_NO_MEMORY, "no memory for what '%.100s' prints", argv[0]);
+  if (!result->out || !result->err) return error_no_memory(error, "for what '%.100s' prints", argv[0]);
   result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (result->exit_status == EXIT_NOT_STARTED) return error_refuse(error, "'%.100s' cannot be started", argv[0]);
   return STATUS_OK;

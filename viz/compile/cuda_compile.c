@@ -201,7 +201,7 @@ static Status add_copy(Compile *c, const char *name, const char *text, size_t le
   Copy *copy = &c->copies[c->n_copies++];
   snprintf(copy->name, sizeof copy->name, "%s", name);
   copy->text = malloc(length + 1);
-  if (!copy->text) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
+  if (!copy->text) return error_no_memory(error, "for a copy of '%.100s'", name);
   memcpy(copy->text, text, length);
   copy->text[length] = '\0';
   copy->length = length;
@@ -587,7 +587,7 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
   if (source->length > CUDA_SOURCE_MAX)
     return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than 4 MiB", source->path);
   Compile *c = calloc(1, sizeof *c);
-  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to compile '%.100s'", source->path);
+  if (!c) return error_no_memory(error, "to compile '%.100s'", source->path);
   c->source = source;
   c->result = result;
   Status status = STATUS_OK;

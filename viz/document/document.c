@@ -416,15 +416,14 @@ static Status print_screen(const Document *d, FILE *out, const TextStyle *style,
     char *text = NULL;
     size_t n = 0, lines = 0, most = SCREEN_LINES;
     FILE *memory = open_memstream(&text, &n);
-    Status status =
-        memory ? print_parts(d, memory, style, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the output");
+    Status status = memory ? print_parts(d, memory, style, error) : error_no_memory(error, "for the output");
     if (memory && !status && (rows_cut || parts_cut)) {
       text_print(memory, style, ROLE_DIM, rows_cut ? "--details: %s%s." : "--details: the rest.",
                  number_of(rows_cut, "more row").text, parts_cut ? ", and what follows" : "");
       fputc('\n', memory);
     }
     const bool is_whole = memory && !ferror(memory), is_closed = memory && fclose(memory) == 0;
-    if (!status && !(is_whole && is_closed)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the output");
+    if (!status && !(is_whole && is_closed)) status = error_no_memory(error, "for the output");
     for (size_t k = 0; k < n && !status; k++) lines += text[k] == '\n';
     struct DocumentPart *part = longest_part(d);
     if (status || lines <= most || !part) {

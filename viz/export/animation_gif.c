@@ -166,7 +166,7 @@ Status animation_write_gif(FILE *out, const Animation *a, Error *error) {
   uint8_t *pixels = malloc(2 * (size_t)a->width * (size_t)a->height + (size_t)a->width); /* two frames and a line */
   int code = 0;
   GifFileType *gif = palette && pixels ? EGifOpen(out, write_bytes, &code) : NULL;
-  if (!gif) status = error_set(error, STATUS_NO_MEMORY, "no memory for a GIF of %d x %d", a->width, a->height);
+  if (!gif) status = error_no_memory(error, "for a GIF of %d x %d", a->width, a->height);
   if (!status) status = sample(palette, surface, a, error);
   if (!status) status = put_frames(gif, palette, surface, pixels, a, error);
   if (gif && EGifCloseFile(gif, &code) != GIF_OK && !status)

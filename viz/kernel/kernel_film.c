@@ -31,7 +31,7 @@ static Status read_lines(KernelFilm *f, Error *error) {
   const char *p = l->source ? l->source : l->ptx;
   f->n_lines = count_lines(p);
   f->lines = calloc((size_t)f->n_lines, sizeof *f->lines);
-  if (!f->lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the source");
+  if (!f->lines) return error_no_memory(error, "for the source");
   for (int k = 0; k < f->n_lines; k++) {
     size_t n = 0;
     f->lines[k].number = k + 1;

@@ -76,7 +76,7 @@ static Status fill_buffer(const KernelRequest *r, Spec *spec, char **bytes, int6
                         length, spec->n, spec_type_name(spec->type), *n_bytes);
   }
   *bytes = calloc((size_t)*n_bytes + 16, 1);
-  if (!*bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for an argument of %" PRId64 " bytes", *n_bytes);
+  if (!*bytes) return error_no_memory(error, "for an argument of %" PRId64 " bytes", *n_bytes);
   spec_fill(spec, *bytes);
   return STATUS_OK;
 }
@@ -152,7 +152,7 @@ static Status make_argument(KernelLaunch *l, int a, const char *text, Error *err
                                     .read_only = named && named->is_const};
   } else {
     char *bytes = calloc(16, 1);
-    if (!bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for arguments");
+    if (!bytes) return error_no_memory(error, "for arguments");
     spec_fill(&l->specs[a], bytes);
     l->arguments[a] = (PtxArgument){.kind = PTX_SCALAR, .bytes = bytes, .n_bytes = spec_type_bytes(l->specs[a].type)};
   }
@@ -169,7 +169,7 @@ static Status make_tensors(KernelLaunch *l, Error *error) {
       return error_set(error, STATUS_TOO_LARGE, "'%.60s' takes more than %d arguments", l->name, KERNEL_ARGUMENTS_MAX);
     const int t = l->n++;
     unsigned char *map = calloc(PTX_TENSOR_MAP_BYTES, 1);
-    if (!map) return error_set(error, STATUS_NO_MEMORY, "no memory for arguments");
+    if (!map) return error_no_memory(error, "for arguments");
     l->arguments[t] = l->arguments[a], l->specs[t] = l->specs[a];
     l->specs[t].is_map = false, l->specs[a].is_buffer = false;
     l->arguments[t].hidden = true;

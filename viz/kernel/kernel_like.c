@@ -148,7 +148,7 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
                           " heads in all needs %" PRId64,
                           l->argument_names[of[a]], l->specs[of[a]].n, r->N, r->d, r->batch * r->heads, n);
   double *x = malloc((size_t)(4 * n + r->N) * sizeof *x);
-  if (!x) return error_set(error, STATUS_NO_MEMORY, "no memory for O in fp64");
+  if (!x) return error_no_memory(error, "for O in fp64");
   double *Q = x, *K = x + n, *V = K + n, *O = V + n, *p = O + n, largest = 0;
   for (int64_t e = 0; e < n; e++) {
     Q[e] = spec_element(l->specs[q].type, l->arguments[q].bytes, e);

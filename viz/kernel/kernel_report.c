@@ -308,7 +308,7 @@ static void put_output(const KernelReport *r, const ReportSink *k) {
 Status kernel_report_put(const KernelReport *r, const ReportSink *k, Error *error) {
   int n;
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
-  if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  if (!lines) return error_no_memory(error, "for the table of lines");
   char verdict[KERNEL_VERDICT_BYTES];
   kernel_report_verdict(r, lines, n, verdict);
   text(k, "verdict", verdict);

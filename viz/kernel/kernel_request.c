@@ -264,7 +264,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
   static const char MARK[] = "tilewalk:";
   KernelRequest *f = calloc(1, sizeof *f);
   Status status = STATUS_OK;
-  if (!f) return error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
+  if (!f) return error_no_memory(error, "for the launch");
   strcpy(f->file, request->file);
   bool takes = true, found = false; /* in the common part, or in the wanted entry's; it was seen */
   int line = 1;

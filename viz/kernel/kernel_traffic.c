@@ -37,14 +37,14 @@ Status kernel_traffic_new(KernelTraffic *t, const Gpu *gpu, uint64_t n_blocks, E
   t->n_sm = (uint32_t)(gpu->n_sm > 0 ? gpu->n_sm : 132);
   t->places = calloc(t->n_sm, sizeof *t->places);
   t->streams = calloc(t->n_sm, sizeof *t->streams);
-  if (!t->places || !t->streams) return error_set(error, STATUS_NO_MEMORY, "no memory for the SMs' requests");
+  if (!t->places || !t->streams) return error_no_memory(error, "for the SMs' requests");
   /* a GPU of 132 SMs is laid out as most H100 and H200 that were asked; of others, sides by turns (assumed) */
   placement_deal(t->n_sm == 132 ? &PLACEMENT_H200 : NULL, t->n_sm, 0, t->places,
                  n_blocks < t->n_sm ? (uint32_t)n_blocks : t->n_sm);
   for (uint32_t sm = 0; sm < t->n_sm; sm++)
     if (t->places[sm].gpc >= t->n_gpcs) t->n_gpcs = t->places[sm].gpc + 1;
   t->pending = calloc((size_t)t->n_gpcs << PENDING_BITS, sizeof(Pending));
-  return t->pending ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the SMs' requests");
+  return t->pending ? STATUS_OK : error_no_memory(error, "for the SMs' requests");
 }
 
 /* ---- how often each GPC asks for a sector ---- */

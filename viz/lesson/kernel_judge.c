@@ -81,7 +81,7 @@ static Status run(const PtxKernel *kernel, const State *s, bool faults, int64_t 
     const Spec *spec = &s->specs[a];
     const int64_t n_bytes = spec->n * spec_type_bytes(spec->type);
     r->bytes[a] = malloc((size_t)n_bytes + 16);
-    if (!r->bytes[a]) return error_set(error, STATUS_NO_MEMORY, "no memory to judge a kernel");
+    if (!r->bytes[a]) return error_no_memory(error, "to judge a kernel");
     spec_fill(spec, r->bytes[a]);
     if (a == s->out && spec->fill == SPEC_NONE) memset(r->bytes[a], 0xff, (size_t)n_bytes); /* no number is an answer */
     r->arguments[a] = (PtxArgument){.kind = spec->is_buffer ? PTX_BUFFER : PTX_SCALAR,
@@ -177,7 +177,7 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
   task_fails(j, TASK_WRONG, "element %lld of the output is %s, and should be %.6g; %s", (long long)at, value,
              spec_element(spec->type, should->bytes[s->out], at), by);
   run_free(&again);
-  return status == STATUS_NO_MEMORY ? error_set(g->error, status, "%s", own.message) : STATUS_OK;
+  return status == STATUS_NO_MEMORY ? error_pass(g->error, &own) : STATUS_OK;
 }
 
 /* What loads, or stores, of a line cost: sectors, or conflicts of shared memory. */
@@ -371,7 +371,7 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
     error_refuse(&own, "%.100s has no kernel '%s'", file, g->task->entry);
   if (!own.status) ptx_kernel_new(g->own_module, entry, &g->own, &own);
   free(compiled.ptx);
-  if (own.status == STATUS_NO_MEMORY) return error_set(g->error, own.status, "%s", own.message);
+  if (own.status == STATUS_NO_MEMORY) return error_pass(g->error, &own);
   if (own.status) {
     task_fails(j, TASK_UNREADABLE, "%s", own.message);
   } else if (ptx_n_instructions(g->own) > INSTRUCTIONS_MAX) {
@@ -393,7 +393,7 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
 static Status open_task(Judge *g, const char *recorded) {
   const ProgramTask *t = g->task;
   g->states = calloc((size_t)t->n_states, sizeof *g->states);
-  if (!g->states) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a kernel");
+  if (!g->states) return error_no_memory(g->error, "to judge a kernel");
   Status status = ptx_module_load(recorded, strlen(recorded), t->file, &g->recorded, g->error);
   if (!status) status = open_recorded(g, 0, &g->reference, g->error);
   for (int k = 0; k < t->n_states && !status; k++) status = read_state(t, k, &g->states[k], g->error);
@@ -429,7 +429,7 @@ Status kernel_judge(const ProgramTask *task, const char *recorded, const char *t
     if (!status && j->verdict) status = diagnose(&g);
   }
   close_task(&g);
-  return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+  return error_pass(error, &own);
 }
 
 /* The start is recorded behind the mutants. */

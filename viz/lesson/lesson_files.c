@@ -32,7 +32,7 @@ static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 Status lesson_names(const char *folder, const char *suffix, bool numbered, LessonFiles **files, Error *error) {
   Finding f = {calloc(1, sizeof **files), suffix, numbered, false};
   *files = NULL;
-  if (!f.files) return error_set(error, STATUS_NO_MEMORY, "no memory for the names in %s", folder);
+  if (!f.files) return error_no_memory(error, "for the names in %s", folder);
   Status status = assets_list(folder, take_name, &f, error);
   if (f.is_full)
     status = error_set(error, STATUS_TOO_LARGE, "more than %d files of %s end in %s", LESSON_FILES_MAX, folder, suffix);

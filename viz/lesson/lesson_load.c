@@ -66,7 +66,7 @@ static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
     return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
                      quote_text(slash ? slash + 1 : path).text, LESSON_FILE_BYTES / 1024);
   }
-  if (status) return error_set(error, status, "%s", inner.message);
+  if (status) return error_pass(error, &inner);
   status = lesson_from_buffer(lesson, buffer, length, path, error);
   free(buffer);
   return status;

@@ -92,7 +92,7 @@ Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error) {
   (void)context;
   LessonScreen *screen = malloc(sizeof *screen);
-  if (!screen) return error_set(error, STATUS_NO_MEMORY, "no memory for a view");
+  if (!screen) return error_no_memory(error, "for a view");
   Status status = lesson_screen_open(screen, state, change, error);
   if (!status) status = look(data, &screen->view, error);
   lesson_screen_free(screen);

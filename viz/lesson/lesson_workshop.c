@@ -66,7 +66,7 @@ static char *recorded_ptx(const char *name, const ProgramTask *task, Error *erro
   }
   CudaResult compiled = {0};
   text = malloc(KERNEL_TASK_SOURCE_BYTES);
-  if (!text) error_set(error, STATUS_NO_MEMORY, "no memory for a task");
+  if (!text) error_no_memory(error, "for a task");
   if (text && !kernel_task_source(task, text, error)) {
     const CudaSource source = {.path = task->file, .text = text, .length = strlen(text)};
     if (!LESSON_COMPILER)

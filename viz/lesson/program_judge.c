@@ -121,7 +121,7 @@ static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *
   Simulation *runs = calloc(2, sizeof *runs);
   DemandFigures own, must;
   Error why = {0};
-  if (!runs) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a program");
+  if (!runs) return error_no_memory(g->error, "to judge a program");
   const Status status = measure(t, state, &g->reference, &runs[1], &must, g->error);
   if (!status && measure(t, state, p, &runs[0], &own, &why))
     task_fails(j, TASK_OTHER, "it cannot be run: %.300s", why.message);
@@ -193,7 +193,7 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
   Judge *g = calloc(1, sizeof *g);
   Error own = {0}, refused = {0};
   *j = (TaskJudgement){.mutant = -1, .state = -1};
-  if (!g) return error_set(error, STATUS_NO_MEMORY, "no memory to judge a program");
+  if (!g) return error_no_memory(error, "to judge a program");
   g->task = task;
   g->j = j;
   g->error = &own;
@@ -205,7 +205,7 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
     if (!status && j->verdict >= TASK_WRONG) status = diagnose(g);
   }
   free(g);
-  return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+  return error_pass(error, &own);
 }
 
 static size_t skip_line(const char *line) {
@@ -261,7 +261,7 @@ Status program_bars(const ProgramTask *t, char text[TASK_BARS_BYTES], Error *err
   Simulation *runs = calloc(2, sizeof *runs);
   Program *p = malloc(sizeof *p);
   DemandFigures figures[2];
-  Status status = runs && p ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for a task");
+  Status status = runs && p ? STATUS_OK : error_no_memory(error, "for a task");
   for (int k = 0; k < 2 && !status; k++) {
     const char *program = k ? t->reference : t->start;
     status = program_read(p, program, strlen(program), t->file, error);

@@ -111,12 +111,12 @@ static int run(const Command *command, int argc, char **argv, TilewalkAnswer *a)
   if (io.out && io.err)
     status = command_run(command, argc, argv, &io, &a->error);
   else
-    error_set(&a->error, STATUS_NO_MEMORY, "no memory for an answer");
+    error_no_memory(&a->error, "for an answer");
   const bool is_whole = io.out && !ferror(io.out) && io.err && !ferror(io.err);
   const bool is_closed = io.out && fclose(io.out) == 0;
   if (io.err) fclose(io.err);
   if (status == EXIT_BAD_REQUEST || (is_whole && is_closed)) return status;
-  error_set(&a->error, STATUS_NO_MEMORY, "no memory for the whole answer");
+  error_no_memory(&a->error, "for the whole answer");
   return EXIT_BAD_REQUEST;
 }
 
@@ -137,7 +137,7 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   int status = EXIT_BAD_REQUEST, n = (int)n_words;
   const Command *command = text && argv ? find_command(&n, argv) : NULL;
   if (!text || !argv)
-    error_set(&a->error, STATUS_NO_MEMORY, "no memory for a question of %zu words", n_words);
+    error_no_memory(&a->error, "for a question of %zu words", n_words);
   else if (!command)
     no_command(words[0], &a->error);
   else if (!check_words(command, (size_t)n, (const char *const *)argv, &a->error))

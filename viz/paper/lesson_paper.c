@@ -294,8 +294,7 @@ static Status write_pages(Paper *p, const char *path, Error *error) {
   FileWrite file;
   Status status = surface_bytes(SURFACE_PDF, p->is_slides ? SLIDE_WIDTH : A4_WIDTH,
                                 p->is_slides ? SLIDE_HEIGHT : A4_HEIGHT, draw, &p, &metadata, &bytes, &n, error);
-  if (!status && p->session.error.status)
-    status = error_set(error, p->session.error.status, "%s", p->session.error.message);
+  if (!status) status = error_pass(error, &p->session.error);
   if (!status) status = file_write_begin(&file, path, error);
   if (!status) {
     fwrite(bytes, 1, n, file.stream);
@@ -312,7 +311,7 @@ Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, co
   const size_t length = strlen(path);
   Lesson own = *lesson;
   Paper *p = calloc(1, sizeof *p);
-  if (!p) return error_set(error, STATUS_NO_MEMORY, "no memory for the pages of a lesson");
+  if (!p) return error_no_memory(error, "for the pages of a lesson");
   p->is_slides = is_slides;
   p->student = student;
   Status status = length < 5 || strcmp(path + length - 4, ".pdf") != 0

@@ -118,7 +118,7 @@ static Status read_open_file(int file, const char *path, size_t max_bytes, char 
   for (;;) {
     if (room > max_bytes) room = max_bytes + 1;
     char *grown = realloc(*buffer, room + 1);
-    if (!grown) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu bytes of %.200s", room + 1, path);
+    if (!grown) return error_no_memory(error, "for %zu bytes of %.200s", room + 1, path);
     *buffer = grown;
     ssize_t n = read_fully(file, grown + *length, room - *length);
     if (n < 0) return error_refuse(error, "cannot read %.200s: %s", path, strerror(errno));

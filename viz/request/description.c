@@ -245,7 +245,7 @@ static Status from_counters(const char *text, size_t length, const char *name, P
   char lines[512], known[DESCRIPTION_NAME_BYTES];
   Status status = kernel_from_counters(text, length, name, lines, sizeof lines, known, sizeof known, error);
   Profile *const launch = calloc(1, sizeof *launch);
-  if (!status && !launch) status = error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  if (!status && !launch) status = error_no_memory(error, "for a kernel description");
   if (!status && *lines) status = profile_parse(lines, strlen(lines), name, launch, error);
   if (!status && *known) {
     status = description_kernel(known, profile, error);

@@ -501,7 +501,7 @@ bool model_config_is_json(const char *text, size_t length) {
 Status model_config_parse(const char *text, size_t length, const char *display_name, KvModel *model, Error *error) {
   const size_t mark = has_mark(text, length) ? 3 : 0;
   Config *c = calloc(1, sizeof *c);
-  if (!c) return error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
+  if (!c) return error_no_memory(error, "to read the model");
   c->file = display_name;
   c->error = error;
   c->used = json_object();

@@ -54,7 +54,7 @@ void config_load(Config *c, const char *text, size_t length) {
   char *copy = malloc(length + 1);
   bool in_text = false;
   if (!copy) {
-    c->status = error_set(c->error, STATUS_NO_MEMORY, "no memory to read the model");
+    c->status = error_no_memory(c->error, "to read the model");
     return;
   }
   memcpy(copy, text, length);

@@ -45,7 +45,7 @@ Status own_kernel(const char *name, const Profile **kernel, Error *error) {
   if (*kernel && !is_file(name)) return STATUS_OK;
   if (check_name(name, error)) return error->status;
   Profile *const profile = calloc(1, sizeof *profile);
-  if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
+  if (!profile) return error_no_memory(error, "for a kernel description");
   const Status status = description_kernel(name, profile, error);
   const bool is_same = !status && *kernel && memcmp(profile, *kernel, sizeof *profile) == 0;
   if (status || is_same)
@@ -88,7 +88,7 @@ Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, E
   }
   Error why = {0};
   Pattern *p = is_file(name) ? read_pattern(name, m, &why) : pattern_named(name, m, &why);
-  if (!p) return error_set(error, why.status, "%s", why.message);
+  if (!p) return error_pass(error, &why);
   *pattern = keep(&masks[n_masks++ % MASKS], "", p);
   return STATUS_OK;
 }
@@ -102,7 +102,7 @@ static Status keep_program(const char *path, const Program *program, const Sched
   if (n_own == OWN_PROGRAMS_MAX)
     return error_refuse(error, "more than %d programs of one's own at once", OWN_PROGRAMS_MAX);
   own[n_own] = malloc(sizeof *own[n_own]);
-  if (!own[n_own]) return error_set(error, STATUS_NO_MEMORY, "no memory for a program");
+  if (!own[n_own]) return error_no_memory(error, "for a program");
   strcpy(own[n_own]->path, path);
   own[n_own]->program = *program;
   own[n_own]->program.path = own[n_own]->path;

@@ -16,7 +16,7 @@ static Status fill_l2(Stage *stage, Error *error) {
   l2->is_awaited = c->l2_later;
   if (l2->is_awaited) return STATUS_OK;
   const Status status = simulation_answer(&launch, &c->problem, c->schedule, &c->gpu, &inner);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &inner);
   if (status) return STATUS_OK;
   l2->least_s = launch.timing.least_s;
   l2->predicted_s = launch.timing.predicted_s > 0 ? launch.timing.predicted_s : 0;

@@ -64,14 +64,14 @@ static Status fill_head(Stage *stage, Error *error) {
     return STATUS_OK;
   }
   stage->row = memory ? new_row(stage) : NULL;
-  if (!stage->row) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a head");
+  if (!stage->row) return error_no_memory(error, "for the numbers of a head");
   attention_fill(stage->head, INPUT_NORMAL, stage->config.seed, 0, 0);
   const ProgramDeclaration *d = judged_output(stage);
   if (!d) return STATUS_OK;
   const int64_t n = plan->shape.N_q * schedule_side_whole(s, plan, s->names[d->name].cols);
   stage->must = malloc((size_t)n * sizeof *stage->must);
   if (stage->must && attention_reference(stage->head, d, 0, stage->must)) return STATUS_OK;
-  return error_set(error, STATUS_NO_MEMORY, "no memory for what a head must be");
+  return error_no_memory(error, "for what a head must be");
 }
 
 Status stage_fill_inputs(Stage *stage, Error *error) {
@@ -83,7 +83,7 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   stage->V = malloc(N_k * shown * sizeof(double));
   stage->row = new_row(stage);
   if (stage->K && stage->V && stage->row) return STATUS_OK;
-  return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
+  return error_no_memory(error, "for the numbers of a row; a smaller N needs less");
 }
 
 void stage_keep_inputs(Stage *stage, Stage *before) {

@@ -11,7 +11,7 @@ static const char FOLDER[] = "lessons/stories";
 
 Lesson *story_read(const char *text, size_t length, const char *file, Error *error) {
   Lesson *story = calloc(1, sizeof *story);
-  if (!story) error_set(error, STATUS_NO_MEMORY, "no memory for a story");
+  if (!story) error_no_memory(error, "for a story");
   if (story && lesson_from_buffer(story, text, length, file, error)) {
     free(story);
     story = NULL;

@@ -107,7 +107,7 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   char names[STORY_LINE_BYTES];
   story_scene_show(s, 1);
   SceneRegions *regions = find_regions(s, 1200, 675);
-  Status status = regions ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the parts of a scene");
+  Status status = regions ? STATUS_OK : error_no_memory(error, "for the parts of a scene");
   snprintf(names, sizeof names, "%s", beat->moments.lit);
   for (char *rest = names, *name; !status && (name = strtok_r(rest, ",", &rest));) {
     bool is_there = false;

@@ -33,7 +33,7 @@ static Status open_beat(StoryPlayer *p, int beat, Error *error) {
 StoryPlayer *story_player_open(Lesson *story, int64_t N, const ExpressionLimits *limits, Error *error) {
   StoryPlayer *p = calloc(1, sizeof *p);
   if (!p) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for a story");
+    error_no_memory(error, "for a story");
     story_free(story);
     return NULL;
   }

@@ -101,5 +101,5 @@ Status text_markdown(FILE *out, const TextStyle *style, const char *source, size
   const bool is_printed = t && prose_read(source, length, true, take, t);
   if (t && t->has_table) table_free(&t->table);
   free(t);
-  return is_printed ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to print a text");
+  return is_printed ? STATUS_OK : error_no_memory(error, "to print a text");
 }

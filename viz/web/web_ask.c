@@ -81,7 +81,7 @@ Status surface_put(const char *path, FILE *out, double width, double height, Dra
   cairo_destroy(cr);
   char *svg = drawing_svg(surface, metadata->title, metadata->state);
   cairo_surface_destroy(surface);
-  if (!svg) return error_set(error, STATUS_NO_MEMORY, "no memory for the picture");
+  if (!svg) return error_no_memory(error, "for the picture");
   fputs(svg, out);
   free(svg);
   return STATUS_OK;

@@ -86,7 +86,7 @@ Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *leng
     return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file",
                      path, max_bytes);
   char *copy = malloc(file->length + 1);
-  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for %.200s", path);
+  if (!copy) return error_no_memory(error, "for %.200s", path);
   memcpy(copy, file->bytes, file->length);
   copy[file->length] = '\0';
   *buffer = copy;

@@ -122,7 +122,7 @@ static bool tick(void *view, double seconds) {
 Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
   static const Request nothing;
   Player *player = calloc(1, sizeof *player);
-  if (!player) return error_set(error, STATUS_NO_MEMORY, "no memory for a window");
+  if (!player) return error_no_memory(error, "for a window");
   Status status = player_open(player, &nothing, error);
   KernelView k = {.options = o, .step = o->step, .line = o->line, .swizzle = o->swizzle, .error = error};
   player->dark = o->dark;

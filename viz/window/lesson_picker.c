@@ -45,8 +45,7 @@ void lesson_picker_read(LessonPicker *picker, FILE *warnings) {
   for (int k = 0; !status && k < files->n && picker->n < PICKER_ROWS_MAX; k++) {
     PickerRow *row = &picker->rows[picker->n++];
     snprintf(row->name, sizeof row->name, "%s", files->names[k]);
-    if (!read_row(row, files->names[k], &progress))
-      status = error_set(&error, STATUS_NO_MEMORY, "no memory for the list of lessons");
+    if (!read_row(row, files->names[k], &progress)) status = error_no_memory(&error, "for the list of lessons");
   }
   if (status) snprintf(picker->problem, sizeof picker->problem, "%s", error.message);
   lesson_progress_close(&progress);

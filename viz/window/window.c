@@ -114,7 +114,7 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
   Player *p = w->viewer.player;
   size_t n = 0;
   double *times = calloc(most, sizeof *times);
-  if (!times) return error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", most);
+  if (!times) return error_no_memory(error, "for %zu times", most);
   window_draw_frame(w);
   text_say(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", most, w->viewer.width,
            w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
@@ -150,7 +150,7 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   handle_x11_errors(false);
   Status status = STATUS_OK;
   if (!viewer_open(&w.viewer, player, options->side, (ViewerHost){&w, window_act, window_clipboard}))
-    status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
+    status = error_no_memory(error, "for the window");
   w.story = options->story;
   w.open_story = options->open_story;
   story_player_reduce(w.story, player->reduced_motion);

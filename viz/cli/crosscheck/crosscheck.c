@@ -20,7 +20,7 @@ void crosscheck_free(Crosscheck *c) {
 Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
   if (!pool_grow_array((void **)&c->items, &c->capacity, c->n_items + 1, sizeof *c->items) ||
       !pool_grow_array((void **)&c->errors, &c->errors_capacity, c->n_items + 1, sizeof *c->errors))
-    return error_set(error, STATUS_NO_MEMORY, "no memory for the comparisons");
+    return error_no_memory(error, "for the comparisons");
   c->items[c->n_items++] = *item;
   if (item->must_hold && !item->holds) c->is_bad = true;
   return STATUS_OK;
@@ -44,7 +44,7 @@ bool crosscheck_says_nothing(const CrosscheckItem *i) {
 Status crosscheck_add_causes(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
                              const Cause *causes, int n_causes, Error *error) {
   if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
-  if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
+  if (!c->why) return error_no_memory(error, "for the causes");
   const bool has_some = c->n_why && c->why[c->n_why - 1].n_run == c->n_runs;
   if (!n_causes || (!has_some && c->n_why == CROSSCHECK_WHY_MAX)) return STATUS_OK;
   CrosscheckWhy *why = &c->why[has_some ? c->n_why - 1 : c->n_why++];

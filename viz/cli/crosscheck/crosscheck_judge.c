@@ -94,10 +94,10 @@ void judge_collect(Judge *j, bool only_collects) {
 static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling,
                             const PredictedRun *run, bool explains, Error *error) {
   JudgeJob *job = job_of(j, row->kernel, run);
-  if (!job) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
+  if (!job) return error_no_memory(error, "for predictions");
   if (j->only_collects) return STATUS_OK;
   do_job(j, job);
-  if (job->error.status) return error_set(error, job->error.status, "%s", job->error.message);
+  if (job->error.status) return error_pass(error, &job->error);
   Cause cause;
   Status status = STATUS_OK;
   if (explains && job->prediction.known[PREDICT_HBM_READ] &&
@@ -231,7 +231,7 @@ static Status recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *er
                      "line %" PRId64
                      ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
                      row->line, quote_text(row->kernel).text);
-  if (status) return error_set(error, status, "%s", why.message);
+  if (status) return error_pass(error, &why);
   return add_described(c, j, row, &row->shape, &row->tiling, error);
 }
 

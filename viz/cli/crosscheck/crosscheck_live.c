@@ -32,7 +32,7 @@ static void shape_options(const Shape *s, const Tiling *t, char *text, size_t si
 static Status capture(const char *command, char **text, size_t *length, int *exit_status, Error *error) {
   *length = 0;
   *text = malloc(OUTPUT_MAX_BYTES);
-  if (!*text) return error_set(error, STATUS_NO_MEMORY, "no memory for what a program prints");
+  if (!*text) return error_no_memory(error, "for what a program prints");
   FILE *pipe = popen(command, "r");
   if (!pipe) return error_refuse(error, "cannot run a program: %s", strerror(errno));
   *length = fread(*text, 1, OUTPUT_MAX_BYTES, pipe);

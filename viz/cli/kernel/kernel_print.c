@@ -228,8 +228,7 @@ Status kernel_put(Document *d, const KernelReport *r, Error *error) {
   const ReportSink sink = document_sink(d->form == DOCUMENT_JSON ? d : &values);
   int n;
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
-  Status status = lines ? kernel_report_put(r, &sink, error)
-                        : error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  Status status = lines ? kernel_report_put(r, &sink, error) : error_no_memory(error, "for the table of lines");
   if (!status && d->form == DOCUMENT_TEXT) status = put_text(d, r, values.open[0], lines, n, error);
   if (!status) put_lines(d, r, lines, n);
   document_free(&values);
@@ -246,7 +245,7 @@ Status kernel_put_counts(Document *d, const KernelReport *r, Error *error) {
   int n;
   char name[64];
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
-  if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  if (!lines) return error_no_memory(error, "for the table of lines");
   qsort(lines, (size_t)n, sizeof *lines, by_place);
   Table *t = put_table(d, DOCUMENT_CSV, NULL,
                        "line|executed|lanes|global requests|sectors|asked bytes|shared requests|wavefronts|conflicts|"

@@ -46,7 +46,7 @@ static Status check_link(void *context, const char *target, size_t length, Error
   /* a lesson of one's own refers to the glossary that comes with Tilewalk */
   if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0)
     status = assets_read("lessons/course/glossary.md", (size_t)8 << 20, &buffer, &bytes, &inner);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &inner);
   if (status)
     return error_refuse(error, "the link '%s' leads nowhere: there is no such file in the lesson's folder",
                         quote_text(link).text);

@@ -328,8 +328,7 @@ static Status write_gradescope(Report *report, const Lesson *lesson, const char 
   json_t *results =
       json_pack("{s:i, s:s, s:O}", "score", report->sum.n_right, "test_output_format", "text", "tests", report->tests);
   char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL;
-  const Status status = text ? write_text(path, text, strlen(text), error)
-                             : error_set(error, STATUS_NO_MEMORY, "no memory for the results");
+  const Status status = text ? write_text(path, text, strlen(text), error) : error_no_memory(error, "for the results");
   free(text);
   json_decref(results);
   return status;
@@ -396,7 +395,7 @@ static void add_scores(const Report *report, const Lesson *lesson) {
 static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = report->answers;
-  if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  if (count_row(report, row)) return error_no_memory(error, "for the grades");
   count_answer(report, row);
   if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
     text_say(report->err, "tilewalk lesson: %s\n", row->remark);
@@ -470,7 +469,7 @@ static Status read_folder(Submission *submission, const char *path, struct diren
     Status one = status ? status : file_read_beside(beside, name, SUBMISSION_FILE_BYTES, &buffer, &length, &why);
     if (!one) one = submission_add(submission, buffer, length, name, &why);
     if (!status && one == STATUS_NO_MEMORY)
-      status = error_set(error, one, "%s", why.message);
+      status = error_pass(error, &why);
     else if (!status && one)
       status = submission_add_problem(submission, name, why.message, error);
     free(buffer);
@@ -519,7 +518,7 @@ Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
   if (!status && *o->roster) status = class_names_read(&names, o->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
   for (size_t k = 0; k < roster.n && !status; k++)
-    if (!find_score(&report, roster.names[k])) status = error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+    if (!find_score(&report, roster.names[k])) status = error_no_memory(error, "for the grades");
   ClassRules rules = {.lesson = o->n_names ? &named : NULL,
                       .load = load_by_name,
                       .limits = &LESSON_LIMITS,

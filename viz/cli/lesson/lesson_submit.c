@@ -39,7 +39,7 @@ Status lesson_submit(const char *lesson, const char *student, const char *to, Io
   int n = 0;
   Status status = lesson_progress_open(&progress, io->err, error);
   if (!status && !(text = lesson_progress_hand_in(&progress, lesson, student, &n)))
-    status = error_set(error, STATUS_NO_MEMORY, "no memory for what is handed in");
+    status = error_no_memory(error, "for what is handed in");
   lesson_progress_close(&progress);
   if (!status && !n)
     status = error_refuse(error, "nothing was answered%s%s yet: there is nothing to hand in", lesson ? " in " : "",

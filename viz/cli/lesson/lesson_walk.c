@@ -203,7 +203,7 @@ static Status print_new(Walk *w, Error *error) {
   }
   w->next_block = lesson_session_page_end(s);
   w->printed = s->version;
-  return !status && s->error.status ? error_set(error, s->error.status, "%s", s->error.message) : status;
+  return status ? status : error_pass(error, &s->error);
 }
 
 /* ---- What is typed */
@@ -246,7 +246,7 @@ static Status try_change(Walk *w, const char *change, Error *error) {
   Error why = {0};
   const bool is_whole = strstr(change, "algorithm=") && strstr(change, "scene="); /* as y copies it */
   const Status status = lesson_look(NULL, is_whole ? change : w->state, is_whole ? "" : change, look, &l, &why);
-  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
+  if (status == STATUS_NO_MEMORY) return error_pass(error, &why);
   if (l.done || w->session.error.status) return STATUS_OK;
   if (status) {
     say(w, ROLE_WARN, why.message);
@@ -261,7 +261,7 @@ static Status try_change(Walk *w, const char *change, Error *error) {
 static Status judge_file(Walk *w, const char *path, Error *error) {
   Error why = {0};
   char *text = lesson_file_read(path, &why);
-  if (why.status == STATUS_NO_MEMORY) return error_set(error, why.status, "%s", why.message);
+  if (why.status == STATUS_NO_MEMORY) return error_pass(error, &why);
   if (text)
     lesson_session_grade(&w->session, text);
   else
@@ -394,7 +394,7 @@ static Status walk(Walk *w, Error *error) {
 static Status open_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
                         LessonLeft *left, Io *io, Error *error) {
   Walk *w = calloc(1, sizeof *w);
-  if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
+  if (!w) return error_no_memory(error, "for a lesson");
   w->io = io;
   w->heading = heading;
   w->is_terminal = text_is_terminal(stdin) && text_is_terminal(io->out);

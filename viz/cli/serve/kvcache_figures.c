@@ -108,7 +108,7 @@ static Status step_of(const Service *s, double *seconds, Error *error) {
   *seconds = 0;
   if (!s->has_model || !s->has_gpu || !s->model.heads || !kvcache_layers(&s->whole)) return STATUS_OK;
   ServingPart *parts = malloc((size_t)s->n_runs * sizeof *parts);
-  if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for the sequences");
+  if (!parts) return error_no_memory(error, "for the sequences");
   for (int64_t k = 0; k < s->n_runs; k++)
     if (s->runs[k].tokens)
       parts[n++] = (ServingPart){.queries = 1, .keys = s->runs[k].tokens, .count = s->runs[k].count};
@@ -347,8 +347,8 @@ Status kvcache_list(Document *d, Error *error) {
   table_title(t, "Known models; --model takes the name");
   table_note(t,
              "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
-  Status status = known && m ? description_names("models", known, error)
-                             : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
+  Status status =
+      known && m ? description_names("models", known, error) : error_no_memory(error, "for the list of models");
   for (int n = 0; !status && n < known->n; n++) {
     status = description_model(known->names[n], m, error);
     if (!status) add_model(d, t, m);

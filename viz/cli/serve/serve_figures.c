@@ -184,7 +184,7 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   ServingStep step;
   int64_t n = 0;
   ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts); /* a prefix, and a chunk */
-  if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld sequences", (long long)s->n);
+  if (!parts) return error_no_memory(error, "for %lld sequences", (long long)s->n);
   for (; n < s->n_runs; n++)
     parts[n] = (ServingPart){
         .queries = 1, .keys = evict_kept(&s->evict, s->runs[n].tokens) - s->prefix, .count = s->runs[n].count};

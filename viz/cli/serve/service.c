@@ -120,7 +120,7 @@ static Status runs_of_lengths(Service *s, bool serves, Error *error) {
     s->runs[s->n_runs - 1].count++;
   }
   free(all);
-  return s->runs ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the lengths");
+  return s->runs ? STATUS_OK : error_no_memory(error, "for the lengths");
 }
 
 static Status complete_sequences(Service *s, bool serves, Error *error) {
@@ -134,7 +134,7 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
     take(&s->tokens, s->has_model && !serves ? s->model.max_tokens : 4096);
     take(&s->batch, 1);
     s->runs = malloc(sizeof *s->runs);
-    if (!s->runs) return error_set(error, STATUS_NO_MEMORY, "no memory for a sequence");
+    if (!s->runs) return error_no_memory(error, "for a sequence");
     s->runs[s->n_runs++] = (ServedRun){s->tokens, s->batch};
   }
   for (int64_t k = 0; k < s->n_runs; k++) {

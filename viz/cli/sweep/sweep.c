@@ -277,7 +277,7 @@ Status sweep_run(Sweep *s, const Request *request, Error *error) {
   s->points = calloc(room, sizeof *s->points);
   s->machines = calloc(sweep_is_gpu(s->axis) ? room : 1, sizeof *s->machines);
   Status status = STATUS_OK;
-  if (!a || !s->points || !s->machines) status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu points", n);
+  if (!a || !s->points || !s->machines) status = error_no_memory(error, "for %zu points", n);
   if (!status && !n) status = ask(s->axis, request, s->values, NULL, a, error);
   s->n_algorithms = a ? a->request.n_algorithms : 0;
   if (!status) status = run_points(s, request, a, error);
