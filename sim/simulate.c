@@ -133,6 +133,18 @@ static void add_storage(Simulation *s, bool *overflow) {
   s->intermediates_bytes = checked_mul(heads, schedule_intermediate_bytes(schedule, &s->plan, overflow), overflow);
 }
 
+/* Tiles under a pattern of blocks are counted one by one, again and again: who listens hears of one time more. */
+static void tell_of_blocks(const Listener *listener, const Plan *plan) {
+  enum { COUNTS = 6 };
+  MaskTiles row = {plan->tiling.B_r, plan->tiling.B_c, {0, 0}, {0, plan->T_c}};
+  if (!listener || !plan->mask.pattern || plan->mask.pattern->kind != PATTERN_BLOCKS) return;
+  while (row.rows.end < plan->T_r) {
+    row.rows = (Span){row.rows.end, row.rows.end + 1};
+    mask_count(&plan->mask, &row);
+    listener->hear(listener->context, (double)row.rows.end / (double)plan->T_r / COUNTS);
+  }
+}
+
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
   Problem p = *problem;
   const Profile *kernel = planner_kernel(problem, schedule);
@@ -147,6 +159,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
   if (!status) status = schedule_takes(schedule, &s.plan, error);
   if (status) return status;
+  tell_of_blocks(p.listener, &s.plan);
 
   const Tiling *t = &s.plan.tiling;
   const SramSizes sizes = sizes_of(&p.shape, t->B_r, t->B_c);

@@ -18,10 +18,23 @@ enum {
 };
 _Static_assert(ADVICE_CANDIDATES_MAX == 2 * TILES_MAX + PROFILES_MAX, "tiles, split or not, and kernels");
 
-/* Where anything runs there is advice. */
-static void tell(Advice *a) {
-  a->seen++;
-  if (a->n && a->tell) a->tell(a->context, a->seen / a->all);
+/* Hears how much of a candidate is done. */
+static void hear(void *context, double part) {
+  const Advice *a = context;
+  if (a->tell) a->tell(a->context, (a->seen + part * a->now) / a->all);
+}
+
+/* How long a tile takes, beside others: under a pattern of blocks each is counted. */
+static double weight(const Problem *p, const Tiling *t) {
+  const bool counts = p->shape.pattern && p->shape.pattern->kind == PATTERN_BLOCKS;
+  return counts ? 1 / ((double)t->B_r * (double)t->B_c) : 1;
+}
+
+/* One was tried; the next has that weight. */
+static void go_on(Advice *a, double next) {
+  a->seen += a->now;
+  a->now = next;
+  if (a->n) hear(a, 0); /* where anything runs there is advice */
 }
 
 /* The CTAs of such a kernel. */
@@ -87,6 +100,7 @@ static int best_first(const void *a, const void *b) {
 /* Tiles with more than twice the rows or keys that there are say nothing new. */
 static bool is_larger(int64_t block, int64_t n) { return block > 16 && block >= 2 * n; }
 
+/* schedule: NULL: they are weighed. */
 static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
                         Error *error) {
   const Shape packed = problem->pack == PACK_OFF ? problem->shape : shape_packed(&problem->shape);
@@ -96,10 +110,14 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
     const int64_t rows = on_paper ? (int64_t)PAPER_STEP * (i + 1) : SIDES[i];
     for (int j = 0; j < (asked.B_c ? 1 : N_SIDES); j++) {
       Problem p = *problem;
-      tell(advice);
       if ((!asked.B_r && is_larger(rows, packed.N_q)) || (!asked.B_c && is_larger(SIDES[j], packed.N_k))) continue;
       if (!asked.B_r) p.tiling.B_r = rows;
       if (!asked.B_c) p.tiling.B_c = SIDES[j];
+      if (!schedule) {
+        advice->all += weight(&p, &p.tiling);
+        continue;
+      }
+      go_on(advice, weight(&p, &p.tiling));
       Candidate *tried = &advice->candidates[advice->n];
       Error inner = {0};
       if (try_tile(tried, &p, schedule, gpu, &inner)) {
@@ -124,12 +142,18 @@ Status advice_make(Advice *advice, const Problem *problem, const Schedule *sched
   const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
   const Profile *kernels[PROFILES_MAX];
   const int n_kernels = any_kernel && advice->kernels ? advice->kernels(kernels) : 0;
-  advice->all = N_SIDES * N_SIDES * (1 + splits) + n_kernels;
-  Status status = try_tiles(advice, problem, schedule, gpu, error);
-  if (!status && splits) status = try_tiles(advice, problem, shipped_splitting(), gpu, error);
-  if (!status)
-    for (int k = 0; k < n_kernels; k++, tell(advice))
-      advice->n += try_kernel(&advice->candidates[advice->n], problem, kernels[k], gpu);
+  const double kernel = weight(problem, &(Tiling){.B_r = 128, .B_c = 128});
+  const Listener listener = {hear, advice};
+  Problem p = *problem;
+  p.listener = &listener;
+  try_tiles(advice, &p, NULL, gpu, error);
+  advice->all = (1 + splits) * advice->all + kernel * n_kernels;
+  Status status = try_tiles(advice, &p, schedule, gpu, error);
+  if (!status && splits) status = try_tiles(advice, &p, shipped_splitting(), gpu, error);
+  for (int k = 0; k < n_kernels && !status; k++) {
+    go_on(advice, kernel);
+    advice->n += try_kernel(&advice->candidates[advice->n], &p, kernels[k], gpu);
+  }
   if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)
     status = error_refuse(error, "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
                           problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);

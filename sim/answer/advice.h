@@ -28,9 +28,9 @@ typedef struct {
   int n, n_misfits;                         /* misfits: tiles that no place holds, or that do not launch */
   const char *why;                          /* the last one is no kernel */
   ProfileList *kernels;                     /* NULL: tiles alone */
-  void (*tell)(void *context, double part); /* how much was tried, once there is advice; NULL: nobody is told */
+  void (*tell)(void *context, double part); /* how much was tried; NULL: nobody is told */
   void *context;
-  double all, seen; /* to be tried; so far */
+  double all, seen, now; /* weight of what is to be tried; so far; of what is being tried */
 } Advice;
 
 /* Fills in the candidates, best first. `is_named`: of that algorithm alone; else described kernels are tried, too, and

@@ -76,7 +76,18 @@ expect 2 'larger than' sim -N 64 --gpu h200 --kernel /dev/zero
 '; } >"$work/keys.kernel"
 expect 2 'keys.kernel:[0-9]*: ' sim -N 64 --gpu h200 --kernel "$work/keys.kernel"
 
-# A long question says in time how long it will take, off a terminal too.
-(ulimit -t 2 && exec "$tilewalk" advise -N 128K --heads 32 --gpu h100-sxm --causal 2>&1) |
-  grep '^advise: about .* in all$' || failed=1
+# A long question says in time how long it will take, off a terminal too; a claim here takes 0.1 s.
+long() { (ulimit -t 1 && exec "$tilewalk" "$@" 2>&1) | grep "^$1.*: about .* in all\$" || failed=1; }
+long sim -N 128K --mask strided:4 --block 16
+long sweep --over batch -N 128K --mask strided:4 --block 16
+long advise -N 128K --mask strided:4
+long advise -N 128K --heads 32 --gpu h100-sxm --causal
+awk 'BEGIN { for (; n < 60; n++) printf "## X-%d\n\n- article: X, 1\n- says: %d.\n- claimed: %d MiB\n\n%s\n\n", n, n, n,
+  "```lua\n(function() local s = 0 for k = 1, 4e6 do s = s + k end return s end)()\n```" }' >"$work/claims.md"
+long lesson claims --file "$work/claims.md"
+
+# An interrupt leaves a file as it was, and nothing beside it.
+mkdir "$work/kept" && echo old >"$work/kept/x.svg"
+timeout -s INT 1 "$tilewalk" sweep --over block -N 128K --mask strided:4 -o "$work/kept/x.svg"
+[ "$(grep -r '' "$work/kept")" = "$work/kept/x.svg:old" ] || failed=1
 exit $failed

@@ -11,6 +11,7 @@
 #include "viz/cli/command.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/request/request.h"
+#include "viz/text/progress.h"
 
 enum { FILES_MAX = 8, IDS_BYTES = 4096, WORD_BYTES = 128, PATH_BYTES = 1024, N_LETTERS = 26 };
 
@@ -72,11 +73,13 @@ Status check_read(Claims *claims, Error *error) {
   return STATUS_OK;
 }
 
-static Status compute(Claims *claims, const bool *chosen, Error *error) {
+static Status compute(Claims *claims, const bool *chosen, const Io *io, Error *error) {
+  Progress progress = progress_new(io->err, &io->style, false, "lesson claims", progress_clock_s());
   for (size_t k = 0; k < claims->n_entries; k++) {
     if (!chosen[k]) continue;
     const Status status = claims_compute(claims, k, &LESSON_LIMITS, error);
     if (status) return status;
+    progress_foretell(&progress, (double)(k + 1) / (double)claims->n_entries);
   }
   return STATUS_OK;
 }
@@ -153,7 +156,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   if (!status) chosen = calloc(claims.n_entries, sizeof *chosen);
   if (!status && !chosen) status = error_no_memory(error, "for the choice of claims");
   if (!status) status = choose(o, &claims, chosen, error);
-  if (!status) status = compute(&claims, chosen, error);
+  if (!status) status = compute(&claims, chosen, io, error);
   if (!status && d->form == DOCUMENT_TEXT)
     check_print(d, &claims, chosen, depth_of(o), io);
   else if (!status)

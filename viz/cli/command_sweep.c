@@ -235,11 +235,12 @@ typedef struct {
   size_t n;
 } Run;
 
+static void tell(void *run, double part) { progress_foretell(&((Run *)run)->progress, part); }
+
 static Status take_point(void *context, const Sweep *s, int point, const Simulation *runs, Error *error) {
   Run *r = context;
   Document *d = r->document;
   progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
-  progress_foretell(&r->progress, (point + 1.0) / (double)r->n);
   if (d->form != DOCUMENT_JSON) return STATUS_OK;
   if (!r->points) r->points = open_table(d, s, r->request, true);
   add_row(r->points, s, point);
@@ -316,7 +317,7 @@ static Status check_options(const SweepOptions *o, Error *error) {
 
 static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *io, Error *error) {
   Request asked = o->request, resolved;
-  Sweep sweep = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
+  Sweep sweep = {.axis = o->axis, .values = values, .take = take_point, .tell = tell, .ranks = &o->ranks};
   Status status = sweep_values(o, &asked, &resolved, values, &sweep.n, error);
   if (!status) status = choose_metric(o, &sweep.metric, error);
   if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);

@@ -5,7 +5,7 @@
 #include "viz/text/number.h"
 #include "viz/text/print.h"
 
-static const double QUIET_S = 0.5, REDRAW_S = 0.1, LONG_S = 2;
+static const double QUIET_S = 0.5, SURE_S = 0.2, REDRAW_S = 0.1, LONG_S = 2;
 
 double progress_clock_s(void) {
   struct timespec now = {0};
@@ -50,7 +50,7 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
 void progress_foretell(Progress *p, double part) {
   const double all_s = (progress_clock_s() - p->started_s) / part;
   /* Of its own time: a busy computer's wait is not counted. */
-  if (p->is_told || (double)(clock() - p->began) < QUIET_S * CLOCKS_PER_SEC || part >= 1 || all_s < LONG_S ||
+  if (p->is_told || (double)(clock() - p->began) < SURE_S * CLOCKS_PER_SEC || part >= 1 || all_s < LONG_S ||
       fileno(p->err) < 0)
     return;
   p->is_told = true;

@@ -163,11 +163,19 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
                       schedule->name);
 }
 
+/* Hears how much of a run is done. */
+static void hear(void *context, double part) {
+  const Sweep *s = context;
+  s->tell(s->context, (s->n_done + part) / (s->n_points * s->n_algorithms));
+}
+
 static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, Simulation *runs, Error *error) {
   const FigureRow *metric = s->metric;
   for (int k = 0; k < s->n_algorithms; k++) {
     const Status status = run_one(metric, a, a->request.algorithms[k], s->ranks, &runs[k], error);
     if (status) return status;
+    s->n_done++;
+    hear(s, 0);
     SweepRun *kept = &point->runs[k];
     *kept = (SweepRun){.schedule = runs[k].schedule,
                        .shown = figure_of(&runs[k], metric, 0),
@@ -185,6 +193,7 @@ static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, Simulation 
 static Status run_points(Sweep *s, const Request *request, Asked *a, Error *error) {
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   const bool gpus = sweep_is_gpu(s->axis);
+  const Listener listener = {hear, s};
   Gpu machine;
   Status status = gpus ? STATUS_OK : REQUEST_FILES.gpu(request->gpu, &machine, error);
   if (!status && !gpus) status = check_l2(&machine, s->metric, *request->gpu, error);
@@ -196,6 +205,7 @@ static Status run_points(Sweep *s, const Request *request, Asked *a, Error *erro
     if (!status) status = question_has_effect(&a->request, a->gpu, &inner);
     if (!status && gpus) status = check_l2(a->gpu, s->metric, true, &inner);
     s->n_algorithms = a->request.n_algorithms;
+    a->problem.listener = &listener;
     if (!status) status = run_point(s, &s->points[i], a, runs, &inner);
     if (!status && gpus) snprintf(s->machines[i], sizeof *s->machines, "%s", runs[0].machine.name);
     if (!status) status = s->take(s->context, s, i, runs, &inner);

@@ -66,9 +66,10 @@ struct Sweep {
   size_t n, first, end;
   const RankOptions *ranks; /* of programs with `ranks` */
   SweepTake *take;
+  void (*tell)(void *context, double part); /* how much is done */
   void *context;
   /* What follows from it. */
-  int n_algorithms, n_points;
+  int n_algorithms, n_points, n_done; /* done: runs */
   SweepPoint *points;
   Simulation start;                           /* of the first point */
   int64_t misfit_from, misfit_to;             /* values at an end of the axis without room for some tile; 0: none */
