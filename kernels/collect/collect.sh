@@ -9,6 +9,7 @@
 #   ring       ring attention on the GPUs of one host: a block, an exchange, the ring        -> GPU/ring
 #   regimes    rungs 8, 9 and 11 beside PyTorch's kernels, at shapes of many regimes         -> GPU/regimes
 #   packed-times, flex-times  FlashAttention-2 over sequences of unequal lengths and windows; FlexAttention by its mask -> GPU/packed-times, GPU/flex-times
+#   decode-times  one query a sequence by FlashAttention-2 and cuDNN, cold and warm           -> GPU/decode-times
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
 #   more       the same of decode and the backward pass                                      -> GPU/more
 #   hopper-more  the same of the backward pass by wgmma                                        -> GPU/hopper-more
@@ -119,7 +120,7 @@ sanitize)
   echo "$(grep -c ': exit 0,' "$(file_of sanitize txt)") of $(wc -l <"$work/summary") runs clean"
   [ ! -s "$work/details" ] || { head -60 "$work/details"; exit 1; }
   ;;
-time | regimes | packed-times | flex-times)
+time | regimes | packed-times | flex-times | decode-times)
   { provenance "kernels/collect/collect.sh $stage"; PROGRAM=$program LIBRARY=${LIBRARY:-$(dirname "$program")/libladder.so} python3 kernels/collect/times.py "${stage%-time*}"; } | tee "$(file_of "$stage")"
   ;;
 ring)

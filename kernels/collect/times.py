@@ -4,6 +4,7 @@ time        the ladder (build/tilewalk-kernels, or PROGRAM) and PyTorch's backen
 regimes     rungs 8 and 9, then 11, FlashAttention-2 and cuDNN, at shapes of many regimes
 packed      FlashAttention-2 over sequences of unequal lengths, one after the other, and over windows
 flex        FlexAttention, by its mask
+decode      one query a sequence by FlashAttention-2 and cuDNN: cold, after 256 MiB that were read, and warm
 
 fp16, or DTYPE. FLOPs of `time`: 4 N^2 d per head, halved when causal; batch x N = 16384 and heads x d = 2048. But for
 `time`, launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order, so that the power state is the same for all; each row is the median of REPEATS. What is off by more than rounding is said and not timed.
@@ -213,7 +214,29 @@ def time(_):
                     print(f"{name},fp16,{shape[0]},{shape[1]},{n},{d},{int(causal)},{b_r},{b_c},{warm:.1f},{cold:.1f},{mflop / warm:.2f},{mflop / cold:.2f},{fa2 / warm:.3f}", flush=True)
 
 
-STAGES = {"time": (time, ""), "packed": (packed, ""), "flex": (flex, ""),
+# batch, heads, KV heads, keys
+DECODES = [
+    (2, 8, 1, 1000), (6, 128, 16, 1000), (3, 256, 16, 1000), (3, 4, 4, 6000), (12, 14, 2, 1000), (24, 2, 1, 12288), (1, 32, 8, 32768),
+    (4, 32, 8, 8192), (12, 8, 4, 6000), (8, 1, 1, 4096), (1, 32, 16, 512), (4, 8, 8, 512), (4, 1, 1, 6000), (6, 32, 16, 2000),
+    (8, 128, 16, 2048), (4, 16, 4, 12000), (32, 2, 2, 1024), (6, 32, 4, 4096), (3, 8, 1, 12000), (12, 16, 2, 300), (2, 4, 2, 777),
+    (2, 2, 1, 8192), (3, 32, 4, 3000), (2, 64, 16, 8192), (1, 4, 4, 12000), (16, 2, 1, 1000)]
+
+
+def decode(_):
+    print("batch,heads,kv_heads,N_k,d,kernel,cold_us,warm_us")
+    other = torch.zeros(64 << 20, device="cuda")
+    for d in (64, 128):
+        for batch, heads, kv_heads, n in DECODES:
+            q, (k, v) = tensors(1, batch, heads, 1, d)[0], tensors(2, batch, kv_heads, n, d)
+            for name, backend in (("fa2-sm90", SDPBackend.FLASH_ATTENTION), ("cudnn-sm90", SDPBackend.CUDNN_ATTENTION)):
+                with sdpa_kernel(backend):
+                    run = partial(F.scaled_dot_product_attention, q, k, v, enable_gqa=heads != kv_heads)
+                    run(), run()
+                    cold, warm = (sorted(events_us([run] * 15, 6_000_000, before))[7] for before in (other.sum, None))
+                print(f"{batch},{heads},{kv_heads},{n},{d},{name},{cold:.2f},{warm:.2f}", flush=True)
+
+
+STAGES = {"time": (time, ""), "packed": (packed, ""), "flex": (flex, ""), "decode": (decode, ""),
           "regimes": (regimes, "fa2_wgmma fa3_overlap fa2_backward fa2_backward_twice fa3_backward")}
 STAGE = (sys.argv + [""])[1]
 if STAGE not in STAGES:

@@ -78,6 +78,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       BYTES(prefix "split_shared", tile.split_shared_bytes, "shared memory of its CTAs"),                              \
       NUMBER(prefix, tile, split_time_start_ns, 1000000,                                                               \
              "launch and latency of it, and of the kernel that combines, of one query"),                               \
+      NUMBER(prefix, tile, split_time_part_ns, 100000, "and for each part that is combined, besides"),                 \
       NUMBER(prefix, tile, split_time_tile_ns, 1000000,                                                                \
              "from the end of one of its tiles to the next on an SM full of CTAs"),                                    \
       TEXT(prefix "spill", tile.spill_text[BUILD_EVEN],                                                                \
@@ -96,7 +97,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define SPILL_MAX 1000000000
 
 enum {
-  TILE_NUMBERS = 39,
+  TILE_NUMBERS = 40,
   TILE_KEYS = TILE_NUMBERS + BUILD_COUNT,
   TILE_FIRST = 62,
   TILE_SHARED = 4

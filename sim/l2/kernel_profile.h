@@ -47,7 +47,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 62 + 84 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 62 + 86 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
@@ -72,10 +72,12 @@ typedef struct {
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
   int64_t group_heads;              /* whose row blocks are taken in turn (sim/l2/launch.h) */
   int64_t split_block_q, split_block_k, split_threads, split_registers,
-      split_shared_bytes;                          /* and its tile, as above; 0: it has none for this d */
-  int64_t split_time_start_ns, split_time_tile_ns; /* of each of the two kernels, splitting and combining; a tile */
-  TimeLaw law;                                     /* what the keys time_ say (sim/machine/timing.h) */
-  int64_t clocks_permille;                         /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+      split_shared_bytes;      /* and its tile, as above; 0: it has none for this d */
+  int64_t split_time_start_ns; /* of each of the two kernels, splitting and combining, */
+  int64_t split_time_part_ns;  /* what combining takes for each part besides, */
+  int64_t split_time_tile_ns;  /* and a tile */
+  TimeLaw law;                 /* what the keys time_ say (sim/machine/timing.h) */
+  int64_t clocks_permille;     /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {

@@ -27,7 +27,10 @@ bool profile_has_tile(const Profile *profile, const Shape *shape) { return tile_
 static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape, bool is_split) {
   TimeLaw law = t->law;
   law.tile_area = t->block_q * t->block_k;
-  if (is_split && shape->N_q == 1 && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
+  if (is_split && shape->N_q == 1 && t->split_time_start_ns) {
+    law.start_ns = t->split_time_start_ns;
+    law.part_ns = t->split_time_part_ns;
+  }
   if (is_split && t->split_time_tile_ns) {
     law.tile_ns = t->split_time_tile_ns;
     law.tile_area = t->split_block_q * t->split_block_k;

@@ -133,6 +133,7 @@ bool timing_comparable(const Timing *a, const Timing *b);
 /* The kernel's costs. What a kernel's CTAs cost (sim/time/makespan.h), fitted to recorded times. Zeros: not timed. */
 typedef struct {
   int64_t start_ns;        /* of each kernel, launch and latency, besides */
+  int64_t part_ns;         /* of split keys: what the kernel that combines takes for each part besides */
   int64_t tile_ns;         /* from the end of one tile to the next on an SM full of CTAs */
   int64_t alone_ns;        /* a tile of a CTA that has an SM to itself; 0: as tile_ns */
   int64_t block_permille;  /* of a tile: what comes before and after the tiles of a row block, */

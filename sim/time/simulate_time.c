@@ -379,8 +379,8 @@ static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_pe
 }
 
 /* Split keys fill the SMs, however many parts a library makes: all tiles over all SMs, and what one CTA costs besides.
- * Under a causal mask as many as without: the last part of every row block ends the launch. One query: memory alone is
- * waited for. */
+ * Under a causal mask as many as without: the last part of every row block ends the launch. One query: the first
+ * wave's CTAs wait for memory alone. */
 static double split_s(const Simulation *s, const Gpu *gpu) {
   const TimeLaw *law = &s->config.time;
   const Plan *p = &s->plan;
@@ -389,10 +389,10 @@ static double split_s(const Simulation *s, const Gpu *gpu) {
   const bool is_whole = !p->shape.window && !p->shape.sided && !p->mask.pattern;
   const double of_head = is_whole ? (double)p->T_r * (double)p->shape.N_k / (double)p->tiling.B_c
                                   : (double)mask_count(&p->mask, &all).computed;
-  const double besides = shape_unpacked(&p->shape).N_q == 1
-                             ? 0
-                             : (double)(law->block_permille + (p->shape.causal ? law->mask_permille : 0)) / 1000 *
-                                   (double)s->launch.occupancy.ctas_per_sm;
+  const double waves = (double)s->launch.n_pieces / (double)s->launch.n_slots;
+  const double besides = (shape_unpacked(&p->shape).N_q == 1 ? fmax(waves - 1, 0) : 1) *
+                         (double)(law->block_permille + (p->shape.causal ? law->mask_permille : 0)) / 1000 *
+                         (double)s->launch.occupancy.ctas_per_sm;
   const double tile_s = fmax((double)law->tile_ns * 1e-9 * speed.slower, speed.least_tile_s);
   return tile_s * (heads_of(s) * of_head / (double)gpu->n_sm + besides);
 }
@@ -444,7 +444,8 @@ static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
                law, makespan_s(&s->launch, &(Sequences){&s->plan, 1, NULL}, law, simulation_speed(s, gpu)), hbm_s);
   }
   if (s->plan.tiling.n_splits == 1) return makespan_kernel_s(law, rising_makespan_s(s, gpu), hbm_s);
-  const double combine = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
+  const double combine =
+      1e-9 * (double)((s->schedule->n_passes - 1) * law->start_ns + s->plan.tiling.n_splits * law->part_ns);
   const double unsplit = unsplit_s(s, gpu, hbm_s);
   const bool has_window = s->plan.shape.window || s->plan.shape.sided; /* under which split keys were not timed */
   if (has_window && isfinite(unsplit)) return unsplit;
