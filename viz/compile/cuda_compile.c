@@ -410,6 +410,7 @@ static Status run_clang(const Compile *c, bool only_reads, ChildResult *child, E
                               .memory_bytes = (uint64_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
+  if (!only_reads) remove(reads); /* of the round before */
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
   if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   if (child->timed_out || child->exit_status > 128)
@@ -479,12 +480,14 @@ static int line_including(const CudaSource *source, const char *path) {
 static Status refuse_path(const CudaSource *source, const char *path, Error *error) {
   const int line = line_including(source, path);
   char where[16] = "", real[PATH_MAX];
-  if (realpath(path, real)) path = real;
   if (line) snprintf(where, sizeof where, ":%d", line);
+  if (!realpath(path, real))
+    return error_refuse(error, "%.100s%s: it includes %.80s, which is not here", source->path, where,
+                        quote(path, strlen(path)).text);
   return error_refuse(error, "%.100s%s: it includes %.80s, which does not lie below %s; -I %.*s allows that",
-                      source->path, where, quote(path, strlen(path)).text,
+                      source->path, where, quote(real, strlen(real)).text,
                       source->alone ? "a folder of headers" : "its folder",
-                      (int)(base_name(path) - path < 100 ? base_name(path) - path : 100), path);
+                      (int)(base_name(real) - real < 100 ? base_name(real) - real : 100), real);
 }
 
 /* Says of a header that is not here which folder around the source has it: its own, those above, those in each. */
@@ -517,6 +520,8 @@ static Status judge_list(Compile *c, char *rule, Error *error) {
       snprintf(stub, sizeof stub, STUBS "%s", path);
       status = folder_write(&c->folder, stub, "", 0, "", error);
       note_missing(c, path);
+    } else {
+      status = refuse_path(c->source, path, error);
     }
   }
   return status;
@@ -543,8 +548,9 @@ static Status judge_compiled(Compile *c, Error *error) {
   size_t length;
   const int before = c->n_missing;
   snprintf(beside, sizeof beside, "%s/", c->folder.path);
-  Status status = file_read_beside(beside, READS, CUDA_PTX_MAX, &rule, &length, error);
-  if (!status) status = judge_list(c, rule, error);
+  if (file_read_beside(beside, READS, CUDA_PTX_MAX, &rule, &length, NULL))
+    return error_refuse(error, "%.200s: a header that is left empty asks for one that is not here", c->source->path);
+  Status status = judge_list(c, rule, error);
   if (!status && c->n_missing > before) status = error_refuse(error, "%.200s: its headers changed", c->source->path);
   free(rule);
   return status;
@@ -560,11 +566,11 @@ static Status compile_rounds(Compile *c, Error *error) {
     if (unjudged || c->source->alone) status = judge_reads(c, error);
     child_result_free(&child);
     if (!status) status = run_clang(c, false, &child, error);
-    if (!status) status = judge_compiled(c, error);
+    unjudged = !status && child.exit_status && strstr(child.err, "file not found");
+    if (!status && !(unjudged && round + 1 < COMPILES_MAX)) status = judge_compiled(c, error);
     if (status || child.exit_status == 0) break;
     if (round == 0 && !c->source->alone) status = add_included(c, &c->copies[0], 0, error);
     const bool is_last = round + 1 == COMPILES_MAX;
-    unjudged = strstr(child.err, "file not found") != NULL;
     if (!status && (is_last || (!unjudged && !cut_by_errors(c, child.err, round + 4 > COMPILES_MAX))))
       status = refuse(c, child.err, error);
     if (!status) status = write_copies(c, error);
