@@ -8,7 +8,7 @@
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
+#include "sim/base/text_add.h"
 
 #define ROUNDED_WITHIN 0.001 /* of an entry that says how its numbers were rounded */
 
@@ -28,8 +28,33 @@ static ClaimEntry *current(Reader *c) { return &c->claims->entries[c->claims->n_
 
 static Status no_memory(Reader *c) { return error_no_memory(c->r.error, "to read %s", c->r.file); }
 
-static Status begin_part(LessonReader *r, void *target, Piece claimed, int line);
-static Status name_part(LessonReader *r, void *target, Piece name, int line);
+static Status begin_part(LessonReader *r, void *target, Piece claimed, int line) {
+  Reader *c = (Reader *)r;
+  Claims *all = c->claims;
+  ClaimEntry *e = target;
+  ClaimPart part = {.name = c->part_name.text, .claimed_line = line};
+  char text[LESSON_LINE_BYTES + 1];
+  Error inner = {0};
+  if (c->awaits_code) return LESSON_REFUSE(r, line, "the claimed value before this one has no ```lua block yet");
+  if (e->n_parts == CLAIMS_PARTS_MAX)
+    return LESSON_REFUSE(r, line, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
+  if (!pool_grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
+    return no_memory(c);
+  snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
+  if (claimed_parse(text, &part.claimed, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
+  all->parts[all->n_parts++] = part;
+  e->n_parts++;
+  c->part_name = (LessonText){0};
+  c->awaits_code = true;
+  return STATUS_OK;
+}
+
+static Status name_part(LessonReader *r, void *target, Piece name, int line) {
+  Reader *c = (Reader *)r;
+  (void)target;
+  if (c->part_name.text) return LESSON_REFUSE(r, line, "two 'part' lines with no claimed value between them");
+  return lesson_add_text(r, name, line, &c->part_name);
+}
 
 #define TEXT(which) LESSON_ONE(ClaimEntry, text[which])
 static const LessonKey KEYS[] = {{"article", TEXT(CLAIM_ARTICLE)}, /* in the order of ClaimText */
@@ -78,11 +103,11 @@ static Status begin_entry(Reader *c, Piece id) {
     return REFUSE(c, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
   for (size_t k = 0; k < id.length; k++)
     if (!ascii_is_alnum(id.text[k]) && id.text[k] != '-')
-      return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
+      return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", piece_quote(id).text);
   for (size_t k = 0; k < all->n_entries; k++)
     if (piece_is(id, all->entries[k].id))
-      return REFUSE(c, "'%s' is here twice, first on line %d of %s", quote(id.text, id.length).text,
-                    all->entries[k].line, all->entries[k].file);
+      return REFUSE(c, "'%s' is here twice, first on line %d of %s", piece_quote(id).text, all->entries[k].line,
+                    all->entries[k].file);
   if (all->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
   if (!pool_grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
     return no_memory(c);
@@ -95,34 +120,6 @@ static Status begin_entry(Reader *c, Piece id) {
                                                 .first_part = (int)all->n_parts};
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) current(c)->filled[k] = "";
   return STATUS_OK;
-}
-
-static Status begin_part(LessonReader *r, void *target, Piece claimed, int line) {
-  Reader *c = (Reader *)r;
-  Claims *all = c->claims;
-  ClaimEntry *e = target;
-  ClaimPart part = {.name = c->part_name.text, .claimed_line = line};
-  char text[LESSON_LINE_BYTES + 1];
-  Error inner = {0};
-  if (c->awaits_code) return LESSON_REFUSE(r, line, "the claimed value before this one has no ```lua block yet");
-  if (e->n_parts == CLAIMS_PARTS_MAX)
-    return LESSON_REFUSE(r, line, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
-  if (!pool_grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
-    return no_memory(c);
-  snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
-  if (claimed_parse(text, &part.claimed, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
-  all->parts[all->n_parts++] = part;
-  e->n_parts++;
-  c->part_name = (LessonText){0};
-  c->awaits_code = true;
-  return STATUS_OK;
-}
-
-static Status name_part(LessonReader *r, void *target, Piece name, int line) {
-  Reader *c = (Reader *)r;
-  (void)target;
-  if (c->part_name.text) return LESSON_REFUSE(r, line, "two 'part' lines with no claimed value between them");
-  return lesson_add_text(r, name, line, &c->part_name);
 }
 
 /* From this line up to the code, the next entry or section. */
@@ -307,9 +304,7 @@ const ClaimPart *claims_part(const Claims *claims, const ClaimEntry *entry, int 
 /* ---- Why --------------------------------------------------------------------------------------------------------- */
 
 static void put_sentence(char *text, size_t size, const char *sentence) {
-  const size_t used = strlen(text);
-  if (!*sentence) return;
-  snprintf(text + used, size - used, "%s%s", used ? " " : "", sentence);
+  if (*sentence) text_add(text, size, "%s%s", *text ? " " : "", sentence);
 }
 
 /* What the rule alone says of a part that does not hold as printed. */

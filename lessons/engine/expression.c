@@ -143,7 +143,6 @@ void expression_read_value(lua_State *lua, int index, ExpressionValue *value) {
 
 static void push_value(lua_State *lua, const ExpressionValue *value) {
   switch (value->kind) {
-  case EXPRESSION_NONE: lua_pushnil(lua); return;
   case EXPRESSION_FLAG: lua_pushboolean(lua, value->flag); return;
   case EXPRESSION_TEXT: lua_pushstring(lua, value->text); return;
   case EXPRESSION_NUMBER: lua_pushnumber(lua, value->numbers[0]); return;

@@ -15,7 +15,6 @@
 typedef struct {
   const char *file;  /* how messages call the source; "expression" */
   int64_t max_steps; /* Lua instructions, and the work of functions in about that unit */
-  size_t max_memory_bytes;
 
   /* Finds a GPU by name, for gpu"..." and sim{gpu=...}. NULL: only the built-in machine, paper, is
    * known. */

@@ -60,7 +60,7 @@ static void *allocate(void *context, void *block, size_t old_bytes, size_t bytes
     if (s->no_memory) return NULL;
     if (is_text && bytes > TEXT_BYTES + TEXT_HEADER_BYTES) return s->long_text = true, NULL;
     if (++s->n_blocks % BLOCKS_PER_CLOCK == 0 && is_late(s)) stop_next(s);
-    if (more > s->limits.max_memory_bytes - s->used_bytes) return NULL;
+    if (more > EXPRESSION_MEMORY_BYTES - s->used_bytes) return NULL;
     s->steps_left -= (int64_t)(bytes / BYTES_PER_STEP); /* noticed by the next hook */
   }
   void *const grown = realloc(block, bytes);
@@ -152,7 +152,7 @@ Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error 
   if (lua_status == LUA_ERRMEM)
     return error_set(error, STATUS_TOO_LARGE,
                      "%s:%d: the expression needs more than %zu KiB of memory, which is all it may use", s->limits.file,
-                     line, s->limits.max_memory_bytes / 1024);
+                     line, EXPRESSION_MEMORY_BYTES / 1024);
   const char *text = lua_type(s->lua, -1) == LUA_TSTRING ? lua_tostring(s->lua, -1)
                                                          : "the expression raised an error without a message";
   char message[ERROR_MESSAGE_BYTES];
@@ -364,7 +364,6 @@ Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *li
   if (limits) s->limits = *limits;
   if (!s->limits.file) s->limits.file = "expression";
   if (!s->limits.max_steps) s->limits.max_steps = EXPRESSION_STEPS;
-  if (!s->limits.max_memory_bytes) s->limits.max_memory_bytes = EXPRESSION_MEMORY_BYTES;
   s->steps_left = s->limits.max_steps;
   s->started_s = thread_seconds();
   s->lua = lua_newstate(allocate, s);

@@ -7,7 +7,6 @@
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 
 /* ---- Texts */
 
@@ -51,7 +50,7 @@ Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line
     good = ascii_is_alnum(piece.text[k]) || piece.text[k] == '-' || piece.text[k] == '_';
   if (!good)
     return LESSON_REFUSE(r, line, "'%s' is no %s; it must be a word of letters, digits and '-', at most %d long",
-                         quote(piece.text, piece.length).text, what, LESSON_NAME_BYTES - 1);
+                         piece_quote(piece).text, what, LESSON_NAME_BYTES - 1);
   memcpy(name, piece.text, piece.length);
   name[piece.length] = '\0';
   return STATUS_OK;
@@ -147,8 +146,7 @@ static Status block_kind(LessonReader *r, Piece word, LessonBlockKind *kind) {
     if (piece_is(word, CODE[k])) return STATUS_OK;
   const char *nearest = lesson_nearest(BLOCKS + 1, word);
   if (!nearest) return STATUS_OK;
-  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?", quote(word.text, word.length).text,
-                       nearest);
+  return LESSON_REFUSE(r, r->line, "there is no block '%s'; did you mean '%s'?", piece_quote(word).text, nearest);
 }
 
 static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fence, Piece argument) {
@@ -158,7 +156,7 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
   if (status) return status;
   if (kind != LESSON_ASK && argument.length)
     return LESSON_REFUSE(r, line, "'%s' behind '%s' means nothing; only ask takes a word of its own",
-                         quote(argument.text, argument.length).text, BLOCKS[kind].name);
+                         piece_quote(argument).text, BLOCKS[kind].name);
   LessonBlock block = {.kind = kind};
   const Piece text = piece_trim(body);
   const int text_line = piece_line(body, text.text, line + 1);
@@ -183,8 +181,7 @@ static Status read_minutes(LessonReader *r, void *target, Piece value, int line)
     minutes = ascii_is_digit(value.text[k]) ? 10 * minutes + (value.text[k] - '0') : 100;
   if (l->minutes) return LESSON_REFUSE(r, line, "'minutes' is given twice");
   if (minutes < 1 || minutes > 60)
-    return LESSON_REFUSE(r, line, "minutes is '%s'; it must be a whole number from 1 to 60",
-                         quote(value.text, value.length).text);
+    return LESSON_REFUSE(r, line, "minutes is '%s'; it must be a whole number from 1 to 60", piece_quote(value).text);
   l->minutes = minutes;
   return STATUS_OK;
 }
@@ -226,7 +223,7 @@ static Status read_header(LessonReader *r) {
     }
     Piece key, value;
     if (!piece_split(piece_after(line, 2), ':', &key, &value))
-      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", quote(key.text, key.length).text);
+      return LESSON_REFUSE(r, r->line, "'%s' is not of the form - key: value", piece_quote(key).text);
     status = lesson_take_key(r, HEADER, "a header; there are idea, minutes and draw", l, key, value, r->line);
   }
   if (status) return status;

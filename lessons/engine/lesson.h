@@ -69,7 +69,7 @@ typedef struct {
   int line;
   LessonKind kind;
   bool is_prediction; /* made before the run is shown, never marked */
-  LessonText prompt, answer, explain, unit_text;
+  LessonText prompt, answer, explain, unit_text, tolerance_text;
   LessonText state; /* of a file: the learner's own numbers */
   AnswerUnit unit;
   AnswerTolerance tolerance;

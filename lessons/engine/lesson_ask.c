@@ -1,4 +1,5 @@
 /* Questions, and drawn numbers. Part of lessons/engine/lesson.h. */
+#define _GNU_SOURCE /* memmem */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 
 /* ---- draw: N from 1024, 2048; N from 1024 to 8192 by 128 */
 
@@ -41,8 +41,7 @@ Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draw
   Piece rest = piece;
   const Piece name = piece_word(&rest);
   if (!piece_starts(rest, "from "))
-    return LESSON_REFUSE(r, line, "'%s' is no draw; write 'draw: N from 1024, 2048, 4096'",
-                         quote(piece.text, piece.length).text);
+    return LESSON_REFUSE(r, line, "'%s' is no draw; write 'draw: N from 1024, 2048, 4096'", piece_quote(piece).text);
   if (*n_draws == LESSON_DRAWS_MAX) return LESSON_REFUSE(r, line, "more than %d draws", LESSON_DRAWS_MAX);
   LessonDraw *draw = &draws[*n_draws];
   *draw = (LessonDraw){0};
@@ -76,7 +75,7 @@ Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draw
 /* ---- Keys */
 
 const char *lesson_nearest(const LessonKey *keys, Piece word) {
-  const Quote typed = quote(word.text, word.length);
+  const Quote typed = piece_quote(word);
   Nearest nearest = {.word = typed.text};
   for (; keys->name; keys++) nearest_offer(&nearest, keys->name);
   return nearest.best;
@@ -84,7 +83,7 @@ const char *lesson_nearest(const LessonKey *keys, Piece word) {
 
 Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
                        int line) {
-  const Quote typed = quote(key.text, key.length);
+  const Quote typed = piece_quote(key);
   const LessonKey *row = keys;
   while (row->name && !piece_is(key, row->name)) row++;
   if (!row->name)
@@ -117,7 +116,7 @@ Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what
       Piece key, value;
       if (!piece_split(item, ':', &key, &value) || *p == ' ' || *p == '\t')
         return LESSON_REFUSE(r, at, "'%s' is not of the form key: value; indent a line that goes on with the one above",
-                             quote(item.text, item.length).text);
+                             piece_quote(item).text);
       const Status status = lesson_take_key(r, keys, what, target, key, value, at);
       if (status) return status;
     }
@@ -148,7 +147,7 @@ static Status read_kind(LessonReader *r, void *target, Piece value, int line) {
   else if (!piece_is(value, "number"))
     return LESSON_REFUSE(r, line,
                          "'%s' is no kind of question; there are number, choice, order, predict, program and kernel",
-                         quote(value.text, value.length).text);
+                         piece_quote(value).text);
   return STATUS_OK;
 }
 
@@ -164,10 +163,10 @@ static Status read_choice(LessonReader *r, LessonAsk *ask, Piece value, int line
   if (!bar) text = key;
   if (key.length == 0 || text.length == 0) return LESSON_REFUSE(r, line, "a choice is empty; write 'key | text'");
   if (bar && memchr(key.text, ' ', key.length))
-    return LESSON_REFUSE(r, line, "the key '%s' must be one word", quote(key.text, key.length).text);
+    return LESSON_REFUSE(r, line, "the key '%s' must be one word", piece_quote(key).text);
   for (int k = 0; k < ask->n_choices; k++)
     if (piece_is(key, ask->choice[k].key.text))
-      return LESSON_REFUSE(r, line, "there are two choices '%s'", quote(key.text, key.length).text);
+      return LESSON_REFUSE(r, line, "there are two choices '%s'", piece_quote(key).text);
   Status status = lesson_add_text(r, key, line, &pair->key);
   if (!status) status = lesson_add_text(r, text, line, &pair->text);
   ask->n_choices += !status;
@@ -185,11 +184,11 @@ static Status read_item(LessonReader *r, void *target, Piece value, int line) {
 static Status read_wrong(LessonReader *r, void *target, Piece value, int line) {
   LessonAsk *ask = target;
   if (ask->n_wrong == LESSON_WRONG_MAX) return LESSON_REFUSE(r, line, "more than %d wrong answers", LESSON_WRONG_MAX);
-  size_t arrow = 0;
-  while (arrow + 2 <= value.length && memcmp(value.text + arrow, "->", 2) != 0) arrow++;
-  if (arrow + 2 > value.length)
+  const char *arrow = memmem(value.text, value.length, "->", 2);
+  if (!arrow)
     return LESSON_REFUSE(r, line, "a wrong answer is written 'wrong: value -> diagnosis', and there is no '->'");
-  const Piece key = piece_trim((Piece){value.text, arrow}), diagnosis = piece_after(value, arrow + 2);
+  const size_t n = (size_t)(arrow - value.text);
+  const Piece key = piece_trim((Piece){value.text, n}), diagnosis = piece_after(value, n + 2);
   if (key.length == 0 || diagnosis.length == 0)
     return LESSON_REFUSE(r, line,
                          "a wrong answer is written 'wrong: value -> diagnosis', and one of the two is missing");
@@ -198,25 +197,6 @@ static Status read_wrong(LessonReader *r, void *target, Piece value, int line) {
   if (!status) status = lesson_add_text(r, diagnosis, piece_line(value, diagnosis.text, line), &pair->text);
   ask->n_wrong += !status;
   return status;
-}
-
-static Status read_unit(LessonReader *r, void *target, Piece value, int line) {
-  LessonAsk *ask = target;
-  if (ask->unit_text.text) return LESSON_REFUSE(r, line, "'unit' is given twice");
-  Status status = lesson_add_text(r, value, line, &ask->unit_text);
-  Error inner = {0};
-  if (!status && answer_unit(lesson_text(ask->unit_text), &ask->unit, &inner))
-    status = LESSON_REFUSE(r, line, "unit: %s", inner.message);
-  return status;
-}
-
-static Status read_tolerance(LessonReader *r, void *target, Piece value, int line) {
-  LessonAsk *ask = target;
-  char text[64];
-  Error inner = {0};
-  snprintf(text, sizeof text, "%.*s", (int)(value.length < 63 ? value.length : 63), value.text);
-  if (answer_tolerance(text, &ask->tolerance, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
-  return STATUS_OK;
 }
 
 static Status read_draw(LessonReader *r, void *target, Piece value, int line) {
@@ -232,8 +212,8 @@ static const LessonKey KEYS[] = {{"prompt", LESSON_ONE(LessonAsk, prompt)},
                                  {"hint", LESSON_SEVERAL(LessonAsk, hint, n_hints)},
                                  {"allow", LESSON_SEVERAL(LessonAsk, allow, n_allow)},
                                  {"kind", .read = read_kind},
-                                 {"unit", .read = read_unit},
-                                 {"tolerance", .read = read_tolerance},
+                                 {"unit", LESSON_ONE(LessonAsk, unit_text)},
+                                 {"tolerance", LESSON_ONE(LessonAsk, tolerance_text)},
                                  {"option", .read = read_option},
                                  {"item", .read = read_item},
                                  {"wrong", .read = read_wrong},
@@ -241,8 +221,14 @@ static const LessonKey KEYS[] = {{"prompt", LESSON_ONE(LessonAsk, prompt)},
                                  {0}};
 
 static Status complete_ask(LessonReader *r, LessonAsk *ask) {
-  const bool is_work = ask->kind == LESSON_WORK;
-  if (is_work && (ask->n_choices || ask->n_wrong || ask->n_hints || ask->unit_text.text || ask->tolerance.kind))
+  const bool is_work = ask->kind == LESSON_WORK, has_unit = ask->unit_text.text || ask->tolerance_text.text;
+  Error why = {0};
+  ask->unit.factor = 1;
+  if (ask->unit_text.text && answer_unit(ask->unit_text.text, &ask->unit, &why))
+    return LESSON_REFUSE(r, ask->unit_text.line, "unit: %s", why.message);
+  if (ask->tolerance_text.text && answer_tolerance(ask->tolerance_text.text, &ask->tolerance, &why))
+    return LESSON_REFUSE(r, ask->tolerance_text.line, "%s", why.message);
+  if (is_work && (ask->n_choices || ask->n_wrong || ask->n_hints || has_unit))
     return LESSON_REFUSE(r, ask->line, "of '%s' options, wrong answers and hints are in its task", ask->id);
   if (!is_work && ask->state.text)
     return LESSON_REFUSE(r, ask->state.line, "only programs and kernels have a state, and '%s' is none", ask->id);
@@ -254,7 +240,7 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
   if (ask->kind == LESSON_ORDER && ask->is_prediction)
     return LESSON_REFUSE(r, ask->line, "an order cannot be predicted; give '%s' options, or none for a number",
                          ask->id);
-  if (ask->kind != LESSON_NUMBER && (ask->unit_text.text || ask->tolerance.kind))
+  if (ask->kind != LESSON_NUMBER && has_unit)
     return LESSON_REFUSE(r, ask->line, "only numbers have a unit and a tolerance, and '%s' is none", ask->id);
   for (int k = 0; k < ask->n_choices; k++) {
     const char *key = ask->choice[k].key.text;
@@ -262,7 +248,6 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
       return LESSON_REFUSE(r, ask->choice[k].key.line,
                            "the key '%s' would be taken for the letter of a choice; use a longer word", key);
   }
-  if (!ask->unit_text.text) ask->unit.factor = 1;
   return STATUS_OK;
 }
 

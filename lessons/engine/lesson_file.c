@@ -17,9 +17,7 @@ static FileStamp stamp_of(const char *path) {
   return (FileStamp){s.st_mtim.tv_sec, s.st_mtim.tv_nsec, s.st_size};
 }
 
-static bool same(FileStamp a, FileStamp b) {
-  return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds && a.bytes == b.bytes;
-}
+static bool same(FileStamp a, FileStamp b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 static Status refuse(const char *path, const char *what, Error *error) {
   return error_refuse(error, "'%.100s' %s: %s", quote_text(path).text, what, strerror(errno));

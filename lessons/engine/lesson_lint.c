@@ -11,6 +11,7 @@
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
+#include "sim/base/text_add.h"
 
 enum {
   ASKS_MIN = 3,
@@ -383,7 +384,7 @@ static void check_wrong(Lint *l) {
 
 /* What is typed for the right answer (-1), or for a wrong one. */
 static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char typed[WORK_TEXT_BYTES]) {
-  size_t used = 0;
+  *typed = '\0';
   if (kind == LESSON_NUMBER)
     snprintf(typed, WORK_TEXT_BYTES, "%.17g %s", (k < 0 ? q->key.value : q->wrong[k].value) / q->key.unit.factor,
              q->key.unit.name);
@@ -392,8 +393,7 @@ static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char ty
   else if (k < 0)
     snprintf(typed, WORK_TEXT_BYTES, "%s", kind == LESSON_WORK ? q->work.reference : q->answer);
   else
-    for (int c = 0; c < q->n_choices; c++)
-      used += (size_t)snprintf(typed + used, WORK_TEXT_BYTES - used, "%c ", 'a' + q->wrong[k].order[c]);
+    for (int c = 0; c < q->n_choices; c++) text_add(typed, WORK_TEXT_BYTES, "%c ", 'a' + q->wrong[k].order[c]);
 }
 
 /* What is said after an answer must be computable too: the right one and each wrong one are graded. */
@@ -436,7 +436,7 @@ static void check_ask(Lint *l, int index) {
     }
   check_grades(l, ask);
   l->prose[0] = '\0'; /* what is said with it may give the next away */
-  for (int k = 0; k < l->q.n_choices; k++) strcat(strcat(l->prose, l->q.choice[k]), "\n");
+  for (int k = 0; k < l->q.n_choices; k++) text_add(l->prose, sizeof l->prose, "%s\n", l->q.choice[k]);
 }
 
 /* A number that is predicted stands in its picture, or below it. */
@@ -538,7 +538,7 @@ static void check_block(Lint *l, const LessonBlock *b) {
   case LESSON_TASK:
     if (!fill(l, b->text)) return;
     check_equations(l, l->text, b->text.line);
-    if (strlen(l->prose) + strlen(l->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(l->prose, "\n"), l->text);
+    text_add(l->prose, sizeof l->prose, "\n%s", l->text);
     if (b->kind == LESSON_TASK) check_task(l, &l->lesson->tasks[b->task]);
     return;
   case LESSON_TEACHER: fill(l, b->text); return;
@@ -574,11 +574,6 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
  * To every marked question they have answers of their own, or the lesson says why not: with 50 values to draw from, at
  * least ten of twelve differ. And what is printed on the way is no later answer: not on the page's sheet, and on
  * REPEATS_MAX of the learners' at most, where numbers may coincide. */
-
-static void add_printed(Lint *l, const char *text) {
-  const size_t used = strlen(l->prose);
-  snprintf(l->prose + used, LESSON_PROSE_BYTES - used, "%s\n", text);
-}
 
 /* Whether `text` has a line that stands in neither of the two others; without their indentation. */
 static bool has_line_beside(const char *text, const char *a, const char *b) {
@@ -622,10 +617,10 @@ static Status check_sheet_ask(Lint *l, int a, int learner) {
     l->n_repeats[a] += learner ? 1 : 1 + REPEATS_MAX;
     memcpy(l->repeat[a], token, sizeof token);
   }
-  add_printed(l, l->q.answer);
+  text_add(l->prose, sizeof l->prose, "%s\n", l->q.answer);
   if (!ask->explain.text) return STATUS_OK;
   status = lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &l->why);
-  add_printed(l, l->text);
+  text_add(l->prose, sizeof l->prose, "%s\n", l->text);
   return status;
 }
 
@@ -638,7 +633,7 @@ static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner) 
     if (b->kind == LESSON_ASK) status = check_sheet_ask(l, b->ask, learner);
     if (b->kind != LESSON_SHOW || !b->caption.text) continue;
     status = lesson_run_fill(&l->run, b->caption, l->text, LESSON_MESSAGE_BYTES, &l->why);
-    add_printed(l, l->text);
+    text_add(l->prose, sizeof l->prose, "%s\n", l->text);
   }
   lesson_run_end(&l->run);
   return status;

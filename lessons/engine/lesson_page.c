@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
+
 typedef struct {
   LessonPage *page;
   LessonSession *session;
@@ -191,15 +193,15 @@ static void put_block(Writer *w) {
 /* Adds the questions of the lesson that are not known: `tilewalk lesson practice` asks them first. */
 static void put_weak(const LessonSession *s, char *text, size_t size) {
   char skill[PRACTICE_NAME_BYTES];
-  size_t used = strlen(text), n = 0;
+  size_t n = 0;
   for (size_t a = 0; a < s->lesson.n_asks; a++) {
     if (!lesson_skill(&s->lesson, (int)a, skill)) continue;
     const PracticeSkill known = lesson_progress_skill(&s->progress, skill);
-    if (known.box > 0 || known.n_asked == 0 || used + sizeof skill + 32 > size) continue;
-    const char *before = n++ ? ", " : used ? " To practise: " : "To practise: ";
-    used += (size_t)snprintf(text + used, size - used, "%s%s", before, skill);
+    if (known.box > 0 || known.n_asked == 0 || strlen(text) + sizeof skill + 32 > size) continue;
+    const char *before = n++ ? ", " : *text ? " To practise: " : "To practise: ";
+    text_add(text, size, "%s%s", before, skill);
   }
-  if (n) snprintf(text + used, size - used, ".");
+  if (n) text_add(text, size, ".");
 }
 
 void lesson_page_make(LessonPage *page, LessonSession *s) {

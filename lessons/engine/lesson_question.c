@@ -9,6 +9,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/random.h"
+#include "sim/base/text_add.h"
 
 const char *lesson_verdict_name(LessonVerdict verdict) {
   static const char *const NAMES[LESSON_VERDICT_COUNT] = {"right", "nearly", "diagnosed", "wrong", "unreadable"};
@@ -26,13 +27,10 @@ static Status eval(LessonRun *run, LessonText text, ExpressionValue *value, Erro
 
 #define REFUSE(text, ...) keyfile_refuse(run->lesson->file, (text).line, error, __VA_ARGS__)
 
-static Status compute_number(LessonRun *run, LessonQuestion *q, Error *error) {
+static Status compute_number(LessonRun *run, LessonQuestion *q, const ExpressionValue *v, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  ExpressionValue v;
-  const Status status = eval(run, ask->answer, &v, error);
-  if (status) return status;
-  if (v.kind != EXPRESSION_NUMBER) return REFUSE(ask->answer, "the answer of '%s' must be a number", ask->id);
-  q->key = (AnswerKey){v.numbers[0], ask->unit, ask->tolerance};
+  if (v->kind != EXPRESSION_NUMBER) return REFUSE(ask->answer, "the answer of '%s' must be a number", ask->id);
+  q->key = (AnswerKey){v->numbers[0], ask->unit, ask->tolerance};
   if (!isfinite(q->key.value)) return REFUSE(ask->answer, "the answer of '%s' is not a finite number", ask->id);
   answer_text(&q->key, q->key.value, q->answer, sizeof q->answer);
   return STATUS_OK;
@@ -48,14 +46,11 @@ static int place_of(const LessonRun *run, const LessonQuestion *q, const char *k
   return -1;
 }
 
-static Status compute_choice(LessonRun *run, LessonQuestion *q, Error *error) {
+static Status compute_choice(LessonRun *run, LessonQuestion *q, const ExpressionValue *v, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  ExpressionValue v;
-  const Status status = eval(run, ask->answer, &v, error);
-  if (status) return status;
-  if (v.kind != EXPRESSION_TEXT && v.kind != EXPRESSION_FLAG)
+  if (v->kind != EXPRESSION_TEXT && v->kind != EXPRESSION_FLAG)
     return REFUSE(ask->answer, "the answer of '%s' must be the key of an option, or true or false", ask->id);
-  const char *key = v.kind == EXPRESSION_TEXT ? v.text : v.flag ? "yes" : "no";
+  const char *truth = v->flag ? "yes" : "no", *key = v->kind == EXPRESSION_TEXT ? v->text : truth;
   q->right = place_of(run, q, key, strlen(key));
   if (q->right < 0)
     return REFUSE(ask->answer, "the answer of '%s' is '%s', and no option has that key", ask->id, quote_text(key).text);
@@ -86,32 +81,26 @@ void lesson_order(const LessonQuestion *q, int order[ANSWER_CHOICES_MAX]) {
   }
 }
 
-static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
+static Status compute_order(LessonRun *run, LessonQuestion *q, const ExpressionValue *v, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  ExpressionValue v;
-  const Status status = eval(run, ask->answer, &v, error);
-  if (status) return status;
   int order[ANSWER_CHOICES_MAX] = {0};
-  if (v.kind == EXPRESSION_TEXT) {
-    if (!order_of_keys(run, q, v.text, order))
+  if (v->kind == EXPRESSION_TEXT) {
+    if (!order_of_keys(run, q, v->text, order))
       return REFUSE(ask->answer, "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,
-                    quote_text(v.text).text);
+                    quote_text(v->text).text);
     for (int k = 0; k < q->n_choices; k++) q->rank[order[k]] = k;
-  } else if (v.kind == EXPRESSION_LIST && v.n == q->n_choices) {
-    for (int p = 0; p < q->n_choices; p++) q->rank[p] = v.numbers[q->written[p]];
+  } else if (v->kind == EXPRESSION_LIST && v->n == q->n_choices) {
+    for (int p = 0; p < q->n_choices; p++) q->rank[p] = v->numbers[q->written[p]];
   } else {
     return REFUSE(ask->answer, "the answer of '%s' must be its keys in order, or a list of %d numbers", ask->id,
                   q->n_choices);
   }
   lesson_order(q, order);
-  for (int k = 0; k < q->n_choices; k++) {
-    const size_t length = strlen(q->answer);
-    snprintf(q->answer + length, sizeof q->answer - length, "%s%c", k ? " " : "", 'a' + order[k]);
-  }
+  for (int k = 0; k < q->n_choices; k++) text_add(q->answer, sizeof q->answer, "%s%c", k ? " " : "", 'a' + order[k]);
   return STATUS_OK;
 }
 
-static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
+static Status open_work(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
   if (!run->workshop) return REFUSE(ask->answer, "programs and kernels are not judged here");
@@ -197,18 +186,18 @@ static Status name_answer(LessonRun *run, const LessonQuestion *q, Error *error)
 }
 
 Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *error) {
+  static Status (*const COMPUTE[])(LessonRun *, LessonQuestion *, const ExpressionValue *,
+                                   Error *) = {compute_number, compute_choice, compute_order};
   *q = (LessonQuestion){.ask = index};
   const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v;
   Status status = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
   if (!status && ask->prompt.text) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
   place_choices(run, q);
   for (int p = 0; p < q->n_choices && !status; p++)
     status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
-  if (!status)
-    status = ask->kind == LESSON_NUMBER   ? compute_number(run, q, error)
-             : ask->kind == LESSON_CHOICE ? compute_choice(run, q, error)
-             : ask->kind == LESSON_WORK   ? compute_work(run, q, error)
-                                          : compute_order(run, q, error);
+  if (!status) status = ask->kind == LESSON_WORK ? open_work(run, q, error) : eval(run, ask->answer, &v, error);
+  if (!status && ask->kind != LESSON_WORK) status = COMPUTE[ask->kind](run, q, &v, error);
   for (int k = 0; k < ask->n_wrong && !status; k++) status = compute_wrong(run, q, k, error);
   return status;
 }
@@ -312,9 +301,7 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
   char *filled = malloc(LESSON_MESSAGE_BYTES);
   if (!filled) return error_no_memory(error, "for a text of %s", run->lesson->file);
   status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
-  const size_t used = strlen(grade->message);
-  if (!status)
-    snprintf(grade->message + used, sizeof grade->message - used, "%s%s", used && *filled ? " " : "", filled);
+  if (!status) text_add(grade->message, sizeof grade->message, "%s%s", *grade->message && *filled ? " " : "", filled);
   free(filled);
   return status;
 }

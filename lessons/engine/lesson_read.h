@@ -4,6 +4,7 @@
 
 #include "lessons/engine/lesson.h"
 #include "sim/base/keyfile.h"
+#include "sim/base/quote.h"
 
 /* A piece of the file, not ended by a zero. */
 typedef struct {
@@ -24,6 +25,7 @@ typedef struct {
 
 Piece piece_trim(Piece p);
 bool piece_is(Piece p, const char *text);
+Quote piece_quote(Piece p); /* for messages */
 bool piece_starts(Piece p, const char *prefix);
 Piece piece_after(Piece p, size_t n); /* without its first n bytes, trimmed */
 Piece piece_word(Piece *rest);        /* its first word; `rest` moves on behind it */

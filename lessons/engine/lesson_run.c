@@ -31,10 +31,8 @@ static int draw_index(const LessonRun *run, const LessonDraw *draw, const char *
   if (run->variant >= 0 && !draw->is_range) return run->variant % draw->n;
   if (run->variant == 1) return draw->n - 1;
   if (run->variant == 0 || (run->variant < 0 && run->seed == LESSON_PAGE_SEED)) return 0;
-  if (run->variant > 1)
-    return (int)random_between((uint64_t)run->variant, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0,
-                               draw->n - 1);
-  return (int)random_between(run->seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0, draw->n - 1);
+  const uint64_t seed = run->variant > 1 ? (uint64_t)run->variant : run->seed;
+  return (int)random_between(seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0, draw->n - 1);
 }
 
 /* 1.2 and not 1.2000000000000002, which would be printed so in a state. */

@@ -6,6 +6,7 @@
 #include "lessons/engine/lesson_session_inner.h"
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
+#include "sim/base/text_add.h"
 
 bool lesson_session_is_typed(const LessonSession *s, int ask) {
   return ask >= 0 && s->lesson.asks[ask].kind == LESSON_NUMBER;
@@ -168,8 +169,7 @@ void session_check(LessonSession *s) {
   }
   if (s->lesson.asks[ask].kind == LESSON_ORDER) {
     if (a->n_order < s->questions[ask].n_choices) return;
-    for (int k = 0; k < a->n_order; k++)
-      snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
+    for (int k = 0; k < a->n_order; k++) text_add(typed, sizeof typed, "%c ", 'a' + a->order[k]);
   } else if (lesson_session_is_typed(s, ask)) {
     const char *from = a->typed;
     while (ascii_is_space(*from)) from++;

@@ -156,7 +156,7 @@ static void read_field(Reader *r, bool *last) {
   if (r->p < r->end) r->p++;
 }
 
-typedef enum { COLUMN_OTHER = 0, COLUMN_STUDENT, COLUMN_LESSON, COLUMN_ID, COLUMN_ANSWER, COLUMN_SEED } Column;
+typedef enum { COLUMN_STUDENT = 0, COLUMN_LESSON, COLUMN_ID, COLUMN_ANSWER, COLUMN_SEED, COLUMN_OTHER } Column;
 
 /* What parts the columns: the first of , ; and tab in the heading. */
 static char find_separator(const Reader *r) {
@@ -166,20 +166,20 @@ static char find_separator(const Reader *r) {
 }
 
 static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
-  static const char *const NAMES[] = {"", "student", "lesson", "id", "answer", "seed"};
-  bool last = false, has[COLUMN_SEED + 1] = {false};
+  static const char *const NAMES[] = {"student", "lesson", "id", "answer", "seed"};
+  bool last = false, has[COLUMN_OTHER] = {false};
   r->separator = find_separator(r);
   for (*n = 0; !last; ++*n) {
     if (*n == COLUMNS_MAX)
       return error_set(r->error, STATUS_BAD_FILE, "%s:1: more than %d columns", r->file, COLUMNS_MAX);
     read_field(r, &last);
     if (r->problem.status) return error_set(r->error, STATUS_BAD_FILE, "%s:1: %s", r->file, r->problem.message);
-    columns[*n] = COLUMN_OTHER;
-    for (int k = 1; k <= COLUMN_SEED; k++)
-      if (ascii_same(r->clean, NAMES[k])) columns[*n] = (Column)k;
-    if (columns[*n] && has[columns[*n]])
-      return error_set(r->error, STATUS_BAD_FILE, "%s:1: two columns are called '%s'", r->file, NAMES[columns[*n]]);
-    has[columns[*n]] = true;
+    int k = 0;
+    while (k < COLUMN_OTHER && !ascii_same(r->clean, NAMES[k])) k++;
+    columns[*n] = (Column)k;
+    if (k == COLUMN_OTHER) continue;
+    if (has[k]) return error_set(r->error, STATUS_BAD_FILE, "%s:1: two columns are called '%s'", r->file, NAMES[k]);
+    has[k] = true;
   }
   r->line++;
   if (has[COLUMN_STUDENT] && has[COLUMN_ID] && has[COLUMN_ANSWER]) return STATUS_OK;
@@ -199,16 +199,10 @@ static void read_seed(Reader *r, uint64_t *seed) {
 }
 
 static Status take_field(Reader *r, Column column, SubmissionRow *row) {
-  switch (column) {
-  case COLUMN_STUDENT: return add_clean(r, &row->student);
-  case COLUMN_LESSON: return add_clean(r, &row->lesson);
-  case COLUMN_ID: return add_clean(r, &row->id);
-  case COLUMN_ANSWER: return add_clean(r, &row->answer);
-  case COLUMN_SEED:
-    if (*r->clean) read_seed(r, &row->seed);
-    return STATUS_OK;
-  default: return STATUS_OK;
-  }
+  const char **const texts[] = {&row->student, &row->lesson, &row->id, &row->answer};
+  if (column < COLUMN_SEED) return add_clean(r, texts[column]);
+  if (column == COLUMN_SEED && *r->clean) read_seed(r, &row->seed);
+  return STATUS_OK;
 }
 
 static Status read_csv(Reader *r) {

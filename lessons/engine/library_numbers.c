@@ -33,10 +33,10 @@ static void set_below(lua_State *lua, const char *key) {
 }
 
 /* Reads the list on top into numbers[0..n). */
-static void read_numbers(lua_State *lua, const char *function, const char *what, double *numbers, int64_t n) {
+static void read_numbers(lua_State *lua, const char *what, double *numbers, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     if (lua_rawgeti(lua, -1, k + 1) != LUA_TNUMBER)
-      sandbox_fail(lua, "%s: item %d of %s is a %s; it must be a number", function, (int)k + 1, what,
+      sandbox_fail(lua, "softmax: item %d of %s is a %s; it must be a number", (int)k + 1, what,
                    luaL_typename(lua, -1));
     numbers[k] = lua_tonumber(lua, -1);
     lua_pop(lua, 1);
@@ -72,16 +72,16 @@ typedef struct {
 } Row;
 
 /* The list argument `name` stays on the stack; its length, -1 when it is not given. */
-static int64_t list_length(lua_State *lua, const char *function, const char *name) {
+static int64_t list_length(lua_State *lua, const char *name) {
   const int type = arguments_push(lua, name);
   if (type == LUA_TNIL) return -1;
   if (type != LUA_TTABLE)
-    sandbox_fail(lua, "%s: %s is a %s; it must be a list in braces", function, name, luaL_typename(lua, -1));
+    sandbox_fail(lua, "softmax: %s is a %s; it must be a list in braces", name, luaL_typename(lua, -1));
   return (int64_t)lua_rawlen(lua, -1);
 }
 
 static void read_values(lua_State *lua, Row *row) {
-  const int64_t n = list_length(lua, "softmax", "values");
+  const int64_t n = list_length(lua, "values");
   const int list = lua_gettop(lua);
   if (n < 0) return;
   if (n != row->n)
@@ -97,7 +97,7 @@ static void read_values(lua_State *lua, Row *row) {
   for (int64_t k = 0; k < n; k++) {
     if (lua_rawgeti(lua, list, k + 1) != LUA_TTABLE || (int64_t)lua_rawlen(lua, -1) != row->d)
       sandbox_fail(lua, "softmax: row %d of values does not hold %d numbers like the first", (int)k + 1, (int)row->d);
-    read_numbers(lua, "softmax", "a row of values", row->values + k * row->d, row->d);
+    read_numbers(lua, "a row of values", row->values + k * row->d, row->d);
     lua_pop(lua, 1);
   }
 }
@@ -109,7 +109,7 @@ static Row read_row(lua_State *lua) {
   Row row = {.config = {.without_max = r.no_max, .powers_of_two = r.powers_of_two}};
   Error error = {0};
   if (precision_from_name(r.precision, &row.config.precision, &error)) sandbox_refuse(lua, "softmax", &error);
-  row.n = list_length(lua, "softmax", "scores");
+  row.n = list_length(lua, "scores");
   if (row.n < 1 || row.n > SCORES_MAX)
     sandbox_fail(lua, "softmax: scores must be a list of 1 to %d numbers", SCORES_MAX);
   row.block = r.block && r.block < row.n ? r.block : row.n;
@@ -118,7 +118,7 @@ static Row read_row(lua_State *lua) {
   row.scores = scratch(lua, row.n);
   row.weights = scratch(lua, row.n);
   lua_pushvalue(lua, list);
-  read_numbers(lua, "softmax", "scores", row.scores, row.n);
+  read_numbers(lua, "scores", row.scores, row.n);
   lua_pop(lua, 1);
   read_values(lua, &row);
   return row;

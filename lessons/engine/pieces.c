@@ -19,6 +19,8 @@ bool piece_starts(Piece p, const char *prefix) {
 
 bool piece_is(Piece p, const char *text) { return p.length == strlen(text) && piece_starts(p, text); }
 
+Quote piece_quote(Piece p) { return quote(p.text, p.length); }
+
 Piece piece_after(Piece p, size_t n) { return piece_trim((Piece){p.text + n, p.length - n}); }
 
 Piece piece_word(Piece *rest) {

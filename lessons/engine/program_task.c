@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "sim/algorithms/event.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/splitmix.h"
+#include "sim/base/text_add.h"
 
 enum { INDENT = 4 };
 
@@ -23,19 +23,17 @@ typedef struct {
 
 /* Adds a line to the program at hand, without its indentation. */
 static Status add_program_line(Reader *r, const char *line) {
-  const size_t used = strlen(r->program), length = strlen(line);
-  const size_t cut = length < INDENT ? length : INDENT;
-  if (used + length - cut + 2 > PROGRAM_TASK_PROGRAM_BYTES)
+  const size_t length = strlen(line), cut = length < INDENT ? length : INDENT;
+  if (strlen(r->program) + length - cut + 2 > PROGRAM_TASK_PROGRAM_BYTES)
     return FAIL(r, "a program has at most %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
-  snprintf(r->program + used, PROGRAM_TASK_PROGRAM_BYTES - used, "%s\n", line + cut);
+  text_add(r->program, PROGRAM_TASK_PROGRAM_BYTES, "%s\n", line + cut);
   return STATUS_OK;
 }
 
-static Status begin_program(Reader *r, char *program, int *line, const char *value) {
+static Status begin_program(Reader *r, char *program, const char *value) {
   if (*value) return FAIL(r, "the program follows on the next lines, indented by %d spaces", INDENT);
   if (*program) return FAIL(r, "a second program of that name");
   r->program = program;
-  *line = r->r.line;
   return STATUS_OK;
 }
 
@@ -43,7 +41,7 @@ static Status take_text(Reader *r, char *to, size_t size, const char *value) {
   const size_t used = strlen(to);
   if (used && size == PROGRAM_TASK_LINE_BYTES) return FAIL(r, "the line is there twice");
   if (used + strlen(value) + 2 > size) return FAIL(r, "more than %zu bytes", size - 1);
-  snprintf(to + used, size - used, "%s%s", used ? " " : "", value);
+  text_add(to, size, "%s%s", used ? " " : "", value);
   return STATUS_OK;
 }
 
@@ -109,27 +107,25 @@ static bool take_right(ProgramDemand *d, const char *text) {
 /* LEFT <= RIGHT, or LEFT = RIGHT. */
 static Status take_demand(Reader *r, const char *value) {
   ProgramTask *t = r->task;
-  const char *equals = strchr(value, '=');
+  char sign[3] = "";
+  int n = 0;
   if (t->n_demands == PROGRAM_TASK_DEMANDS_MAX) return FAIL(r, "more than %d demands", PROGRAM_TASK_DEMANDS_MAX);
   ProgramDemand *d = &t->demands[t->n_demands++];
   *d = (ProgramDemand){.line = r->r.line};
   r->says = d->says;
-  const char *end = equals;
-  d->exactly = equals && equals > value && equals[-1] != '<';
-  if (equals && !d->exactly) end--;
-  while (equals && end > value && end[-1] == ' ') end--;
-  const size_t n = equals ? (size_t)(end - value) : 0;
-  if (n == 0 || n >= sizeof d->left || !equals[1])
+  const bool is_read = sscanf(value, "%39[^<=]%2[<=] %n", d->left, sign, &n) == 2 && value[n];
+  d->exactly = strcmp(sign, "=") == 0;
+  if (!is_read || (!d->exactly && strcmp(sign, "<=") != 0))
     return FAIL(r, "a demand is 'LEFT <= RIGHT' or 'LEFT = RIGHT', such as load K <= tiles");
-  memcpy(d->left, value, n);
+  for (size_t end = strlen(d->left); end && d->left[end - 1] == ' ';) d->left[--end] = '\0';
   if (!take_left(d))
     return FAIL(r,
                 "'%s' is nothing that a run does; there are load X, store X, a kind of event, columns, longest, "
                 "bytes, kernels, sram; of CUDA sectors, conflicts, shared, local",
                 quote_text(d->left).text);
-  if (!take_right(d, equals + 1 + strspn(equals + 1, " ")))
+  if (!take_right(d, value + n))
     return FAIL(r, "'%s' is no amount; there are 3, 96K, 100%%, and tiles, row blocks, column blocks, split tiles",
-                quote_text(equals + 1 + strspn(equals + 1, " ")).text);
+                quote_text(value + n).text);
   return STATUS_OK;
 }
 
@@ -165,17 +161,17 @@ static int64_t draw_number(int64_t low, int64_t high, int round, uint64_t bits) 
 
 /* What a line `draw` gives in a round: another of its texts each time, and another kind of number. */
 static bool draw_text(const char *line, int round, uint64_t bits, char text[PROGRAM_TASK_LINE_BYTES]) {
-  char choices[PROGRAM_TASK_LINE_BYTES];
-  snprintf(choices, sizeof choices, "%s", line + strcspn(line, " ") + 1);
-  int n = 1, at = 0;
-  for (const char *p = choices; (p = strstr(p, " | ")); p += 3) n++;
-  char *choice = choices, *end;
-  for (int k = round % n; at < k; at++) choice = strstr(choice, " | ") + 3;
-  if ((end = strstr(choice, " | "))) *end = '\0';
-  char *dots = strstr(choice, ".."), *rest;
-  if (!dots) return snprintf(text, PROGRAM_TASK_LINE_BYTES, "%s", choice) > 0;
-  const long long low = strtoll(choice, &rest, 10), high = strtoll(dots + 2, &end, 10);
-  if (rest != dots || *end || low > high || low < -1000000 || high > 1000000) return false;
+  const char *choice = line + strcspn(line, " ") + 1, *bar;
+  int n = 1, end = 0;
+  for (const char *p = choice; (p = strstr(p, " | ")); p += 3) n++;
+  for (int k = round % n; k > 0; k--) choice = strstr(choice, " | ") + 3;
+  bar = strstr(choice, " | ");
+  snprintf(text, PROGRAM_TASK_LINE_BYTES, "%.*s", bar ? (int)(bar - choice) : PROGRAM_TASK_LINE_BYTES, choice);
+  if (!strstr(text, "..")) return true;
+  long long low, high;
+  if (sscanf(text, "%lld..%lld%n", &low, &high, &end) < 2 || text[end] || low > high || low < -1000000 ||
+      high > 1000000)
+    return false;
   snprintf(text, PROGRAM_TASK_LINE_BYTES, "%lld",
            (long long)draw_number(low, high, n > 1 ? (int)(bits >> 40) : round, bits));
   return true;
@@ -188,7 +184,7 @@ typedef struct {
 } Draw;
 
 /* What inside[0..n), between braces, stands for: one name's text, or a product; a division rounds up. */
-static bool put_braces(Draw *d, const char *inside, int n, char *to, size_t size) {
+static bool put_braces(Draw *d, const char *inside, int n, char to[PROGRAM_TASK_LINE_BYTES]) {
   int64_t product = 1;
   for (const char *p = inside; p <= inside + n;) {
     char word[32], *rest;
@@ -199,30 +195,30 @@ static bool put_braces(Draw *d, const char *inside, int n, char *to, size_t size
     for (int k = 0; k < d->task->n_draws; k++)
       if ((int)strcspn(d->task->draws[k], " ") == length && memcmp(d->task->draws[k], p, (size_t)length) == 0)
         value = d->values[k];
-    if (length == n && value != word) return snprintf(to, size, "%s", value) < (int)size;
+    if (length == n && value != word) return strcpy(to, value);
     const int64_t factor = strtoll(value, &rest, 10);
     if (*rest || factor < 1 || factor > 1000000) return false;
     product = p > inside && p[-1] == '/' ? (product + factor - 1) / factor : product * factor;
     if (product > 1 << 24) return false;
     p += length + 1;
   }
-  return snprintf(to, size, "%lld", (long long)product) < (int)size;
+  return snprintf(to, PROGRAM_TASK_LINE_BYTES, "%lld", (long long)product) > 0;
 }
 
 static bool put_drawn(Draw *d, const char *text, char to[PROGRAM_TASK_LINE_BYTES]) {
-  size_t used = 0;
+  char value[PROGRAM_TASK_LINE_BYTES];
+  *to = '\0';
   for (const char *p = text; *p;) {
-    const int before = (int)strcspn(p, "{"), inside = p[before] ? (int)strcspn(p + before, "}") - 1 : 0;
-    if (snprintf(to + used, PROGRAM_TASK_LINE_BYTES - used, "%.*s", before, p) >= (int)(PROGRAM_TASK_LINE_BYTES - used))
-      return false;
-    used += (size_t)before;
+    const int before = (int)strcspn(p, "{");
+    text_add(to, PROGRAM_TASK_LINE_BYTES, "%.*s", before, p);
     p += before;
     if (!*p) break;
-    if (!p[inside + 1] || !put_braces(d, p + 1, inside, to + used, PROGRAM_TASK_LINE_BYTES - used)) return false;
-    used += strlen(to + used);
+    const int inside = (int)strcspn(p, "}") - 1;
+    if (!p[inside + 1] || !put_braces(d, p + 1, inside, value)) return false;
+    text_add(to, PROGRAM_TASK_LINE_BYTES, "%s", value);
     p += inside + 2;
   }
-  return true;
+  return strlen(to) + 1 < PROGRAM_TASK_LINE_BYTES;
 }
 
 Status program_task_draw(ProgramTask *t, uint64_t seed, Error *error) {
@@ -263,9 +259,9 @@ static Status take_state(Reader *r, const char *key, const char *value) {
 
 static Status take_declaration(Reader *r, const char *key, const char *value) {
   char *to = r->task->declarations;
-  const size_t used = strlen(to), size = sizeof r->task->declarations;
-  const int n = snprintf(to + used, size - used, "%-9s %s\n", key, value);
-  return (size_t)n < size - used ? STATUS_OK : FAIL(r, "more than %zu bytes of declarations", size - 1);
+  const size_t size = sizeof r->task->declarations;
+  text_add(to, size, "%-9s %s\n", key, value);
+  return strlen(to) + 1 < size ? STATUS_OK : FAIL(r, "more than %zu bytes of declarations", size - 2);
 }
 
 static Status take(Reader *r, const char *key, const char *value) {
@@ -280,8 +276,11 @@ static Status take(Reader *r, const char *key, const char *value) {
                {"entry", t->entry, sizeof t->entry},
                {"says", r->says, PROGRAM_TASK_LINE_BYTES}};
   r->program = NULL;
-  if (strcmp(key, "start") == 0) return begin_program(r, t->start, &t->start_line, value);
-  if (strcmp(key, "reference") == 0) return begin_program(r, t->reference, &t->reference_line, value);
+  if (strcmp(key, "start") == 0) return begin_program(r, t->start, value);
+  if (strcmp(key, "reference") == 0) {
+    t->reference_line = r->r.line;
+    return begin_program(r, t->reference, value);
+  }
   if (!*value) return FAIL(r, "'%s' without a value", quote_text(key).text);
   for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
     if (TEXTS[k].text && strcmp(key, TEXTS[k].key) == 0) return take_text(r, TEXTS[k].text, TEXTS[k].size, value);
@@ -299,10 +298,11 @@ static Status take(Reader *r, const char *key, const char *value) {
 
 /* Puts the declarations behind a program's first line. */
 static Status declare(Reader *r, char *program) {
-  const size_t n = strlen(r->task->declarations), at = strcspn(program, "\n") + 1, used = strlen(program);
-  if (n + used + 1 > PROGRAM_TASK_PROGRAM_BYTES) return FAIL(r, "a program is too long with the task's declarations");
-  if (n) memmove(program + at + n, program + at, used - at + 1);
-  memcpy(program + at, r->task->declarations, n);
+  char whole[PROGRAM_TASK_PROGRAM_BYTES + PROGRAM_TASK_TEXT_BYTES];
+  const int first = (int)strcspn(program, "\n") + 1;
+  snprintf(whole, sizeof whole, "%.*s%s%s", first, program, r->task->declarations, program + first);
+  if (strlen(whole) >= PROGRAM_TASK_PROGRAM_BYTES) return FAIL(r, "a program is too long with the task's declarations");
+  strcpy(program, whole);
   return STATUS_OK;
 }
 
@@ -368,20 +368,12 @@ ProgramTask *program_task_read(const char *text, size_t length, const char *file
 Status program_task_mutant(const ProgramTask *task, int k, char *text, Error *error) {
   const ProgramMutant *m = &task->mutants[k];
   const char *rest = task->reference, *at;
-  size_t used = 0;
   *text = '\0';
   if (!strstr(rest, m->find))
     return error_set(error, STATUS_BAD_FILE, "'%s' is nowhere in the reference", quote_text(m->find).text);
-  for (; (at = strstr(rest, m->find)); rest = at + strlen(m->find)) {
-    const size_t before = (size_t)(at - rest);
-    if (used + before + strlen(m->replace) + 1 > PROGRAM_TASK_PROGRAM_BYTES) break;
-    memcpy(text + used, rest, before);
-    used += before;
-    strcpy(text + used, m->replace);
-    used += strlen(m->replace);
-  }
-  if (at || used + strlen(rest) + 1 > PROGRAM_TASK_PROGRAM_BYTES)
-    return error_set(error, STATUS_BAD_FILE, "the mutant is longer than %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
-  strcpy(text + used, rest);
-  return STATUS_OK;
+  for (; (at = strstr(rest, m->find)); rest = at + strlen(m->find))
+    text_add(text, PROGRAM_TASK_PROGRAM_BYTES, "%.*s%s", (int)(at - rest), rest, m->replace);
+  text_add(text, PROGRAM_TASK_PROGRAM_BYTES, "%s", rest);
+  if (strlen(text) + 1 < PROGRAM_TASK_PROGRAM_BYTES) return STATUS_OK;
+  return error_set(error, STATUS_BAD_FILE, "the mutant is longer than %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 2);
 }

@@ -119,7 +119,7 @@ typedef struct {
   int drawn_line;
   ProgramDemand demands[PROGRAM_TASK_DEMANDS_MAX];
   char start[PROGRAM_TASK_PROGRAM_BYTES], reference[PROGRAM_TASK_PROGRAM_BYTES];
-  int start_line, reference_line; /* of the file, before their first */
+  int reference_line; /* of the file, before its first */
   char declarations[PROGRAM_TASK_TEXT_BYTES];
   char entry[64]; /* of a kernel; "": a program */
   ProgramMutant mutants[PROGRAM_TASK_MUTANTS_MAX];

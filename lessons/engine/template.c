@@ -29,7 +29,6 @@ static void put(Filler *f, const char *text, size_t length) {
 static void put_value(Filler *f, const ExpressionValue *value) {
   char text[EXPRESSION_TEXT_BYTES];
   switch (value->kind) {
-  case EXPRESSION_NONE: put(f, "nothing", 7); return;
   case EXPRESSION_FLAG: put(f, value->flag ? "true" : "false", value->flag ? 4 : 5); return;
   case EXPRESSION_TEXT: put(f, value->text, strlen(value->text)); return;
   default: break;

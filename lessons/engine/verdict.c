@@ -8,7 +8,7 @@
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
-#include "sim/base/size.h"
+#include "sim/base/text_add.h"
 
 const char *verdict_name(Verdict verdict) {
   static const char *const names[VERDICT_COUNT] = {"holds", "rounds", "limit", "wrong"};
@@ -226,27 +226,19 @@ static void put_number(const Claimed *c, double number, int decimals, bool plain
     snprintf(digits, sizeof digits, "%.0f", number);
   else
     quantity_fixed(number, c->reciprocal ? 0 : decimals, digits, sizeof digits);
-  const size_t used = strlen(text);
-  snprintf(text + used, size - used, "%s%s", c->reciprocal ? "1/" : "", digits);
-}
-
-static void put(char *text, size_t size, const char *more) {
-  const size_t used = strlen(text);
-  snprintf(text + used, size - used, "%s", more);
+  text_add(text, size, "%s%s", c->reciprocal ? "1/" : "", digits);
 }
 
 void verdict_computed_text(const Claimed *c, const ExpressionValue *v, char *text, size_t size) {
   text[0] = '\0';
   if (v->kind == EXPRESSION_FLAG)
-    put(text, size, v->flag ? "true" : "false");
+    text_add(text, size, v->flag ? "true" : "false");
   else if (v->kind == EXPRESSION_TEXT)
-    put(text, size, v->text);
-  else if (v->kind == EXPRESSION_NONE)
-    put(text, size, "nothing");
+    text_add(text, size, "%s", v->text);
   const bool ends = v->kind == EXPRESSION_RANGE || v->kind == EXPRESSION_SERIES;
   for (int k = 0; k < v->n; k++) {
     if (ends && k > 0 && k < v->n - 1) continue;
-    if (k) put(text, size, ends ? " to " : ", ");
+    if (k) text_add(text, size, ends ? " to " : ", ");
     const int own = k < c->n && c->kind == CLAIMED_NUMBERS ? k : 0;
     const int decimals = c->decimals[own] + (v->kind == EXPRESSION_SERIES ? 3 : 1);
     put_number(c, verdict_in_unit(c, v, k), decimals, ends || c->decimals[own] == 0, text, size);

@@ -22,7 +22,7 @@
 #include "viz/text/markdown.h"
 #include "viz/text/warp_picture.h"
 
-static const ExpressionLimits LIMITS = {.file = "f.md", .max_steps = 50000, .max_memory_bytes = 1 << 20};
+static const ExpressionLimits LIMITS = {.file = "f.md", .max_steps = 50000};
 
 /* What a learner types: a number with a finite value, which is right for itself. */
 FUZZ(answer_number, TEXT, "lessons/engine/answer") {

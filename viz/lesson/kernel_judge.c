@@ -7,6 +7,7 @@
 
 #include "kernels/ptx/ptx_argument.h"
 #include "sim/base/ascii.h"
+#include "sim/base/text_add.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
 #include "viz/lesson/program_demand.h"
@@ -180,46 +181,36 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
   return status == STATUS_NO_MEMORY ? error_pass(g->error, &own) : STATUS_OK;
 }
 
-/* What loads, or stores, of a line cost: sectors, or conflicts of shared memory. */
-typedef struct {
-  int line;
-  bool stores;
-  uint64_t cost, requests;
-} Dear;
-
-static int by_line(const void *a, const void *b) {
-  const Dear *x = a, *y = b;
-  if (x->line != y->line) return x->line < y->line ? -1 : 1;
-  return (int)x->stores - (int)y->stores;
+/* The line of an instruction that loads global or shared memory, below 0 of one that stores; 0: of another. */
+static int moving_line(const PtxKernel *kernel, const PtxResult *result, bool shared, int pc) {
+  const PtxRequestKind kind = result->kinds[pc];
+  const bool stores = kind == (shared ? PTX_SHARED_STORE : PTX_GLOBAL_STORE),
+             loads = shared ? kind == PTX_SHARED_LOAD : kind == PTX_GLOBAL_LOAD || kind == PTX_ASYNC_COPY;
+  if (!stores && !loads) return 0;
+  const PtxInstruction at = ptx_instruction(kernel, pc);
+  if (at.file != 1) return 0;
+  return stores ? -at.line : at.line;
 }
 
 /* The dearest line of global or of shared memory, in words. */
 static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool shared, TaskJudgement *j) {
-  Dear *all = calloc((size_t)result->n_instructions + 1, sizeof *all), most = {.requests = 1};
-  int n = 0;
-  for (int pc = 0; all && pc < result->n_instructions; pc++) {
-    const PtxRequestKind kind = result->kinds[pc];
-    const bool stores = kind == (shared ? PTX_SHARED_STORE : PTX_GLOBAL_STORE),
-               loads = shared ? kind == PTX_SHARED_LOAD : kind == PTX_GLOBAL_LOAD || kind == PTX_ASYNC_COPY;
-    const PtxInstruction at = ptx_instruction(kernel, pc);
-    const PtxCounts *c = &result->counts[pc];
-    if ((stores || loads) && at.file == 1)
-      all[n++] = (Dear){at.line, stores, shared ? c->conflicts : c->sectors, c->requests};
-  }
-  if (n) qsort(all, (size_t)n, sizeof *all, by_line);
-  for (int k = 0; k < n; k++) {
-    if (k && by_line(&all[k], &all[k - 1]) == 0) {
-      all[k].cost += all[k - 1].cost;
-      all[k].requests += all[k - 1].requests;
+  uint64_t most = 0;
+  double each = 0;
+  for (int pc = 0; pc < result->n_instructions; pc++) {
+    const int line = moving_line(kernel, result, shared, pc);
+    uint64_t cost = 0, requests = 0;
+    for (int other = pc; line && other < result->n_instructions; other++) {
+      const PtxCounts *c = &result->counts[other];
+      if (moving_line(kernel, result, shared, other) != line) continue;
+      cost += shared ? c->conflicts : c->sectors;
+      requests += c->requests;
     }
-    const bool is_sum = k + 1 == n || by_line(&all[k], &all[k + 1]) != 0;
-    if (is_sum && all[k].cost > most.cost) most = all[k];
+    if (cost <= most) continue;
+    most = cost;
+    each = (double)cost / (double)requests;
+    j->line = abs(line);
   }
-  free(all);
-  j->line = most.line;
-  const size_t used = strlen(j->why);
-  snprintf(j->why + used, sizeof j->why - used, "; %s of them at line %d: %.3g a request", number_count(most.cost).text,
-           j->line, (double)most.cost / (double)most.requests);
+  text_add(j->why, sizeof j->why, "; %s of them at line %d: %.3g a request", number_count(most).text, j->line, each);
 }
 
 /* The first demand that a run does not meet. */

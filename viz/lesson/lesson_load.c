@@ -7,6 +7,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/base/text_add.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 #include "viz/lesson/lesson_library.h"
@@ -15,8 +16,7 @@
 /* The full name of a lesson that comes with Tilewalk. */
 static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
   Nearest nearest = {.word = name};
-  char number[16], all[160];
-  size_t used = 0;
+  char number[16], all[160] = "";
   snprintf(number, sizeof number, "%02d-", ascii_is_digit(name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
     const char *const full = files->names[k];
@@ -25,11 +25,12 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
       return STATUS_OK;
     nearest_offer(&nearest, full);
     nearest_offer(&nearest, full + 3);
-    if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", full);
+    text_add(all, sizeof all, "%s%s", k ? ", " : "", full);
   }
+  const bool is_whole = strlen(all) + 1 < sizeof all;
   return error_refuse(error, "there is no lesson '%s'%s; %s%s, and a file of your own ends in .md",
                       quote_text(name).text, nearest_hint(&nearest).text,
-                      used < sizeof all ? "there are " : "'tilewalk lesson' lists them", used < sizeof all ? all : "");
+                      is_whole ? "there are " : "'tilewalk lesson' lists them", is_whole ? all : "");
 }
 
 /* The path of a lesson that comes with Tilewalk. */

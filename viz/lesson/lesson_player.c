@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/text/warp_picture.h"
@@ -111,13 +112,11 @@ LessonViewer lesson_player_viewer(LessonPlayer *beside) {
 
 void lesson_warp_lines(const LessonShow *show, char *text, size_t size) {
   WarpPicture picture;
-  size_t used = 0;
   *text = '\0';
   if (show->scene != SCENE_BANK) return;
   if (!show->warp_in_banks)
     warp_picture_memory(&show->warp, &picture);
   else if (warp_picture_banks(&show->warp, &picture, NULL))
     return;
-  for (int k = 0; k < picture.n && used < size; k++)
-    used += (size_t)snprintf(text + used, size - used, "%s%s", k ? "\n" : "", picture.line[k]);
+  for (int k = 0; k < picture.n; k++) text_add(text, size, "%s%s", k ? "\n" : "", picture.line[k]);
 }

@@ -7,6 +7,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/base/text_add.h"
 #include "lessons/engine/class_key.h"
 #include "viz/lesson/kernel_judge.h"
 #include "viz/request/assets.h"
@@ -124,17 +125,16 @@ static Status task_bars(const char *name, const ProgramTask *task, char text[TAS
 /* ---- Files that answer ------------------------------------------------------------------------------------ */
 
 /* Adds a paragraph as comments. */
-static size_t add_comment(const char *mark, const char *text, char *out, size_t used, size_t size) {
+static void add_comment(const char *mark, const char *text, char *out, size_t size) {
   enum { WIDTH = 52 }; /* of an editor beside a lesson */
-  while (*text && used < size) {
+  while (*text) {
     size_t take = strlen(text);
     if (take > WIDTH)
       for (take = WIDTH; take > 1 && text[take] != ' ';) take--;
-    used += (size_t)snprintf(out + used, size - used, "%s %.*s\n", mark, (int)take, text);
+    text_add(out, size, "%s %.*s\n", mark, (int)take, text);
     text += take;
     while (*text == ' ') text++;
   }
-  return used;
 }
 
 Status task_start(const char *name, const ProgramTask *t, char *text, size_t size, Error *error) {
@@ -142,10 +142,11 @@ Status task_start(const char *name, const ProgramTask *t, char *text, size_t siz
   char bars[TASK_BARS_BYTES], *rest = bars;
   const Status status = task_bars(name, t, bars, error);
   if (status) return status;
-  size_t used = add_comment(mark, t->title, text, 0, size);
-  used = add_comment(mark, t->ask, text, used, size);
-  for (char *bar; (bar = strtok_r(rest, "\n", &rest));) used = add_comment(mark, bar, text, used, size);
-  if (used < size) snprintf(text + used, size - used, "%s", t->start);
+  *text = '\0';
+  add_comment(mark, t->title, text, size);
+  add_comment(mark, t->ask, text, size);
+  for (char *bar; (bar = strtok_r(rest, "\n", &rest));) add_comment(mark, bar, text, size);
+  text_add(text, size, "%s", t->start);
   return STATUS_OK;
 }
 

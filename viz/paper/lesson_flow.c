@@ -93,16 +93,16 @@ static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, cons
   return piece;
 }
 
-FlowPiece *flow_text(Flow *f, FlowInk ink, const char *text) {
-  FlowPiece *piece = add_with_code(f, PIECE_TEXT, "", text);
-  piece->ink = ink;
-  return piece;
-}
-
 FlowPiece *flow_boxed(Flow *f, FlowInk ink, const char *words, const char *text) {
   FlowPiece *piece = add_with_code(f, PIECE_TEXT, words, text);
   piece->ink = ink;
   piece->is_boxed = true;
+  return piece;
+}
+
+FlowPiece *flow_text(Flow *f, FlowInk ink, const char *text) {
+  FlowPiece *piece = flow_boxed(f, ink, "", text);
+  piece->is_boxed = false;
   return piece;
 }
 
@@ -119,8 +119,6 @@ FlowPiece *flow_code(Flow *f, const char *text) {
   if (piece->kind == PIECE_CODE) piece->size = 0.88;
   return piece;
 }
-
-FlowPiece *flow_rule(Flow *f) { return flow_add(f, PIECE_RULE, ""); }
 
 FlowPiece *flow_option(Flow *f, int widget, const char *mark, const char *text) {
   FlowPiece *piece = add_with_code(f, PIECE_OPTION, "", text);
@@ -169,28 +167,14 @@ static double left_of(const Flow *f, const FlowPiece *p) { return p->indent * IN
 
 /* Columns get what they want when there is room; else the wide ones share what the narrow ones leave. */
 static void share_widths(double *width, int n, double room) {
-  double sum = 0;
-  for (int k = 0; k < n; k++) sum += width[k];
-  for (int round = 0; sum > room && round < n; round++) {
-    double narrow = 0;
-    int n_wide = 0;
-    const double fair = room / n;
-    for (int k = 0; k < n; k++) {
-      if (width[k] <= fair)
-        narrow += width[k];
-      else
-        n_wide++;
-    }
-    if (n_wide == 0) break;
-    double wide = 0;
-    for (int k = 0; k < n; k++)
-      if (width[k] > fair) wide += width[k];
+  const double fair = room / n;
+  for (int round = 0; round < n; round++) { /* in each at least one comes down to its share, or all fit */
+    double narrow = 0, wide = 0;
+    for (int k = 0; k < n; k++) *(width[k] <= fair ? &narrow : &wide) += width[k];
+    if (narrow + wide <= room) return;
     for (int k = 0; k < n; k++)
       if (width[k] > fair) width[k] = fmax(fair, width[k] * (room - narrow) / wide);
-    sum = 0;
-    for (int k = 0; k < n; k++) sum += width[k];
   }
-  for (int k = 0; sum > room && k < n; k++) width[k] *= room / sum;
 }
 
 static double place_table(Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, double x, double y) {

@@ -80,7 +80,6 @@ FlowPiece *flow_text(Flow *flow, FlowInk ink, const char *text); /* `code` betwe
 FlowPiece *flow_boxed(Flow *flow, FlowInk ink, const char *words, const char *text); /* bold words, then a text */
 FlowPiece *flow_heading(Flow *flow, double size, const char *text);
 FlowPiece *flow_code(Flow *flow, const char *text);
-FlowPiece *flow_rule(Flow *flow);
 FlowPiece *flow_option(Flow *flow, int widget, const char *mark, const char *text);
 FlowPiece *flow_button(Flow *flow, int widget, const char *text);
 FlowPiece *flow_field(Flow *flow, int widget, const char *text);

@@ -40,7 +40,7 @@ static bool take(void *data, const ProseBlock *b) {
   FlowPiece *piece;
   if (b->kind == PROSE_CELL) return take_cell(f, b);
   if (b->kind == PROSE_TABLE && b->is_end) return true;
-  if (b->kind == PROSE_RULE) return flow_rule(f), true;
+  if (b->kind == PROSE_RULE) return flow_add(f, PIECE_RULE, ""), true;
   if (b->kind == PROSE_TABLE) {
     piece = flow_add(f, PIECE_TABLE, "");
     piece->first_cell = f->n_cells;

@@ -71,13 +71,17 @@ static void end_page(Paper *p) {
 
 /* ---- Text -------------------------------------------------------------------------------------------------- */
 
+static double left_below(const Paper *p) { return p->room.y + p->room.height - p->y; }
+
+static void place(const Paper *p, Flow *flow) { flow_place(flow, p->cr, &theme_light, p->room.width, 1, p->em); }
+
 static double bottom_of(const FlowPiece *piece) { return piece->box.y + piece->box.height; }
 
 /* Draws a flow in a column, from page to page: no piece is parted, but for one that is longer than a page. */
-static void put_flow(Paper *p, Flow *flow, double width) {
-  flow_place(flow, p->cr, &theme_light, width, 1, p->em);
+static void put_flow(Paper *p, Flow *flow) {
+  place(p, flow);
   for (size_t first = 0, next; first < flow->n; first = next) {
-    const double top = flow->pieces[first].box.y, left = p->room.y + p->room.height - p->y;
+    const double top = flow->pieces[first].box.y, left = left_below(p);
     for (next = first; next < flow->n && bottom_of(&flow->pieces[next]) - top <= left; next++) continue;
     const double rest = next > first ? left - (bottom_of(&flow->pieces[next - 1]) - top) : 0;
     while (next > first && flow->pieces[next - 1].bold && (next < flow->n || rest < HEADING_EMS * p->em))
@@ -97,14 +101,11 @@ static void put_flow(Paper *p, Flow *flow, double width) {
 }
 
 /* On a slide text is made smaller, down to a limit, that it fits. */
-static void put_text(Paper *p, Flow *flow, double width) {
+static void put_text(Paper *p, Flow *flow) {
   const double em = p->em;
   if (p->is_slides)
-    for (flow_place(flow, p->cr, &theme_light, width, 1, p->em);
-         flow->height > p->room.y + p->room.height - p->y && p->em > SMALLEST * em;
-         flow_place(flow, p->cr, &theme_light, width, 1, p->em))
-      p->em *= 0.94;
-  put_flow(p, flow, width);
+    for (place(p, flow); flow->height > left_below(p) && p->em > SMALLEST * em; place(p, flow)) p->em *= 0.94;
+  put_flow(p, flow);
   p->em = em;
 }
 
@@ -114,10 +115,9 @@ static void put_waiting(Paper *p, bool is_whole, double scale) {
   if (!p->waiting.n) return;
   if (p->is_slides) end_page(p);
   p->em *= scale;
-  flow_place(&p->waiting, p->cr, &theme_light, p->room.width, 1, p->em);
-  if (is_whole && p->waiting.height > p->room.y + p->room.height - p->y && p->waiting.height < p->room.height)
-    end_page(p);
-  put_text(p, &p->waiting, p->room.width);
+  place(p, &p->waiting);
+  if (is_whole && p->waiting.height > left_below(p) && p->waiting.height < p->room.height) end_page(p);
+  put_text(p, &p->waiting);
   p->em = em;
   flow_clear(&p->waiting);
 }
@@ -138,7 +138,7 @@ static void draw_picture(Paper *p, double x, double y, double width) {
 
 static void put_picture(Paper *p, double width) {
   const double height = width * SCREEN_HEIGHT / SCREEN_WIDTH;
-  if (p->y + height > p->room.y + p->room.height) end_page(p);
+  if (height > left_below(p)) end_page(p);
   draw_picture(p, p->room.x + (p->room.width - width) / 2, p->y, width);
   p->y += height + 0.6 * p->em;
 }
@@ -155,20 +155,19 @@ static void put_show(Paper *p, const LessonPart *parts, size_t n) {
   if (p->is_slides) end_page(p);
   snprintf(words, sizeof words, "Predict, %d of %zu", ask + 1, s->lesson.n_asks);
   if (p->only_pictures && ask >= 0) flow_heading(&caption, 1, words);
-  if (p->only_pictures && p->y + 0.8 * p->room.width * SCREEN_HEIGHT / SCREEN_WIDTH > p->room.y + p->room.height)
-    end_page(p);
-  put_flow(p, &caption, p->room.width);
+  if (p->only_pictures && 0.8 * p->room.width * SCREEN_HEIGHT / SCREEN_WIDTH > left_below(p)) end_page(p);
+  put_flow(p, &caption);
   flow_clear(&caption);
   p->viewer.stop(p->viewer.data, s->plays_to);
   lesson_warp_lines(&show, lines, sizeof lines);
   if (*lines) flow_code(&caption, lines);
   for (size_t k = 0; k < n; k++)
     if (parts[k].kind == PART_PROSE) flow_markdown(&caption, parts[k].text);
-  flow_place(&caption, p->cr, &theme_light, p->room.width, 1, p->em);
+  place(p, &caption);
   const double rest = p->room.height - caption.height - p->em; /* the caption stays with its picture */
   const double widest = p->is_slides ? fmin(p->room.width, rest * SCREEN_WIDTH / SCREEN_HEIGHT) : 0.8 * p->room.width;
   if (!*lines) put_picture(p, fmax(widest, 0.4 * p->room.width));
-  put_text(p, &caption, p->room.width);
+  put_text(p, &caption);
   flow_free(&caption);
 }
 
@@ -214,7 +213,7 @@ static void put_block(Paper *p, const LessonPart *parts, size_t n) {
     return;
   }
   for (size_t k = 0; k < n; k++) put_part(p, &parts[k]);
-  flow_place(f, p->cr, &theme_light, p->room.width, 1, p->em);
+  place(p, f);
   const bool is_heading = f->n == 1 && f->pieces[0].bold, is_short = p->is_slides && f->height < SHORT * p->room.height;
   if (b->kind != LESSON_PROSE || !is_first || !(is_heading || is_short))
     put_waiting(p, b->kind == LESSON_ASK, b->kind == LESSON_ASK && p->is_slides ? QUESTION : 1);
@@ -232,7 +231,7 @@ static void put_title(Paper *p) {
     flow_text(&flow, FLOW_PLAIN, words)->gap = 14;
   }
   p->y += p->is_slides ? 0.28 * p->room.height : 0;
-  put_flow(p, &flow, p->room.width);
+  put_flow(p, &flow);
   flow_free(&flow);
   if (p->is_slides) end_page(p);
 }
