@@ -10,6 +10,7 @@
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_registers.h"
+#include "sim/base/path.h"
 
 enum { IDLE_PASSES = 20000 };
 
@@ -27,9 +28,8 @@ WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   if (file) {
-    const char *slash = strrchr(file, '/');
-    error_set(run->error, status, "%s:%d (%s:%d): %s", run->kernel->module->name, i.ptx_line, slash ? slash + 1 : file,
-              i.line, text);
+    error_set(run->error, status, "%s:%d (%s:%d): %s", run->kernel->module->name, i.ptx_line, path_base(file), i.line,
+              text);
   } else {
     error_set(run->error, status, "%s:%d: %s", run->kernel->module->name, i.ptx_line, text);
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_read.h"
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 
@@ -269,8 +270,7 @@ static Status read_body(LessonReader *r) {
 }
 
 static void set_names(Lesson *l, const char *file) {
-  const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-  const Quote shown = quote_text(base);
+  const Quote shown = quote_text(path_base(file));
   snprintf(l->file, sizeof l->file, "%s", shown.text);
   snprintf(l->name, sizeof l->name, "%s", shown.text);
   const size_t length = strlen(l->name);

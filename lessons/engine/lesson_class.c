@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -353,8 +354,7 @@ static Status mark_foreign(Class *c, Error *error) {
   void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
   Status status = STATUS_OK;
   for (size_t k = 0, next; k < c->s->n_rows && !status; k = next) {
-    const char *file = c->s->rows[k].file, *slash = strrchr(file, '/');
-    const char *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    const char *base = path_base(c->s->rows[k].file), *dot = strrchr(base, '.');
     char stem[CLASS_NAME_BYTES], why[CLASS_NAME_BYTES + 80];
     Folded owner;
     bool is_owned = false;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "sim/base/path.h"
 
 enum { SET_ASIDE_MAX = 100, LOCK_TRIES = 1000, LOCK_WAIT_MS = 10, SUFFIX_BYTES = 32 };
 
@@ -161,7 +162,7 @@ static int sync_file(int file) {
 
 static int sync_folder(const char *path) {
   char folder[RECORD_PATH_BYTES];
-  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
+  snprintf(folder, sizeof folder, "%.*s", (int)(path_base(path) - path), path);
   const int file = open_again(folder, O_RDONLY | O_DIRECTORY, 0);
   if (file < 0) return errno;
   const int reason = sync_file(file);

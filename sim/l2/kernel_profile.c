@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/shipped.h"
@@ -303,8 +304,7 @@ static Status read_every(const Check *c) {
 static void complete_short(Profile *p, const char *display_name) {
   if (!*p->algorithm) snprintf(p->algorithm, sizeof p->algorithm, "%s", shipped_default()->name);
   if (*p->name) return;
-  const char *base = strrchr(display_name, '/');
-  snprintf(p->name, sizeof p->name, "%.64s", base ? base + 1 : display_name);
+  snprintf(p->name, sizeof p->name, "%.64s", path_base(display_name));
   for (char *c = p->name; *c; c++)
     if (!strchr(KEYFILE_LETTERS, *c)) *c = '-';
   if (!*p->name) strcpy(p->name, "kernel");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
@@ -56,8 +57,7 @@ static Status check_read_file(Claims *claims, const char *path, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
   Status status = file_read(path, CLAIMS_FILE_BYTES, &buffer, &length, error);
-  const char *slash = strrchr(path, '/');
-  if (!status) status = claims_read(claims, buffer, length, slash ? slash + 1 : path, error);
+  if (!status) status = claims_read(claims, buffer, length, path_base(path), error);
   free(buffer);
   return status;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "viz/compile/child_run.h"
 #include "viz/compile/source_cut.h"
@@ -93,11 +94,6 @@ static Status folder_write(const Folder *folder, const char *name, const char *t
   return good ? STATUS_OK : error_refuse(error, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 enum { COPIES_MAX = 256, INCLUDE_DEPTH = 8, PARTS_MAX = 4096 };
 
 /* The source, and what it includes by "NAME" from its own folder, as they are compiled. */
@@ -159,7 +155,7 @@ static Status refuse(const Compile *c, const char *said, Error *error) {
   if (strstr(what, MARK) && signature_template(source->text, source->length, kernel, parameters, sizeof parameters))
     return error_set(error, STATUS_BAD_REQUEST, "%.100s: '%.80s' does not fit the template of '%.60s', %s",
                      source->path, given, kernel, parameters);
-  const char *name = base_name(source->path);
+  const char *name = path_base(source->path);
   where[colon ? colon - where : 0] = '\0';
   return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", own && !strcmp(file, name) ? source->path : file,
                    number, what, hint);
@@ -222,7 +218,7 @@ static void blank_magic(Compile *c) {
 /* Adds what a copy includes by "NAME", from the folder of each. */
 static Status add_included(Compile *c, const Copy *from, int depth, Error *error) {
   Status status = STATUS_OK;
-  const size_t place = (size_t)(base_name(from->name) - from->name);
+  const size_t place = (size_t)(path_base(from->name) - from->name);
   for (const char *p = from->text; !status && depth < INCLUDE_DEPTH && (p = strstr(p, "include")) != NULL; p++) {
     const char *open = p + 7 + strspn(p + 7, " \t");
     const size_t n = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
@@ -340,9 +336,9 @@ static Status run_clang(const Compile *c, bool only_reads, ChildResult *child, E
   snprintf(stubs, sizeof stubs, "%s/" STUBS, folder->path);
   snprintf(reads, sizeof reads, "%s/" READS, folder->path);
   if (assets_find(header, sizeof header, "kernels/cuda/tw_cuda.h", error)) return STATUS_BAD_REQUEST;
-  snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(base_name(header) - header), header);
+  snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(path_base(header) - header), header);
   snprintf(copy, sizeof copy, "%s/%s", folder->path, c->copies[0].name);
-  const size_t n = (size_t)(base_name(source->path) - source->path);
+  const size_t n = (size_t)(path_base(source->path) - source->path);
   snprintf(own_folder, sizeof own_folder, "%.*s", n ? (int)(n < PATH_BYTES - 1 ? n : PATH_BYTES - 1) : 2,
            n ? source->path : "./");
   if (source->alone) snprintf(own_folder, sizeof own_folder, "%s", stubs);
@@ -471,7 +467,7 @@ static int line_including(const CudaSource *source, const char *path) {
     char text[PATH_BYTES];
     if (!stop) stop = end;
     snprintf(text, sizeof text, "%.*s", (int)(stop - line < PATH_BYTES ? stop - line : PATH_BYTES - 1), line);
-    if (strchr(text, '#') && strstr(text, base_name(path))) return number;
+    if (strchr(text, '#') && strstr(text, path_base(path))) return number;
     line = stop + 1;
   }
   return 0;
@@ -487,7 +483,7 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
   return error_refuse(error, "%.100s%s: it includes %.80s, which does not lie below %s; -I %.*s allows that",
                       source->path, where, quote(real, strlen(real)).text,
                       source->alone ? "a folder of headers" : "its folder",
-                      (int)(base_name(real) - real < 100 ? base_name(real) - real : 100), real);
+                      (int)(path_base(real) - real < 100 ? path_base(real) - real : 100), real);
 }
 
 /* Says of a header that is not here which folder around the source has it: its own, those above, those in each. */
@@ -495,7 +491,7 @@ static void note_missing(Compile *c, const char *name) {
   char pattern[2 * PATH_BYTES], found[300] = "", said[300];
   for (int up = 0; up < AROUND_MAX && !*found && !c->source->alone; up++) {
     glob_t around;
-    snprintf(pattern, sizeof pattern, "%.*s%.*s{.,*}/%s", (int)(base_name(c->source->path) - c->source->path),
+    snprintf(pattern, sizeof pattern, "%.*s%.*s{.,*}/%s", (int)(path_base(c->source->path) - c->source->path),
              c->source->path, 3 * up, "../../../../", name);
     if (glob(pattern, GLOB_BRACE, NULL, &around) == 0)
       snprintf(found, sizeof found, " -I %.*s", (int)(strlen(around.gl_pathv[0]) - strlen(name) - 1), *around.gl_pathv);
@@ -614,7 +610,7 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
     status = folder_write(&c->folder, stub, "", 0, "", error);
   }
   if (!status)
-    status = add_copy(c, *base_name(source->path) ? base_name(source->path) : "kernel.cu", source->text, source->length,
+    status = add_copy(c, *path_base(source->path) ? path_base(source->path) : "kernel.cu", source->text, source->length,
                       error);
   if (!status) blank_magic(c);
   if (!status) status = compile_rounds(c, error);

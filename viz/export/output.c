@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "sim/base/path.h"
 
 enum { NAMES_TO_TRY = 100 };
 
@@ -17,8 +18,7 @@ static Status refuse(const char *path, const char *reason, Error *error) {
 
 /* Fills `temporary` with the attempt-th hidden name beside the target; false when it would be too long. */
 static bool name_temporary(FileWrite *write, int attempt) {
-  const char *slash = strrchr(write->target, '/');
-  int folder = slash ? (int)(slash - write->target) + 1 : 0;
+  const int folder = (int)(path_base(write->target) - write->target);
   int length = snprintf(write->temporary, sizeof write->temporary, "%.*s.%.64s.%ld-%d", folder, write->target,
                         write->target + folder, (long)getpid(), attempt);
   return length > 0 && (size_t)length < sizeof write->temporary;
@@ -65,8 +65,7 @@ static Status follow_links(FileWrite *write, const char *path, Error *error) {
     const ssize_t n = readlink(write->target, next, sizeof next - 1);
     if (n < 0) return STATUS_OK; /* no link, or nothing at all */
     next[n] = '\0';
-    char *slash = strrchr(write->target, '/');
-    const size_t folder = *next != '/' && slash ? (size_t)(slash - write->target) + 1 : 0;
+    const size_t folder = *next == '/' ? 0 : (size_t)(path_base(write->target) - write->target);
     if (folder + (size_t)n >= sizeof write->target) return refuse(path, strerror(ENAMETOOLONG), error);
     memcpy(write->target + folder, next, (size_t)n + 1);
   }

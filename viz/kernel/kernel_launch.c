@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -333,14 +334,14 @@ static void like_defaults(KernelRequest *r) {
 /* The source that a .ptx was made of, where it lies beside it: its lines and the names of its parameters are shown. */
 static void find_source(KernelLaunch *l) {
   const char *file = ptx_source_file(l->module, 1);
-  const char *name = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+  const char *name = file ? path_base(file) : NULL;
   if (name && (ends_with(name, ".cu") || ends_with(name, ".cuh")))
     file_read_beside(l->request->file, name, CUDA_SOURCE_MAX, &l->source, &l->source_length, NULL);
 }
 
 static Status load_module(KernelLaunch *l, Error *error) {
   char name[160];
-  const char *slash = strrchr(l->request->file, '/'), *file = slash ? slash + 1 : l->request->file;
+  const char *file = path_base(l->request->file);
   snprintf(name, sizeof name, l->by_clang ? "PTX of %.140s" : "%.150s", file);
   Status status = ptx_module_load(l->ptx, l->ptx_length, name, &l->module, error);
   if (status == STATUS_OK) status = find_entry(l, error);

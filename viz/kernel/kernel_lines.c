@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "viz/kernel/cuda_source.h"
 #include "viz/request/assets.h"
@@ -59,15 +60,10 @@ static int by_cost(const void *a, const void *b) {
   return by_place(a, b);
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* The number of the .cu that was asked about, 0 where no line is its own; of a .ptx the first. */
 int32_t kernel_main_file(const KernelLaunch *l) {
   for (int32_t f = 1; ptx_source_file(l->module, f); f++)
-    if (strcmp(base_name(ptx_source_file(l->module, f)), base_name(l->request->file)) == 0) return f;
+    if (strcmp(path_base(ptx_source_file(l->module, f)), path_base(l->request->file)) == 0) return f;
   return !l->by_clang;
 }
 
@@ -137,5 +133,5 @@ void kernel_line_name(const KernelLaunch *l, const KernelLine *line, char *to, s
   else if (line->file == kernel_main_file(l) || !file)
     snprintf(to, size, "%d", line->line);
   else
-    snprintf(to, size, "%.40s:%d", base_name(file), line->line);
+    snprintf(to, size, "%.40s:%d", path_base(file), line->line);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -62,11 +63,9 @@ static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
   size_t length = 0;
   Error inner = {0};
   Status status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, &inner);
-  if (status == STATUS_TOO_LARGE) {
-    const char *slash = strrchr(path, '/');
+  if (status == STATUS_TOO_LARGE)
     return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
-                     quote_text(slash ? slash + 1 : path).text, LESSON_FILE_BYTES / 1024);
-  }
+                     quote_text(path_base(path)).text, LESSON_FILE_BYTES / 1024);
   if (status) return error_pass(error, &inner);
   status = lesson_from_buffer(lesson, buffer, length, path, error);
   free(buffer);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -51,8 +52,7 @@ ProgramTask *task_open(const char *name, Error *error) {
   size_t length;
   if (find_file(name, SUFFIX, path, error) || file_read(path, PROGRAM_TASK_BYTES_MAX + 1, &text, &length, error))
     return NULL;
-  const char *slash = strrchr(path, '/');
-  ProgramTask *task = program_task_read(text, length, slash ? slash + 1 : path, error);
+  ProgramTask *task = program_task_read(text, length, path_base(path), error);
   free(text);
   return task;
 }

@@ -17,6 +17,8 @@
 #include <mach-o/dyld.h>
 #endif
 
+#include "sim/base/path.h"
+
 static bool path_to_folder(char *path) {
   char *slash = strrchr(path, '/');
   if (slash) *slash = '\0';
@@ -170,12 +172,11 @@ static bool leads_up(const char *name) {
 Status file_read_beside(const char *beside, const char *name, size_t max_bytes, char **buffer, size_t *length,
                         Error *error) {
   char path[ASSETS_PATH_BYTES];
-  const char *slash = strrchr(beside, '/');
   *buffer = NULL;
   *length = 0;
   if (name[0] == '/' || leads_up(name))
     return error_refuse(error, "'%.200s' leads out of the folder of the file that names it", name);
-  const int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - beside) + 1 : 0, beside, name);
+  const int n = snprintf(path, sizeof path, "%.*s%s", (int)(path_base(beside) - beside), beside, name);
   if (n < 0 || (size_t)n >= sizeof path) return error_refuse(error, "a path is too long");
   return read_path(path, O_NONBLOCK | O_NOFOLLOW, max_bytes, buffer, length, error);
 }

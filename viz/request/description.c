@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -130,7 +131,7 @@ static size_t same_model(const char *asked, const char *known) {
 
 /* A name of the Hugging Face Hub ("Qwen/Qwen3-8B") as that of a known model; false: of none. */
 static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES]) {
-  const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+  const char *last = path_base(name);
   DescriptionNames known;
   size_t best = 0;
   if (!is_name(last) || description_names("models", &known, NULL)) return false;

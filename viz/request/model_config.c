@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "viz/request/model_config_parts.h"
 
@@ -439,8 +440,7 @@ static void read_extras(Config *c) {
 
 /* The last part of a path without its ".json"; what no option could take becomes '-'. */
 static void name_after(const char *file, char *name) {
-  const char *base = strrchr(file, '/');
-  snprintf(name, 64, "%.63s", base ? base + 1 : file);
+  snprintf(name, 64, "%.63s", path_base(file));
   char *dot = strstr(name, ".json");
   if (dot && dot != name) *dot = '\0';
   for (char *p = name; *p; p++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "viz/request/assets.h"
 #include "viz/web/web_page.h"
 
@@ -97,7 +98,6 @@ Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *leng
 Status file_read_beside(const char *beside, const char *name, size_t max_bytes, char **buffer, size_t *length,
                         Error *error) {
   char path[NAME_MAX_BYTES + 1];
-  const char *slash = strrchr(beside, '/');
-  snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - beside) + 1 : 0, beside, name);
+  snprintf(path, sizeof path, "%.*s%s", (int)(path_base(beside) - beside), beside, name);
   return file_read(path, max_bytes, buffer, length, error);
 }

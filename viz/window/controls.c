@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "sim/base/path.h"
 
 #define SMALL_WINDOW  150.0 /* pixels: below this there is no room for a bar */
 #define LEAST_LETTERS 12.0  /* pixels: smaller ones are not read */
@@ -24,8 +25,8 @@ static void add_run(Controls *c, const Player *p) {
   char value[PARAMETER_VALUE_BYTES], N[PARAMETER_VALUE_BYTES + 2];
   add(c, CONTROL_PLAY, INPUT_PLAY, "play")->is_on = p->is_playing;
   parameter_value(p, PARAMETER_ALGORITHM, value);
-  const char *slash = strrchr(value, '/'); /* of a program of one's own, its file's name */
-  Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, slash ? slash + 1 : value);
+  /* of a program of one's own its file's name */
+  Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, path_base(value));
   item->more = INPUT_ALGORITHM_NEXT, item->less = INPUT_ALGORITHM_BACK;
   snprintf(N, sizeof N, "N %s", parameter_value(p, PARAMETER_N, value));
   item = add(c, CONTROL_WORD, INPUT_N_EDIT, N);

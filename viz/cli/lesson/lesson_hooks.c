@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "lessons/engine/quantity.h"
 #include "viz/cli/claims/articles.h"
@@ -38,11 +39,11 @@ static Status check_link(void *context, const char *target, size_t length, Error
   if (strchr(link, ':') || link[0] == '/')
     return error_refuse(error, "the link '%s' is neither a web address nor a file beside the lesson",
                         quote_text(link).text);
-  const char *slash = strrchr(c->path, '/'), *own = slash ? slash + 1 : c->path;
   char *buffer = NULL;
   size_t bytes = 0;
   Error inner = {0};
-  Status status = file_read_beside(c->path, *link ? link : own, (size_t)8 << 20, &buffer, &bytes, &inner);
+  Status status =
+      file_read_beside(c->path, *link ? link : path_base(c->path), (size_t)8 << 20, &buffer, &bytes, &inner);
   /* a lesson of one's own refers to the glossary that comes with Tilewalk */
   if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0)
     status = assets_read("lessons/course/glossary.md", (size_t)8 << 20, &buffer, &bytes, &inner);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lessons/engine/class_key.h"
+#include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/lesson/class_names.h"
@@ -443,9 +444,8 @@ static Status load_by_name(void *context, const char *name, Lesson *lesson, Erro
 static Status read_file(Submission *submission, const char *path, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
-  const char *slash = strrchr(path, '/');
   Status status = file_read(path, SUBMISSION_FILE_BYTES, &buffer, &length, error);
-  if (!status) status = submission_add(submission, buffer, length, slash ? slash + 1 : path, error);
+  if (!status) status = submission_add(submission, buffer, length, path_base(path), error);
   free(buffer);
   return status;
 }
