@@ -221,6 +221,8 @@ KvAppend kvcache_append(const KvCache *c, KvState *s) {
   return did;
 }
 
+int64_t kvcache_shared(const KvCache *c, int64_t prefix) { return prefix - prefix % c->page_tokens; }
+
 Wide kvcache_most_bytes(const KvCache *c, int64_t max_tokens) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n = kvcache_groups(c, groups);

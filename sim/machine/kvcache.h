@@ -128,6 +128,10 @@ KvAppend kvcache_append(const KvCache *cache, KvState *state);
 /* The state after `tokens` appends, at once. 0 <= tokens <= KVCACHE_MAX_TOKENS. */
 KvState kvcache_seek(const KvCache *cache, int64_t tokens);
 
+/* Of a prefix that sequences begin with, what is kept once, and read once, for all of them: its whole pages. vLLM's and
+ * SGLang's caches share no part of a page. */
+int64_t kvcache_shared(const KvCache *cache, int64_t prefix);
+
 /* The most that a sequence keeps on its way to that many tokens: a chunk is fullest before it ends. */
 Wide kvcache_most_bytes(const KvCache *cache, int64_t tokens);
 

@@ -150,8 +150,10 @@ static const Option LOAD_OPTIONS[] = {
                OPTION_TEXT(Service, kernel_name, "the name of the kernel"), .choices = "@kernels"),
     OPTION_ROW("prompt", "N", "Tokens of a new prompt. Default: the longest.", OPTION_COUNT(Service, prompt)),
     OPTION_ROW("chunk", "N", "The prompt comes in chunks of so many tokens.", OPTION_COUNT(Service, chunk)),
-    OPTION_ROW("prefix", "N", "Tokens that all sequences begin with: kept once, read once, and known to the prompt.",
-               OPTION_COUNT(Service, prefix)),
+    OPTION_ROW(
+        "prefix", "N",
+        "Tokens that all sequences begin with: their whole pages are kept once, read once, and known to the prompt.",
+        OPTION_COUNT(Service, prefix)),
     OPTION_ROW("evict", "HOW", "Tokens that stay: streaming:SINKS+RECENT (StreamingLLM) or h2o:HEAVY+RECENT.",
                .set = set_evict),
     OPTION_SWITCH("printed", "Instead: figures that papers and projects print, beside what is computed for them.",

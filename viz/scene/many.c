@@ -217,7 +217,7 @@ void many_make(Many *m, const Snapshot *now, double phase) {
     make_ranks(m, now, phase);
     return;
   }
-  if (m->kind == MANY_SEQUENCES) m->shared = p->prefix / m->cache.page_tokens * m->cache.page_tokens;
+  if (m->kind == MANY_SEQUENCES) m->shared = kvcache_shared(&m->cache, p->prefix);
   if (now->has_event) m->present = min64(max64(now->event.i, 0) * now->grid.B_r / m->chunk, m->n - 1);
   m->n_shown = min64(m->n, MANY_ROWS);
   if (m->kind == MANY_CHUNKS) m->first_shown = max64(0, min64(m->present - m->n_shown / 2, m->n - m->n_shown));

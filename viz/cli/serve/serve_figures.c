@@ -11,7 +11,6 @@ typedef struct {
   double weights, scores, fixed, prompt, all;
 } Taken;
 
-/* Whole pages of a prefix are kept once: vLLM's and SGLang's caches share no part of a page. */
 static Wide saved_bytes(const Service *s, const Kept *kept) { return kept->prefix_bytes * wide(s->n - 1); }
 
 static Taken take_memory(const Service *s, const Serving *serving) {
@@ -150,7 +149,7 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
 static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_t n_chunks, const Figures *f,
                             Error *error) {
   ServingStep whole;
-  const Status status = serving_prompt(&s->serving, s->prompt, s->prefix, 0, &whole, NULL, error);
+  const Status status = serving_prompt(&s->serving, s->prompt, s->shared, 0, &whole, NULL, error);
   if (status) return status;
   const double n = (double)n_chunks;
   figure(f, "chunks", IN_COUNT(n), COUNTED, "chunks", "of %s tokens", number_count(wide(s->chunk)).text);
@@ -168,7 +167,7 @@ static Status prompt_figures(const Service *s, Figures *f, double *time_s, Error
   ServingStep step;
   int64_t n_chunks;
   figures_section(f, "prompt", "A prompt: time to first token");
-  Status status = serving_prompt(&s->serving, s->prompt, s->prefix, s->chunk, &step, &n_chunks, error);
+  Status status = serving_prompt(&s->serving, s->prompt, s->shared, s->chunk, &step, &n_chunks, error);
   if (status) return status;
   step_figures(s, &step, f);
   if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
@@ -187,10 +186,10 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   if (!parts) return error_no_memory(error, "for %lld sequences", (long long)s->n);
   for (; n < s->n_runs; n++)
     parts[n] = (ServingPart){
-        .queries = 1, .keys = evict_kept(&s->evict, s->runs[n].tokens) - s->prefix, .count = s->runs[n].count};
-  if (s->prefix)
+        .queries = 1, .keys = evict_kept(&s->evict, s->runs[n].tokens) - s->shared, .count = s->runs[n].count};
+  if (s->shared)
     parts[n++] = (ServingPart){
-        .queries = s->n, .keys = s->prefix, .count = 1, .is_prefix = true, .after = s->runs[0].tokens - s->prefix};
+        .queries = s->n, .keys = s->shared, .count = 1, .is_prefix = true, .after = s->runs[0].tokens - s->shared};
   figures_section(f, "token", "A step of decode: time a token");
   Status status = serving_step(&s->serving, parts, n, (double)s->n, &step, error);
   if (status) {
@@ -203,8 +202,8 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   step_figures(s, &step, f);
   if (s->prefix)
     figure(f, "prefix_saved_bytes",
-           IN_BYTES((double)kvcache_seek(&s->serving.cache, s->prefix).bytes * (double)(s->n - 1)), COUNTED,
-           "reads saved by the prefix", "it is read once for all queries (Hydragen, arXiv 2402.05099)");
+           IN_BYTES((double)kvcache_seek(&s->serving.cache, s->shared).bytes * (double)(s->n - 1)), COUNTED,
+           "reads saved by the prefix", "its whole pages are read once for all queries (Hydragen, arXiv 2402.05099)");
   if (scores_s > 0)
     figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
   figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time a token", "%s at once",
@@ -212,7 +211,7 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   figure(f, "tokens_per_s", IN_RATE((double)s->n / *time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
-    const int64_t queries = s->chunk < s->prompt - s->prefix ? s->chunk : s->prompt - s->prefix;
+    const int64_t queries = s->chunk < s->prompt - s->shared ? s->chunk : s->prompt - s->shared;
     parts[n] = (ServingPart){.queries = queries, .keys = s->prompt, .count = 1};
     status = serving_step(&s->serving, parts, n + 1, (double)s->n + 1, &step, error);
     if (!status)

@@ -172,6 +172,7 @@ static Status complete_prompt(Service *s, Error *error) {
     return error_refuse(error,
                         "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
                         s->prefix, shortest < s->prompt ? shortest : s->prompt);
+  s->shared = kvcache_shared(&s->whole, s->prefix);
   if (s->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
   return STATUS_OK;
 }
@@ -199,7 +200,7 @@ Kept service_kept(const Service *s, const KvCache *c) {
     sum.window_pages += n * wide(one.window_pages), sum.used_bytes += n * one.bytes;
     sum.page_bytes += n * one.page_bytes, sum.table_bytes += n * one.table_bytes;
   }
-  sum.prefix_bytes = kvcache_seek(c, s->prefix / c->page_tokens * c->page_tokens).page_bytes;
+  sum.prefix_bytes = kvcache_seek(c, s->shared).page_bytes;
   return sum;
 }
 

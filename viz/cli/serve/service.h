@@ -36,7 +36,8 @@ typedef struct {
   int64_t weights_bytes; /* of the whole model; 0: not known */
   int64_t in_flight;     /* tokens of a sequence in one batch, which a window keeps beside its own; 1: decode */
   int64_t prompt, chunk; /* of a new sequence; chunk 0: all at once */
-  int64_t prefix;        /* tokens that all sequences begin with */
+  int64_t prefix;        /* tokens that all sequences begin with, */
+  int64_t shared;        /* and those of them that they keep and read together */
   Evict evict;
 
   /* What follows from it. */
