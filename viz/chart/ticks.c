@@ -44,12 +44,6 @@ static Ticks powers(const Scale *scale, double base, int stride) {
   return ticks;
 }
 
-/* How many ticks powers() would like to make, without its bound. */
-static double count_powers(const Scale *scale, double base, int stride) {
-  double step = stride * log2(base), slack = 1e-9;
-  return floor(log2(scale->high) / step + slack) - ceil(log2(scale->low) / step - slack) + 1;
-}
-
 /* 1, 2, 5 in every decade, or only 1 and 3. */
 static Ticks within_decades(const Scale *scale, const double *steps, int n_steps) {
   Ticks ticks = {0};
@@ -72,7 +66,8 @@ static Ticks log_ticks(const Scale *scale, int most) {
   }
   for (int i = 0; i < 8; i++) {
     int stride = two ? binary[i] : decimal[i];
-    if (count_powers(scale, base, stride) <= most) return powers(scale, base, stride);
+    const Ticks ticks = powers(scale, base, stride);
+    if (ticks.n <= most) return ticks;
   }
   return (Ticks){0};
 }
@@ -94,7 +89,7 @@ static double linear_step(const Scale *scale, int most) {
 
 Ticks ticks_on(const Scale *scale, int most) {
   if (most < 2) most = 2;
-  if (most > TICKS_MAX) most = TICKS_MAX;
+  if (most >= TICKS_MAX) most = TICKS_MAX - 1; /* powers that are as many may be cut */
   if (scale->log) {
     Ticks ticks = log_ticks(scale, most);
     if (ticks.n > 0) return ticks;

@@ -34,7 +34,7 @@ Scale scale_over(ValueKind kind, bool log, double low, double high, double margi
  * <= 0 on a logarithmic scale. */
 double scale_position(const Scale *scale, double value);
 
-/* At most `most` ticks (2 to TICKS_MAX) on round values. */
+/* At most `most` ticks (2 to TICKS_MAX - 1) on round values. */
 Ticks ticks_on(const Scale *scale, int most);
 
 #endif

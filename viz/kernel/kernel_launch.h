@@ -59,8 +59,8 @@ Status kernel_output_judge(const KernelLaunch *launch, OutputVerdict *verdict, E
 
 int kernel_like_output(const KernelLaunch *launch); /* the argument named O; -1: none */
 
-/* The names of attention's arguments: "Q", "seq_len", "scale". NULL in *text when the word is none of them. */
-Status kernel_like_spec(const KernelRequest *request, const char *word, const char *type,
-                        char text[KERNEL_ARGUMENT_BYTES], bool *known);
+/* What a name of attention's arguments stands for: "Q", "seq_len", "scale"; false: the word is none of them. */
+bool kernel_like_spec(const KernelRequest *request, const char *word, const char *type,
+                      char text[KERNEL_ARGUMENT_BYTES]);
 
 #endif

@@ -97,9 +97,8 @@ Status kernel_launch_refill(KernelLaunch *l, Error *error) {
 /* The text of an argument: as given, or what its name stands for; NULL: neither. */
 static const char *argument_text(const KernelLaunch *l, int a, const char *given, char spec[KERNEL_ARGUMENT_BYTES]) {
   const SignatureParameter *named = l->signature.n > a ? &l->signature.parameters[a] : NULL;
-  bool known = false;
-  if (l->request->like[0])
-    kernel_like_spec(l->request, given ? given : named ? named->name : "", named ? named->type : "", spec, &known);
+  const char *word = given ? given : named ? named->name : "";
+  const bool known = l->request->like[0] && kernel_like_spec(l->request, word, named ? named->type : "", spec);
   return known ? spec : given;
 }
 

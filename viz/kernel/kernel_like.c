@@ -23,10 +23,12 @@ typedef enum {
 } Name;
 
 /* Spellings met in public kernels; capitals and small letters are the same, but for N and n_heads see below. */
-static const struct {
+typedef struct {
   const char *word;
   Name name;
-} NAMES[] = {
+} Spelling;
+
+static const Spelling NAMES[] = {
     {"q", NAME_Q},
     {"query", NAME_Q},
     {"q_ptr", NAME_Q},
@@ -73,22 +75,26 @@ static const struct {
     {"sm_scale", NAME_SCALE},
 };
 
+/* The row of a word, or NULL. */
+static const Spelling *spelling_of(const char *word) {
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+    if (ascii_same(NAMES[k].word, word)) return &NAMES[k];
+  return NULL;
+}
+
 static int64_t rows(const KernelRequest *r) { return r->batch * r->heads * r->N; }
 
-Status kernel_like_spec(const KernelRequest *r, const char *word, const char *type, char text[KERNEL_ARGUMENT_BYTES],
-                        bool *known) {
+bool kernel_like_spec(const KernelRequest *r, const char *word, const char *type, char text[KERNEL_ARGUMENT_BYTES]) {
   const char *element = strstr(type, "bfloat16") ? "bf16" : strstr(type, "half") ? "f16" : "f32";
   const char *whole = strstr(type, "long") || strstr(type, "size_t") || strstr(type, "int64") ? "i64" : "i32";
-  size_t k = 0;
-  while (k < sizeof NAMES / sizeof *NAMES && !ascii_same(NAMES[k].word, word)) k++;
-  *known = k < sizeof NAMES / sizeof *NAMES;
-  if (!*known) return STATUS_OK;
+  const Spelling *spelling = spelling_of(word);
+  if (!spelling) return false;
   const int64_t elements = rows(r) * r->d;
-  switch (NAMES[k].name) {
+  switch (spelling->name) {
   case NAME_Q:
   case NAME_K:
   case NAME_V:
-    snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:normal:%d", element, elements, 1 + (int)NAMES[k].name);
+    snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:normal:%d", element, elements, 1 + (int)spelling->name);
     break;
   case NAME_O: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:zero", element, elements); break;
   case NAME_ROW_ZERO: snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%" PRId64 "]:zero", rows(r)); break;
@@ -101,13 +107,14 @@ Status kernel_like_spec(const KernelRequest *r, const char *word, const char *ty
     snprintf(text, KERNEL_ARGUMENT_BYTES, "f32:%.9g", r->scale > 0 ? r->scale : 1 / sqrt((double)r->d));
     break;
   }
-  return STATUS_OK;
+  return true;
 }
 
 static int find_name(const KernelLaunch *l, Name name) {
-  for (int a = 0; a < l->n; a++)
-    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
-      if (NAMES[k].name == name && l->specs[a].is_buffer && ascii_same(NAMES[k].word, l->argument_names[a])) return a;
+  for (int a = 0; a < l->n; a++) {
+    const Spelling *spelling = l->specs[a].is_buffer ? spelling_of(l->argument_names[a]) : NULL;
+    if (spelling && spelling->name == name) return a;
+  }
   return -1;
 }
 

@@ -24,11 +24,9 @@ static void jump(Player *p, Stride to, EventKind kind, const char *what, int dir
   if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
   const bool is_cut = is_searched && (direction > 0 ? p->stage.n_steps - before : before) > STAGE_SEARCH_EVENTS;
   if (p->now.step != before) player_show(p, before);
-  if (is_cut)
-    player_say(p, false, "There is no %s within %s events %s", what, number_count(STAGE_SEARCH_EVENTS).text,
-               direction > 0 ? "after this" : "before this");
-  else
-    player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
+  char within[NUMBER_CHARS + 16] = "";
+  if (is_cut) snprintf(within, sizeof within, "within %s events ", number_count(STAGE_SEARCH_EVENTS).text);
+  player_say(p, false, "There is no %s %s%s", what, within, direction > 0 ? "after this" : "before this");
 }
 
 static void place_input(Player *p, PlayerInput input) {

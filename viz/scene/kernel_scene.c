@@ -268,10 +268,8 @@ int kernel_scene_line_at(const KernelScene *s, double width, double height, doub
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   cairo_t *cr = cairo_create(surface);
   Pen pen = pen_on(cr, width, height, &theme_light);
-  const Box source = page_of(&pen).source;
-  const double u = pen.unit, head = 12 * u + 1.5 * pen_size(&pen, TYPE_HEAD);
-  Box in = box_at(source.x + 14 * u, source.y + head, source.width - 28 * u, source.height - head - 12 * u);
-  in = source_body(&pen, in);
+  pen.hit = &(SceneHit){.kind = HIT_NONE}; /* nothing is drawn */
+  const Box in = source_body(&pen, pen_panel(&pen, page_of(&pen).source, "Source", NULL));
   const SourcePlace p = source_place(&pen, s, in);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);

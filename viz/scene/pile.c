@@ -136,17 +136,21 @@ static bool walk_blocks(Pile *p) {
 
 static Wide mark_bytes(const Pile *p, size_t k) { return p->marks[k].bytes - (k ? p->marks[k - 1].bytes : 0); }
 
-/* Marks of events before a step. */
-static size_t marks_before(const Pile *p, uint64_t step) {
-  size_t low = 0, high = p->n_marks;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (p->marks[middle].step < step)
+/* Those of a list, each of which begins with its step, that are before a step. */
+static size_t count_before(const void *list, size_t n, size_t size, uint64_t step) {
+  size_t low = 0;
+  while (low < n) {
+    const size_t middle = low + (n - low) / 2;
+    if (*(const uint64_t *)((const char *)list + middle * size) < step)
       low = middle + 1;
     else
-      high = middle;
+      n = middle;
   }
   return low;
+}
+
+static size_t marks_before(const Pile *p, uint64_t step) {
+  return count_before(p->marks, p->n_marks, sizeof *p->marks, step);
 }
 
 /* Bytes of an event by class; `mark` is the first that is not before it. */
@@ -239,19 +243,6 @@ void piles_free(Piles *all) {
 
 static double part(double some, double all) { return all > 0 ? fmin(1, some / all) : 0; }
 
-/* Visits that have begun when event `step` has. */
-static size_t visits_until(const Pile *p, uint64_t step) {
-  size_t low = 0, high = p->n_visits;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (p->visits[middle].step <= step)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static void burn(const Pile *p, double scores, PileMoment *m) {
   for (size_t v = 0; v < m->visit; v++) {
     const double end = v + 1 < m->visit ? (double)p->visits[v + 1].scores : scores;
@@ -275,7 +266,7 @@ void pile_at_step(const Pile *p, uint64_t step, double done, PileMoment *m) {
       schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes)
     classes_of(p, &e, mark, during);
   for (int c = 0; c < PILE_CLASSES; c++) m->bytes[c] = (double)before[c] + done * (double)during[c];
-  m->visit = step > 0 || done > 0 ? visits_until(p, done > 0 ? step : step - 1) : 0;
+  m->visit = count_before(p->visits, p->n_visits, sizeof *p->visits, step + (done > 0));
   const bool is_scores = e.bytes && is_score(p->schedule, &p->schedule->ops[e.op]);
   burn(p, (double)scores + (is_scores ? done * (double)during[PILE_BETWEEN] : 0), m);
   for (size_t k = 0; k < p->n_marks && k <= mark; k++) {

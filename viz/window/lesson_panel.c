@@ -376,12 +376,11 @@ static void press(LessonPanel *p, Player *player, int widget) {
     if (take_file(p) || lesson_session_ask(s) < 0 || s->lesson.asks[lesson_session_ask(s)].kind != LESSON_WORK)
       lesson_session_press(s, ACT_CHECK, 0);
     break;
-  case WIDGET_HINT: lesson_session_press(s, ACT_HINT, 0); break;
-  case WIDGET_NEXT: lesson_session_press(s, ACT_NEXT, 0); break;
-  case WIDGET_BACK: lesson_session_press(s, ACT_BACK, 0); break;
   default:
     if (widget >= WIDGET_PLAY)
       lesson_session_press(s, ACT_PLAY, widget - WIDGET_PLAY);
+    else if (widget >= WIDGET_ACT)
+      lesson_session_press(s, (LessonAct)(widget - WIDGET_ACT), 0);
     else if (widget >= 0)
       lesson_session_press(s, ACT_CHOOSE, widget);
     break;

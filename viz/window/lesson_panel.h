@@ -28,15 +28,16 @@
 #include "viz/window/lesson_picker.h"
 #include "viz/window/side.h"
 
-/* What can be pressed. Choices are their places, from 0. */
+/* What can be pressed. Choices are their places, from 0; what else a page does is WIDGET_ACT and what it does. */
 enum {
   WIDGET_NONE = -1,
-  WIDGET_FIELD = 100,
-  WIDGET_CHECK,
-  WIDGET_HINT,
-  WIDGET_NEXT,
-  WIDGET_BACK,
-  WIDGET_LIST,          /* the list of lessons */
+  WIDGET_ACT = 100,
+  WIDGET_FIELD = WIDGET_ACT + ACT_TYPE,
+  WIDGET_CHECK = WIDGET_ACT + ACT_CHECK,
+  WIDGET_HINT = WIDGET_ACT + ACT_HINT,
+  WIDGET_NEXT = WIDGET_ACT + ACT_NEXT,
+  WIDGET_BACK = WIDGET_ACT + ACT_BACK,
+  WIDGET_LIST = 200,    /* the list of lessons */
   WIDGET_EDIT,          /* opens the file of a question in an editor */
   WIDGET_PLAY = 1000,   /* + block */
   WIDGET_LESSON = 10000 /* + row of the list */

@@ -9,12 +9,10 @@ static const FlowLook LOOKS[] = {FLOW_NORMAL, FLOW_MAIN, FLOW_OFF, FLOW_RIGHT, F
 
 static int widget_of(const LessonPart *part) {
   switch (part->act) {
-  case ACT_TYPE: return WIDGET_FIELD;
+  case ACT_NONE: return WIDGET_NONE;
   case ACT_CHOOSE: return part->number;
-  case ACT_CHECK: return WIDGET_CHECK;
-  case ACT_HINT: return WIDGET_HINT;
   case ACT_PLAY: return WIDGET_PLAY + part->number;
-  default: return WIDGET_NONE;
+  default: return WIDGET_ACT + (int)part->act;
   }
 }
 
