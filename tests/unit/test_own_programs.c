@@ -1,5 +1,5 @@
 /* Programs of one's own, which no C knows: right ones are told, sinks have a place, and two broken ones are caught.
- * Their events are those of tests/unit/test_readers.c, and their bytes through L2 of tests/model/test_own_l2.c. */
+ * Their bytes through L2: tests/model/test_own_l2.c. */
 #include "tests/support/test.h"
 
 #include "sim/numbers/program_check.h"

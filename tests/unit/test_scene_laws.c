@@ -1,11 +1,11 @@
-/* A law of each scene (Many's: test_many.c), at every step of the shipped programs and of random ones (at night 400):
+/* A law of each scene (Many's: test_many.c), at every step of the shipped programs and of others:
  * what is drawn is what the events have moved, what lies on chip, what the row holds, what the lanes leave free, what
  * is asked of a bank. */
 #include "tests/support/test.h"
 
-#include "sim/algorithms/language/read.h"
-#include "tests/support/made_program.h"
 #include "tests/support/open_gpu.h"
+#include "tests/support/own_programs.h"
+#include "tests/support/rand.h"
 #include "tests/support/scene_hits.h"
 #include "tests/support/canvas.h"
 #include "viz/scene/pile.h"
@@ -153,18 +153,15 @@ static void walk_program(const Schedule *schedule, Rand *r, int number) {
 }
 
 TEST(laws_hold_at_every_step) {
-  const int n = test_depth() > 1 ? 400 : 8;
+  static const char *const OWN[] = {OWN_REVERSED, OWN_FUSED, OWN_GROUPED, OWN_COLUMNS, OWN_SUMS};
+  const int rounds = test_depth() > 1 ? 12 : 1;
   Rand r = {66};
   walked_cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-  for (int k = 0; k < N_PROGRAMS; k++) walk_program(SCHEDULES[k], &r, k);
-  for (int k = 0; k < n; k++) {
-    static Program p;
-    static char text[TEXT];
-    Maker m;
-    made_program(&m, &r, k % 2, text);
-    if (program_read(&p, text, strlen(text), "random.walk", fresh_error()))
-      fail_msg("%s\n%s", test_error.message, text);
-    walk_program(&p, &r, N_PROGRAMS + k);
+  for (int n = 0; n < rounds * N_PROGRAMS; n++) walk_program(SCHEDULES[n % N_PROGRAMS], &r, n);
+  for (int n = 0; n < rounds * 2 * (int)COUNT_OF(OWN); n++) {
+    Program *p = own_program(OWN[n % (int)COUNT_OF(OWN)]);
+    walk_program(p, &r, n);
+    free(p);
   }
   assert_true(n_bars > 1000);
   cairo_destroy(walked_cr);

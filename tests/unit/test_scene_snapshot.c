@@ -139,6 +139,40 @@ static void check_slots(const Stage *stage) {
 
 TEST(test_slots) { each_random_stage(4, 40 / ONE_OF, check_slots); }
 
+/* By hand, after each event: the last two rows see two keys, the first two none. */
+TEST(test_what_lies_on_chip) {
+  static const struct {
+    const char *algorithm, *held;
+    TileKind hidden;
+  } CASES[] = {{"fa2",
+                "Ostats Ostats Ostats O "
+                "Q QKOstats QKSOstats QSOstats QSOstats QVSOstats QVPOstats "
+                "QKOstats QKSOstats QSOstats QSOstats QSOstats QVSOstats QVPOstats Ostats ",
+                TILE_SKIPPED},
+               {"standard",
+                "Q QK QKS QS QS QK QKS QS QS Q QKS QS QKS QS QS "
+                "Sstats Sstats Sstats Sstats Pstats Pstats Pstats Pstats "
+                "Sstats Sstats Sstats Sstats Pstats Pstats Pstats Pstats "
+                "PO VPO VPO PO VPO VPO O PO VPO PO VPO ",
+                TILE_PARTIAL}};
+  EACH (k, CASES) {
+    char held[1024] = "";
+    Stage stage = open_stage(CASES[k].algorithm, &(Shape){.N_q = 4, .N_k = 2, .d = 3, .causal = true},
+                             &(Tiling){.B_r = 2, .B_c = 1});
+    Snapshot now;
+    for (uint64_t step = 1; step < stage.n_steps; step++) {
+      stage_snapshot(&stage, step, &now);
+      for (int t = 0; t < now.schedule->n_values; t++)
+        if (now.slots[t].is_filled) strcat(held, now.schedule->tensors[now.slots[t].tensor].text);
+      strcat(held, " ");
+    }
+    assert_string_equal(held, CASES[k].held);
+    assert_int_equal(snapshot_tile(&now.grid, 0, 0).kind, CASES[k].hidden);
+    assert_int_equal(snapshot_tile(&now.grid, 1, 0).kind, TILE_FULL);
+    stage_free(&stage);
+  }
+}
+
 /* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
 TEST(test_rivals) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});

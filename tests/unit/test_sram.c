@@ -1,4 +1,4 @@
-/* Places in SRAM: programs of a few lines worked out by hand. Of made ones at every step: test_readers.c. */
+/* Places in SRAM: programs of a few lines worked out by hand. */
 #include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
