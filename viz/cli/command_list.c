@@ -48,23 +48,37 @@ static void of_kernels(void *target) { ((ListOptions *)target)->kind = LIST_KERN
 
 /* ---- One thing, field by field ---- */
 
-static const KeyfileField *fields_of(const Things *things, int *n) {
-  return things->gpus ? gpu_fields(n) : profile_fields(n);
+/* A GPU or a kernel as its description has it. */
+typedef struct {
+  const char *record, *name, *product, *note;
+  const KeyfileNote *notes; /* of each field */
+  const KeyfileField *fields;
+  int n_fields;
+} Described;
+
+static Described described(const Things *things, int k) {
+  int n;
+  if (things->gpus) {
+    const Gpu *g = &things->gpus[k];
+    const KeyfileField *fields = gpu_fields(&n);
+    return (Described){(const char *)g, g->name, g->product, "", g->notes, fields, n};
+  }
+  const Profile *p = &things->kernels[k];
+  const KeyfileField *fields = profile_fields(&n);
+  return (Described){(const char *)p, p->name, p->product, p->note, p->notes, fields, n};
 }
 
-static const KeyfileNote *note_of(const Things *things, int k, int field) {
-  return things->gpus ? &things->gpus[k].notes[field] : &things->kernels[k].notes[field];
-}
+static bool is_whole(const KeyfileField *f) { return f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES; }
 
-static const char *record_of(const Things *things, int k) {
-  return things->gpus ? (const char *)&things->gpus[k] : (const char *)&things->kernels[k];
-}
-
-static double value_of(const Things *things, int k, const KeyfileField *f) {
+static double value_of(const Described *t, const KeyfileField *f) {
   int64_t whole;
-  memcpy(&whole, record_of(things, k) + f->offset, sizeof whole);
-  return things->gpus ? gpu_value(&things->gpus[k], f) : (double)whole;
+  double real;
+  memcpy(&whole, t->record + f->offset, sizeof whole);
+  memcpy(&real, t->record + f->offset, sizeof real);
+  return is_whole(f) ? (double)whole : real;
 }
+
+static bool is_given(const Described *t, int f) { return t->notes[f].line || *t->notes[f].source; }
 
 /* Device memory is sold in decimal units; a size that is none is binary. */
 static Number memory_size(double bytes) {
@@ -88,16 +102,6 @@ static Number shown(const KeyfileField *f, double value) {
   }
 }
 
-static bool is_whole(const KeyfileField *f) { return f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES; }
-
-static Number exact(const KeyfileField *f, double value) {
-  return is_whole(f) ? number_digits((Wide)value) : number_exact_double(value);
-}
-
-static bool is_given(const Things *things, int k, int f) {
-  return note_of(things, k, f)->line || note_of(things, k, f)->source[0];
-}
-
 /* Numbers of a GPU that people ask for come first on their screen. */
 static bool comes_first(const char *name) {
   static const char *const FIRST[] = {"n_sm", "clock", "shared_per_cta", "l2", "hbm", "hbm_bandwidth", "fp16_tensor"};
@@ -108,58 +112,48 @@ static bool comes_first(const char *name) {
 
 /* For people a table for each thing, for programs one of all. */
 static void add_fields(Document *d, const Things *things) {
-  const char *const columns =
-      things->gpus ? d->details ? ";gpu|key|value>|;unit|;assumed|source~" : ";gpu|key|value>|;unit|;assumed|source!"
-      : d->details ? ";gpu|key|value~|;unit|;assumed|source~"
-                   : ";gpu|key|value~|;unit|;assumed|source!";
-  const bool text = d->form == DOCUMENT_TEXT;
-  int n_fields;
-  const KeyfileField *fields = fields_of(things, &n_fields);
+  char columns[64];
+  const bool text = d->form == DOCUMENT_TEXT, gpus = things->gpus != NULL;
+  snprintf(columns, sizeof columns, ";gpu|key|value%c|;unit|;assumed|source%c", gpus ? '>' : '~',
+           d->details ? '~' : '!');
   Table *t = NULL;
   for (int k = 0; k < things->n; k++) {
+    const Described thing = described(things, k);
     if (k) document_gap(d);
     if (!k || text) t = put_table(d, DOCUMENT_TABLES, NULL, columns);
-    const char *name = things->gpus ? things->gpus[k].name : things->kernels[k].name;
-    table_title(t, "%s: %s", name, things->gpus ? things->gpus[k].product : things->kernels[k].product);
-    for (int n = 0; n < 2 * n_fields; n++) {
-      const int f = n % n_fields;
-      if ((text && comes_first(fields[f].name)) != (n < n_fields)) continue;
-      const bool is_text = !keyfile_is_number(fields[f].kind), assumed = note_of(things, k, f)->assumed;
-      const char *words = is_text ? keyfile_text(&fields[f], record_of(things, k)) : "";
-      if (is_text && things->gpus ? text || !*words : !is_given(things, k, f)) continue;
-      put_cells(t, "ss", name, fields[f].name);
-      if (is_text) {
-        put_cells(t, "s", words);
-      } else {
-        const double value = value_of(things, k, &fields[f]);
-        table_pair(t, ROLE_ACCENT, shown(&fields[f], value).text, exact(&fields[f], value).text);
+    table_title(t, "%s: %s", thing.name, thing.product);
+    for (int n = 0; n < 2 * thing.n_fields; n++) {
+      const int f = n % thing.n_fields;
+      const KeyfileField *field = &thing.fields[f];
+      if ((text && comes_first(field->name)) != (n < thing.n_fields)) continue;
+      const bool is_text = !keyfile_is_number(field->kind), assumed = thing.notes[f].assumed;
+      const char *words = is_text ? keyfile_text(field, thing.record) : "";
+      if (is_text && gpus ? text || !*words : !is_given(&thing, f)) continue;
+      put_cells(t, is_text ? "sss" : "ss", thing.name, field->name, words);
+      if (!is_text) {
+        const double value = value_of(&thing, field);
+        table_pair(t, ROLE_ACCENT, shown(field, value).text,
+                   (is_whole(field) ? number_digits((Wide)value) : number_exact_double(value)).text);
       }
-      put_cells(t, "ss@s", keyfile_base_unit(fields[f].kind), assumed ? "1" : "0", assumed ? ROLE_WARN : ROLE_PLAIN,
-                note_of(things, k, f)->source);
+      put_cells(t, "ss@s", keyfile_base_unit(field->kind), assumed ? "1" : "0", assumed ? ROLE_WARN : ROLE_PLAIN,
+                thing.notes[f].source);
     }
-    if (things->kernels && *things->kernels[k].note) table_note(t, "Note: %s.", things->kernels[k].note);
+    if (*thing.note) table_note(t, "Note: %s.", thing.note);
   }
 }
 
-static void put_gpu(Document *d, const Things *things, int k) {
-  int n_fields;
-  const KeyfileField *fields = fields_of(things, &n_fields);
+static void put_gpu(Document *d, const Described *t) {
   put_values(d, "{");
-  for (const KeyfileField *f = fields; f < fields + n_fields; f++) {
-    const char *text = record_of(things, k) + f->offset;
-    if (!keyfile_is_number(f->kind) && *text) put_values(d, "%:s", f->name, text);
-  }
+  for (const KeyfileField *f = t->fields; f < t->fields + t->n_fields; f++)
+    if (!keyfile_is_number(f->kind) && t->record[f->offset]) put_values(d, "%:s", f->name, t->record + f->offset);
   put_values(d, "numbers{");
-  for (int n = 0; n < n_fields; n++) {
-    const KeyfileField *f = &fields[n];
-    const KeyfileNote *note = note_of(things, k, n);
-    if (!keyfile_is_number(f->kind) || !is_given(things, k, n)) continue;
-    const double value = value_of(things, k, f);
-    if (is_whole(f))
-      put_values(d, "%{value:w", f->name, (Wide)value);
-    else
-      put_values(d, "%{value:f", f->name, value);
-    put_values(d, "unit:s assumed:b source:s}", keyfile_base_unit(f->kind), note->assumed, note->source);
+  for (int n = 0; n < t->n_fields; n++) {
+    const KeyfileField *f = &t->fields[n];
+    if (!keyfile_is_number(f->kind) || !is_given(t, n)) continue;
+    const double value = value_of(t, f);
+    put_values(d, "%{", f->name);
+    put_json(d, "value", is_whole(f) ? table_json_whole((Wide)value) : json_real(value));
+    put_values(d, "unit:s assumed:b source:s}", keyfile_base_unit(f->kind), t->notes[n].assumed, t->notes[n].source);
   }
   put_values(d, "}}");
 }
@@ -180,8 +174,7 @@ static const char *known(double value, const Number *as) { return value > 0 ? as
 /* The newest first, machines on paper at the end. */
 static void add_gpus(Document *d, const Things *things) {
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "name|SMs>|SRAM a CTA>|L2>|HBM>|bandwidth>|fp16 dense>");
-  int n_fields, n_numbers = 0, n_assumed = 0;
-  const KeyfileField *fields = gpu_fields(&n_fields);
+  int n_numbers = 0, n_assumed = 0;
   table_title(t, "%d GPUs that --gpu takes, the newest first", things->n);
   for (int pass = 0, k = things->n - 1; pass < 2; pass += k == 0, k = k ? k - 1 : things->n - 1) {
     const Gpu *gpu = &things->gpus[k];
@@ -190,8 +183,9 @@ static void add_gpus(Document *d, const Things *things) {
     put_cells(t, "*si?I?Is?s?s", gpu->name, gpu->n_sm, gpu->shared_bytes_per_cta, gpu->l2_bytes,
               memory_size((double)gpu->hbm_bytes).text, known(gpu->hbm_bytes_per_s, &hbm),
               known(gpu->fp16_tensor_flops_per_s, &math));
-    for (int f = 0; f < n_fields; f++) {
-      if (!keyfile_is_number(fields[f].kind) || !is_given(things, k, f)) continue;
+    const Described thing = described(things, k);
+    for (int f = 0; f < thing.n_fields; f++) {
+      if (!keyfile_is_number(thing.fields[f].kind) || !is_given(&thing, f)) continue;
       n_numbers++;
       n_assumed += gpu->notes[f].assumed;
     }
@@ -304,8 +298,9 @@ static Status load(const ListOptions *o, Things *things, DescriptionNames *known
 static void add_things(Document *d, const ListOptions *o, const Things *things) {
   put_values(d, "%[", KINDS[o->kind]);
   for (int k = 0; k < things->n; k++) {
+    const Described thing = described(things, k);
     if (things->gpus)
-      put_gpu(d, things, k);
+      put_gpu(d, &thing);
     else
       put_kernel(d, &things->kernels[k]);
   }
@@ -344,8 +339,6 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const bool gpus = o->kind == LIST_GPUS, kernels = o->kind == LIST_KERNELS;
   Things things = {0};
   (void)io;
-  if (o->format && d->form != DOCUMENT_TEXT)
-    return error_refuse(error, "--format prints text; leave out --json and --csv");
   if (o->format) d->details = true, add_format(d);
   if (o->format || (!gpus && !kernels)) return o->format ? STATUS_OK : add_names(d, o, &o->known, error);
   if (gpus)
@@ -429,6 +422,7 @@ const Command COMMAND_KERNELS = {
                 "  printf 'tile = 128 x 64\\n' | tilewalk list kernels -\n",
     .options_bytes = sizeof(ListOptions),
     .sets = (const OptionSet[]){{"Kernels", KERNELS_OPTIONS, 0}, OUTPUT, {0}},
+    .apart = "format ! json csv",
     .defaults = of_kernels,
     .choices = "@kernels",
     .set_positional = add_name,
