@@ -5,7 +5,6 @@
 #include "sim/algorithms/schedule.h"
 #include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_mend.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
@@ -32,15 +31,14 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
 }
 
-static Status list(bool details, Io *io, Error *error) {
-  Document d = document_new(DOCUMENT_TEXT);
-  d.details = details;
-  Table *t = put_table(&d, DOCUMENT_TEXT, NULL, details ? "algorithm|what it is~" : "algorithm|what it is!");
-  for (int k = 0; k < N_PROGRAMS; k++) {
+static void list(Document *d, bool details) {
+  d->details = details;
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, details ? "algorithm|what it is~" : "algorithm|what it is!");
+  for (int k = 0; k < N_PROGRAMS; k++)
     put_cells(t, "*ss", SCHEDULES[k]->name, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
-  }
-  if (details) table_note(t, "'tilewalk list algorithms fa2' prints a program; --algorithm ./mine.walk takes yours.");
-  return reply_print(&d, STATUS_OK, io, error);
+  if (details)
+    table_note(t, "'tilewalk list algorithms fa2' prints a program; "
+                  "--algorithm ./mine.walk takes yours.");
 }
 
 /* What ranks of it send to each other, a tensor after the other; n-th of them, NULL at the end. */
@@ -67,23 +65,22 @@ static void put_links(Document *d, const Schedule *s) {
   put_values(d, "]}");
 }
 
-/* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
-static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend, const char *said,
-                            const SoftmaxConfig *softmax, Io *io, Error *error) {
-  Document d = document_new(DOCUMENT_JSON);
-  put_values(&d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
+/* "line" is where the wrong row goes out; "first_line" the first after which a
+ * value is off, by the mend. */
+static void put_verdict(Document *d, const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
+                        const char *said, const SoftmaxConfig *softmax) {
+  put_values(d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
              precision_format(softmax->precision)->name, v->is_tried, v->is_right, v->output, (int64_t)v->row,
              v->error); /* null: no number, or never stored */
-  put_values(&d, v->line ? "line:n" : "line:0", v->line);
-  put_values(&d, "line_kind:s", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
-  put_values(&d, mend->line ? "first_line:n" : "first_line:0", mend->line);
-  put_values(&d, "mend:s verdict:s", said, v->text);
-  put_links(&d, s);
-  return reply_print(&d, STATUS_OK, io, error);
+  put_values(d, v->line ? "line:n" : "line:0", v->line);
+  put_values(d, "line_kind:s", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
+  put_values(d, mend->line ? "first_line:n" : "first_line:0", mend->line);
+  put_values(d, "mend:s verdict:s", said, v->text);
+  put_links(d, s);
 }
 
 /* The text, and a word on its numbers beside it: the text may go to a file. */
-static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
+static void put_one(Document *d, const AlgorithmsOptions *o, const Schedule *schedule, Io *io) {
   const bool tries = schedule->path || o->numbers.any || o->json;
   ProgramVerdict verdict = {.is_right = true};
   ProgramMend mend = {0};
@@ -91,33 +88,30 @@ static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *i
   char said[PROGRAM_MEND_BYTES] = "";
   if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->numbers.softmax);
   if (!verdict.is_right) program_mend_say(&mend, said, sizeof said);
-  if (o->json) {
-    if (print_verdict(schedule, &verdict, &mend, said, &o->numbers.softmax, io, error)) return EXIT_BAD_REQUEST;
-  } else {
-    text_put(io->out, schedule->text);
-    if (tries) text_say(io->err, "%s\n", verdict.text);
-    if (!verdict.is_right && verdict.is_tried) text_say(io->err, "%s\n", said);
-    print_links(schedule, io->err);
-  }
-  return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;
+  io->differs = !verdict.is_right;
+  put_verdict(d, schedule, &verdict, &mend, said, &o->numbers.softmax);
+  if (o->json) return;
+  text_put(io->out, schedule->text);
+  if (tries) text_say(io->err, "%s\n", verdict.text);
+  if (!verdict.is_right && verdict.is_tried) text_say(io->err, "%s\n", said);
+  print_links(schedule, io->err);
 }
 
-static int run_algorithms(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   const AlgorithmsOptions *o = options;
   const Schedule *schedule;
-  if (o->lists_tasks || *o->task) {
-    if (!o->numbers.any) return task_run(&(TaskRequest){o->lists_tasks, o->task, o->name, o->json}, io, error);
-    error_refuse(error, "--judge tries a program in fp64, fp16 and bf16; leave --sink, --softcap and "
-                        "--precision out");
-    return EXIT_BAD_REQUEST;
+  if (o->json) *d = document_new(DOCUMENT_JSON);
+  if (o->lists_tasks || *o->task) return task_answer(o->lists_tasks, o->task, o->name, d, io, error);
+  if (!*o->name && (o->numbers.any || o->json))
+    return error_refuse(error, "--sink, --softcap, --precision and --json try "
+                               "one algorithm; name it, such as fa2");
+  if (!*o->name) {
+    list(d, o->details);
+    return STATUS_OK;
   }
-  if (!*o->name && (o->numbers.any || o->json)) {
-    error_refuse(error, "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
-    return EXIT_BAD_REQUEST;
-  }
-  if (!*o->name) return list(o->details, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->numbers.softmax, error)) return EXIT_BAD_REQUEST;
-  return print_one(o, schedule, io, error);
+  if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->numbers.softmax, error)) return error->status;
+  put_one(d, o, schedule, io);
+  return STATUS_OK;
 }
 
 static const Option TASK_OPTIONS[] = {
@@ -164,7 +158,8 @@ const Command COMMAND_ALGORITHMS = {
                 "  tilewalk list algorithms fa2-split --sink 2 --softcap 50\n",
     .options_bytes = sizeof(AlgorithmsOptions),
     .sets = SETS,
+    .apart = "judge ! sink softcap precision tasks; tasks ! sink softcap precision",
     .choices = "@algorithms",
     .set_positional = set_name,
-    .run = run_algorithms,
+    .answer = answer,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/algorithms/program.h"
-#include "viz/cli/reply.h"
 #include "viz/lesson/lesson_workshop.h"
 #include "viz/lesson/program_judge.h"
 #include "viz/request/assets.h"
@@ -13,11 +12,10 @@
 
 /* ---- What is printed -------------------------------------------------------------------------------------- */
 
-static Status list_tasks(bool json, Io *io, Error *error) {
+static Status list_tasks(Document *d, Error *error) {
   LessonFiles *tasks = NULL;
-  Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
-  d.details = true;
-  Table *t = put_table(&d, DOCUMENT_ALL, "tasks", "task=task|=language|title~=title|teaches~=teaches");
+  d->details = true;
+  Table *t = put_table(d, DOCUMENT_ALL, "tasks", "task=task|=language|title~=title|teaches~=teaches");
   Status status = task_names(&tasks, error);
   for (int k = 0; !status && k < 2 * tasks->n; k++) { /* programs first, then kernels */
     const bool kernels = k >= tasks->n;
@@ -30,9 +28,10 @@ static Status list_tasks(bool json, Io *io, Error *error) {
     free(task);
   }
   free(tasks);
-  table_note(t, "`tilewalk list algorithms --judge TASK >mine.walk` begins one; then `tilewalk list algorithms "
+  table_note(t, "`tilewalk list algorithms --judge TASK >mine.walk` begins one; then "
+                "`tilewalk list algorithms "
                 "./mine.walk --judge TASK`. A kernel goes into a file that ends in .cu.");
-  return reply_print(&d, status, io, error);
+  return status;
 }
 
 /* What is asked, and the start: one text that is a program. */
@@ -45,51 +44,44 @@ static Status print_start(const char *name, const ProgramTask *t, Io *io, Error 
   return STATUS_OK;
 }
 
-static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {
-  Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
+static void put_judgement(Document *d, const ProgramTask *t, const TaskJudgement *j, const Io *io) {
   const bool passed = j->verdict == TASK_SOLVED;
   const TextRole role = passed ? ROLE_GOOD : ROLE_BAD;
   const size_t n = strlen(j->why);
-  put_values(&d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, passed, task_verdict_name(t, j), j->why,
+  put_values(d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, passed, task_verdict_name(t, j), j->why,
              *j->says ? j->says : NULL);
-  put_values(&d, j->line ? "line:n" : "line:0", j->line);
-  put_values(&d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL, j->bytes,
+  put_values(d, j->line ? "line:n" : "line:0", j->line);
+  put_values(d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL, j->bytes,
              j->reference_bytes);
-  document_line(&d, role, "%s %s%s%s", text_role_mark(&io->style, role),
+  document_line(d, role, "%s %s%s%s", text_role_mark(&io->style, role),
                 passed ? "It passes." : "Not yet: ", passed ? "" : j->why,
                 passed || (n && j->why[n - 1] == '.') ? "" : ".");
-  if (*j->says) document_line(&d, ROLE_PLAIN, "%s", j->says);
-  return reply_print(&d, STATUS_OK, io, error);
+  if (*j->says) document_line(d, ROLE_PLAIN, "%s", j->says);
 }
 
-static int judge(ProgramTask *task, const TaskRequest *r, Io *io, Error *error) {
+static Status judge(ProgramTask *task, const char *name, const char *program, Document *d, Io *io, Error *error) {
   char *text;
   size_t length;
   TaskJudgement j;
-  Status status = file_read(r->program, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
-  if (status) return EXIT_BAD_REQUEST;
+  Status status = file_read(program, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
+  if (status) return status;
   status = task_draw(task, 0, text, length, error);
-  if (!status) status = task_judge(r->task, task, text, length, r->program, &j, error);
+  if (!status) status = task_judge(name, task, text, length, program, &j, error);
   free(text);
-  if (!status) status = print_judgement(task, &j, r->json, io, error);
-  return status ? EXIT_BAD_REQUEST : j.verdict == TASK_SOLVED ? EXIT_DONE : EXIT_DIFFERS;
+  if (status) return status;
+  put_judgement(d, task, &j, io);
+  io->differs = j.verdict != TASK_SOLVED;
+  return STATUS_OK;
 }
 
-int task_run(const TaskRequest *r, Io *io, Error *error) {
-  if (r->lists && (*r->task || *r->program)) {
-    error_refuse(error, "--tasks lists the tasks; give it alone");
-    return EXIT_BAD_REQUEST;
-  }
-  if (r->lists) return list_tasks(r->json, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  ProgramTask *task = task_open(r->task, error);
-  if (!task) return EXIT_BAD_REQUEST;
-  int status = EXIT_DONE;
-  if (*r->program)
-    status = judge(task, r, io, error);
-  else if (r->json)
-    status = (error_refuse(error, "--json is a judgement; name a program"), EXIT_BAD_REQUEST);
-  else if (print_start(r->task, task, io, error))
-    status = EXIT_BAD_REQUEST;
+Status task_answer(bool lists, const char *name, const char *program, Document *d, Io *io, Error *error) {
+  if (lists && (*name || *program)) return error_refuse(error, "--tasks lists the tasks; give it alone");
+  if (lists) return list_tasks(d, error);
+  ProgramTask *task = task_open(name, error);
+  if (!task) return error->status;
+  const Status status = *program                   ? judge(task, name, program, d, io, error)
+                        : d->form == DOCUMENT_JSON ? error_refuse(error, "--json is a judgement; name a program")
+                                                   : print_start(name, task, io, error);
   free(task);
   return status;
 }

@@ -6,15 +6,10 @@
 
 #include "lessons/engine/program_task.h"
 #include "viz/cli/io.h"
+#include "viz/document/document.h"
 
-typedef struct {
-  bool lists;
-  const char *task;    /* a name of lessons/tasks, or a file: with / or a dot */
-  const char *program; /* a file; "": none yet */
-  bool json;
-} TaskRequest;
-
-/* Lists the tasks, prints what one asks, or judges an answer. The exit status: 1 when it does not pass. */
-int task_run(const TaskRequest *request, Io *io, Error *error);
+/* Lists the tasks, prints what one asks, or judges an answer; io->differs: it does not pass. name: of lessons/tasks, or
+ * a file: with / or a dot. program: a file; "": none yet. */
+Status task_answer(bool lists, const char *name, const char *program, Document *document, Io *io, Error *error);
 
 #endif
