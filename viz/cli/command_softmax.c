@@ -144,37 +144,45 @@ static Number overflow_text(Precision precision) {
   return isinf(value) ? number : number_double(value, 5);
 }
 
+/* What a block does to l and O. */
 static void cell_factor(Table *t, const SoftmaxOptions *o, const SoftmaxStep *s) {
-  if (o->with.softmax.without_max || !isfinite(s->m_old))
-    table_empty(t, true);
-  else if (s->m_new == s->m_old && s->block_max > s->m_old)
-    table_format(t, ROLE_WARN, "1, m lags by 2^%.2f", (s->block_max - s->m_old) / log(2));
-  else if (s->m_new == s->m_old)
-    table_text(t, ROLE_PLAIN, "1");
-  else
-    table_format(t, ROLE_ACCENT, "e^(%.5g - %.5g) = %.4f", s->m_old, s->m_new, s->factor);
+  char said[96] = "1";
+  TextRole role = ROLE_PLAIN;
+  if (o->with.softmax.without_max || !isfinite(s->m_old)) {
+    strcpy(said, "-"), role = ROLE_DIM;
+  } else if (s->m_new != s->m_old) {
+    snprintf(said, sizeof said, "e^(%.5g - %.5g) = %.4f", s->m_old, s->m_new, s->factor), role = ROLE_ACCENT;
+  } else if (s->block_max > s->m_old) {
+    snprintf(said, sizeof said, "1, m lags by 2^%.2f", (s->block_max - s->m_old) / log(2)), role = ROLE_WARN;
+  }
+  table_real(t, role, s->factor, said);
 }
 
 /* A line a block: what it does to m and l, and to O of the example. */
 static void add_steps(Document *d, const SoftmaxOptions *o, const Walk *w) {
-  Table *t = put_table(d, DOCUMENT_TEXT, NULL,
-                       o->example ? "block>|scores!|m>|rescale l and O by|O, not yet divided by l"
-                                  : "block>|scores!|m>|rescale l and O by|l");
+  Table *t = put_table(d, DOCUMENT_TABLES, NULL,
+                       o->example ? "block>|;n|scores!;-|m>|rescale l and O by;factor|;block_sum|;l|"
+                                    "O, not yet divided by l;-|;n_overflowed"
+                                  : "block>|;n|scores!;-|m>|rescale l and O "
+                                    "by;factor|;block_sum|l|;-|;n_overflowed");
   for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++) {
-    const TextRole role = isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD;
     const Number l = shown(s->l_new), l_old = shown(s->l_old), added = shown(s->block_sum);
-    put_cells(t, "i", s->block);
+    char m[32], sum[320];
+    put_cells(t, "ii", s->block, s->n);
     cell_vector(t, o->scores + s->first, s->n, true);
-    table_format(t, ROLE_PLAIN, "%.5g", s->m_new);
+    snprintf(m, sizeof m, "%.5g", s->m_new);
+    table_real(t, ROLE_PLAIN, s->m_new, m);
     cell_factor(t, o, s);
-    if (o->example)
-      cell_vector(t, w->O_after[s - w->steps], EXAMPLE_D, false);
-    else if (s->block == 0 || o->normal)
-      table_text(t, role, l.text);
+    table_real(t, ROLE_PLAIN, s->block_sum, "");
+    if (s->block == 0 || o->normal)
+      snprintf(sum, sizeof sum, "%s", l.text);
     else if (s->factor == 1)
-      table_format(t, role, "%s + %s = %s", l_old.text, added.text, l.text);
+      snprintf(sum, sizeof sum, "%s + %s = %s", l_old.text, added.text, l.text);
     else
-      table_format(t, role, "%s x %.4f + %s = %s", l_old.text, s->factor, added.text, l.text);
+      snprintf(sum, sizeof sum, "%s x %.4f + %s = %s", l_old.text, s->factor, added.text, l.text);
+    table_real(t, isfinite(s->l_new) ? ROLE_PLAIN : ROLE_BAD, s->l_new, sum);
+    cell_vector(t, w->O_after[s - w->steps], o->example ? EXAMPLE_D : 0, false);
+    put_cells(t, "i", s->n_overflowed);
   }
   for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++)
     if (s->n_overflowed)
@@ -230,18 +238,10 @@ static void add_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
                   sum(w->rows_at[0], w->n_steps), sum(w->warps_at[0], w->n_steps));
 }
 
-/* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
-static void put_number(Document *d, const char *key, double value) {
-  if (isfinite(value))
-    put_values(d, "%:f", key, value);
-  else
-    put_values(d, "%:s", key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
 /* NULL: null. */
 static void put_numbers(Document *d, const char *key, const double *values, int64_t n) {
   put_values(d, values ? "%[" : "%:0", key);
-  for (int64_t k = 0; k < n && values; k++) put_number(d, NULL, values[k]);
+  for (int64_t k = 0; k < n && values; k++) put_values(d, ":F", values[k]);
   if (values) put_end(d);
 }
 
@@ -250,10 +250,7 @@ static void put_block(Document *d, const SoftmaxOptions *o, const Walk *w, int64
   put_values(d, "{");
   put_numbers(d, "scores", o->scores + s->first, s->n);
   put_numbers(d, "P", w->P + s->first, s->n);
-  put_number(d, "m", s->m_new);
-  put_number(d, "factor", s->factor);
-  put_number(d, "block_sum", s->block_sum);
-  put_number(d, "l", s->l_new);
+  put_values(d, "m:F factor:F block_sum:F l:F", s->m_new, s->factor, s->block_sum, s->l_new);
   put_numbers(d, "O", o->example ? w->O_after[k] : NULL, EXAMPLE_D);
   put_values(d, "n_overflowed:i}", s->n_overflowed);
 }
@@ -282,24 +279,12 @@ static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
   put_numbers(d, "weights", w->weights, o->n);
   put_numbers(d, "reference", w->reference, o->n);
   put_numbers(d, "O", o->example ? w->O : NULL, EXAMPLE_D);
-  put_number(d, "rmse", accuracy_rmse(&w->accuracy));
-  put_number(d, "max_ulps", w->accuracy.largest_ulps);
-  put_values(d, "n_infinite:i n_nan:i n_saturated:i", w->n_infinite, w->n_nan, w->n_saturated);
+  put_values(d, "rmse:F max_ulps:F n_infinite:i n_nan:i n_saturated:i", accuracy_rmse(&w->accuracy),
+             w->accuracy.largest_ulps, w->n_infinite, w->n_nan, w->n_saturated);
   if (o->normal)
     put_rescales(d, o, w);
   else
     put_values(d, "rescales:0");
-}
-
-/* A line for each block. */
-static void add_blocks(Document *d, const Walk *w) {
-  Table *t = put_table(d, DOCUMENT_CSV, NULL, ";block|;n|;m|;factor|;block_sum|;l|;n_overflowed");
-  for (const SoftmaxStep *s = w->steps; s < w->steps + w->n_steps; s++) {
-    const double values[] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
-                             s->l_new,         (double)s->n_overflowed};
-    for (size_t c = 0; c < sizeof values / sizeof *values; c++)
-      table_text(t, ROLE_PLAIN, number_exact_double(values[c]).text);
-  }
 }
 
 /* FlashAttention-3's table of errors in FP16 and FP8, computed beside printed. */
@@ -378,8 +363,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   if (c->options.errors_N) return add_errors(d, c->options.errors_N, c->options.seeds, error);
   walk_softmax(&c->options, &c->walk);
   put_walk(d, &c->options, &c->walk);
-  add_blocks(d, &c->walk);
-  if (d->form == DOCUMENT_TEXT) add_text(d, &c->options, &c->walk);
+  add_text(d, &c->options, &c->walk);
   return STATUS_OK;
 }
 

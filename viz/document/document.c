@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "viz/chart/plot.h"
+#include "viz/text/number.h"
 #include "viz/text/print.h"
 
 typedef enum { PART_TABLE, PART_CHART, PART_BARS, PART_LINE } PartKind;
@@ -96,6 +97,9 @@ void put_end(Document *d) {
 
 static json_t *text_or_null(const char *text) { return text ? table_json_text(text) : json_null(); }
 static json_t *real_or_null(double real) { return isfinite(real) ? json_real(real) : json_null(); }
+static json_t *real_or_word(double real) {
+  return isfinite(real) ? json_real(real) : json_string(number_exact_double(real).text);
+}
 
 /* clang gives wasm's variadic functions a Wide as two halves, and looks for it where it would be whole. */
 static Wide next_wide(va_list *of) {
@@ -126,6 +130,7 @@ void put_values(Document *d, const char *p, ...) {
     case 'u': put_json(d, key, table_json_whole(va_arg(of, uint64_t))); break;
     case 'w': put_json(d, key, table_json_whole(next_wide(&of))); break;
     case 'f': put_json(d, key, real_or_null(va_arg(of, double))); break;
+    case 'F': put_json(d, key, real_or_word(va_arg(of, double))); break;
     default: d->depth--;
     }
   }

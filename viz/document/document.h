@@ -93,9 +93,9 @@ void document_continues(Document *document);
  *
  *     put_values(d, "name:s link{bytes_per_s:f assumed:b} sizes[:i :i]", name, rate, assumed, m, n);
  *
- * s text or NULL, b bool, n int, i int64_t, u uint64_t, w Wide, f double, which is null where it is not finite, 0
- * null; { } and [ ] open and close a container, perhaps in another call. The key % is an argument; in an array there
- * is none. */
+ * s text or NULL, b bool, n int, i int64_t, u uint64_t, w Wide, f double, which is null where it is not finite, F
+ * which is "inf", "-inf" or "nan" there, 0 null; { } and [ ] open and close a container, perhaps in another call. The
+ * key % is an argument; in an array there is none. */
 void put_values(Document *document, const char *pattern, ...);
 void put_row(Document *document, const Table *table);              /* opens the table's last row */
 void put_end(Document *document);                                  /* closes what was opened last */
