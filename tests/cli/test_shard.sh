@@ -58,6 +58,6 @@ says 'add --csv' sweep --shard 1/8
 says 'leave out --shard' sweep --over gpu=h200,h100-sxm --csv --shard 1/2
 says 'with --csv 131072' sweep --from 1 --step 1 --to 1000000 --csv
 says 'leave out --faults' kernel "${launch[@]}" --csv --faults --shard 1/2
-says 'deals out the rows of --answers' lesson --answers "$work/class" --scores --csv --shard 1/2
+says 'leave out --scores' lesson --answers "$work/class" --scores --csv --shard 1/2
 says 'leave out --live' crosscheck --live --csv --shard 1/2
 echo "parts are the whole"

@@ -310,28 +310,13 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   return add_files(c, o, io, error);
 }
 
-static Status check_options(const CrosscheckOptions *o, Error *error) {
-  const char *here = o->cpu ? "cpu" : o->live ? "live" : NULL;
-  if (shard_check(&o->shard, &o->output, error)) return error->status;
-  if (o->shard.parts && o->live)
-    return error_refuse(error, "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --live");
-  if (o->recorded + o->cpu + o->live + (*o->ncu != '\0') > 1)
-    return error_refuse(error, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
-  if (o->request.sram_bytes)
-    return error_refuse(error, "--sram decides what fits, which a kernel that ran has shown; leave it out");
-  if (here && (o->markdown || o->draws))
-    return error_refuse(error, "--%s is about recorded counters; leave out --%s", o->draws ? "draws" : "markdown",
-                        here);
-  if (o->markdown && (o->output.json || o->output.csv || o->output.details))
-    return error_refuse(error, "--markdown is a form of its own; leave out --json, --csv and --details");
-  return STATUS_OK;
-}
-
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   CrosscheckOptions *o = options;
   Crosscheck found = {.explains = *o->ncu || o->cpu || o->live};
   char title[200] = "";
-  Status status = check_options(o, error);
+  Status status = shard_check(&o->shard, &o->output, error);
+  if (!status && o->request.sram_bytes)
+    status = error_refuse(error, "--sram decides what fits, which a kernel that ran has shown; leave it out");
   if (!status) status = collect(&found, o, io, title, sizeof title, error);
   const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
   if (!status && o->markdown)
@@ -417,5 +402,7 @@ const Command COMMAND_CROSSCHECK = {
                 "  tilewalk crosscheck --kernel-name fa2_async --details\n",
     .options_bytes = sizeof(CrosscheckOptions),
     .sets = SETS,
+    .apart = "recorded ! cpu live ncu; cpu ! live ncu; live ! ncu; shard ! live; draws ! cpu live; "
+             "markdown ! cpu live json csv details",
     .answer = answer,
 };

@@ -245,22 +245,17 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
   const char *to = o->named[TASK_HANDOUT];
   const size_t length = strlen(to);
   const bool grades = o->task == TASK_ANSWERS, hands_out = o->task == TASK_HANDOUT, teaches = o->task == TASK_TEACHER,
-             prints_rows = o->task == TASK_LIST || grades || o->task == TASK_SEEDS || !o->n_names,
-             has_files = *o->page || *o->gradescope || o->by_student;
+             prints_rows = o->task == TASK_LIST || grades || o->task == TASK_SEEDS || !o->n_names;
   const struct {
     bool is_wrong;
     const char *why;
   } RULES[] = {
-      {o->variants && o->task != TASK_MOODLE, "--variants goes with --export-moodle"},
-      {has_files && !grades, "--scores, --report and --gradescope go with --answers"},
       {*o->roster && !grades && !hands_out, "--roster goes with --answers and --handout"},
       {*o->roster && length > 4 && strcmp(to + length - 4, ".pdf") == 0,
        "with --roster a handout a student is written into a folder; that of --handout is the name of one file"},
       {*o->roster && hands_out && (!*o->key || *o->student || o->walk.has_seed),
        "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out --student and "
        "--seed"},
-      {o->shard.parts && (!grades || has_files),
-       "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope"},
       {(o->output.json || o->output.csv) && !prints_rows, "--json and --csv go with --list, --answers and --seeds"},
       {*o->student && o->task != TASK_SUBMIT && ((!teaches && !hands_out && o->task != TASK_SLIDES) || !*o->key),
        "--student goes with --submit, and with --key in --teacher, --handout and --slides"},
@@ -269,7 +264,6 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
       {teaches && o->walk.has_seed,
        "--teacher prints the answers of a student with the class's --key and --student NAME, and without them those of "
        "seed 1; not those of a seed"},
-      {o->task == TASK_SEEDS && !*o->key, "--seeds needs --key, from which each student's seed follows"},
       {grades && (*o->key != 0) + o->walk.has_seed + o->trust_seeds > 1,
        "--key, --seed and --trust-seeds are three ways to say whose numbers; give one"},
       {o->n_names > 1 && o->task != TASK_LINT, "one lesson at a time; only --lint takes several"},
@@ -418,6 +412,8 @@ const Command COMMAND_LESSON = {
                 "  tilewalk lesson --answers class.csv --scores --report class.html\n",
     .options_bytes = sizeof(LessonOptions),
     .sets = SETS,
+    .apart = "variants + export-moodle; scores + answers; report + answers; gradescope + answers; shard + answers; "
+             "shard ! scores report gradescope; seeds + key",
     .choices = "@lessons",
     .set_positional = add_name,
     .answer = answer,

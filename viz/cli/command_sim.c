@@ -150,6 +150,6 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 8K --algorithm fa2 --json\n",
     .options_bytes = sizeof(SimOptions),
     .sets = SETS,
-    .apart = "lengths ! ranks link",
+    .apart = "lengths ! ranks link mask batch seq-len-k",
     .answer = answer,
 };

@@ -14,16 +14,6 @@ Lengths *batch_lengths(const char *text, Error *error) {
   return lengths;
 }
 
-static Status check(const Request *r, Error *error) {
-  const char *beside = *r->mask ? "--mask" : r->shape.batch ? "--batch" : r->shape.N_k ? "--seq-len-k" : NULL;
-  if (!beside) return STATUS_OK;
-  return error_refuse(
-      error,
-      "%s cannot stand beside --lengths, which says how many sequences there are and how many keys each "
-      "has; leave one of them out",
-      beside);
-}
-
 /* ---- The figures of a run: an object of JSON, a line of CSV, a column for people -------------------------------- */
 
 static const char RUNS[] = "&algorithm|&layout|&tokens|&ctas|&idle_ctas|"
@@ -152,8 +142,7 @@ Status batch_table(const Request *request, const char *text, Document *d, Error 
   Gpu gpu;
   BatchRun runs[RUNS_MAX];
   int n = 0;
-  Status status = check(&r, error);
-  if (!status) status = request_algorithms(&r, REQUEST_ONE, error);
+  Status status = request_algorithms(&r, REQUEST_ONE, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
   if (status) return status;
   Lengths *lengths = batch_lengths(text, error);
