@@ -37,7 +37,7 @@ typedef struct {
   TimePart binds;  /* what takes most of the time; TIME_NONE: the link */
   Sum *steps, *of; /* by step, by rank */
   Sum all;
-  Table *csv; /* a row for each step and rank; NULL: not wanted */
+  Table *csv; /* a row for each step and rank; of CSV */
 } Answer;
 
 static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTimes *x) {
@@ -54,20 +54,17 @@ static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTi
   sum->end_s = fmax(sum->end_s, end_s);
 }
 
-static void add_csv(Table *t, int64_t at, int64_t r, const RankPiece *p, const RankStep *step, const RankTimes *x) {
-  static const char *const PIECES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
-  put_cells(t, step->keys_of >= 0 ? "iii" : "ii.", at, r, step->keys_of);
-  put_cells(t, "swWWWWtttt", PIECES[step->piece], p->pairs, step->hbm_bytes - step->carried_bytes, step->carried_bytes,
-            step->sent_bytes, step->received_bytes, x->start_s, x->kernel_s, x->kernel_end_s, x->exchange_end_s);
-}
-
 static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
+  static const char *const PIECES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
   Answer *a = data;
   const RankPiece *p = &a->ranks->pieces[step->piece];
   add(&a->steps[t], p, step, x);
   add(&a->of[r], p, step, x);
   add(&a->all, p, step, x);
-  if (a->csv) add_csv(a->csv, t, r, p, step, x);
+  put_cells(a->csv, step->keys_of >= 0 ? "iii" : "ii.", t, r, step->keys_of);
+  put_cells(a->csv, "swWWWWtttt", PIECES[step->piece], p->pairs, step->hbm_bytes - step->carried_bytes,
+            step->carried_bytes, step->sent_bytes, step->received_bytes, x->start_s, x->kernel_s, x->kernel_end_s,
+            x->exchange_end_s);
 }
 
 static TimePart kernels_bind(const Ranks *ranks) {
@@ -81,10 +78,9 @@ static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
   if (!a->steps) return error_no_memory(error, "for %" PRId64 " steps", ranks->n_steps);
   a->of = a->steps + ranks->n_steps;
-  if (d->form == DOCUMENT_CSV)
-    a->csv = put_table(d, DOCUMENT_CSV, NULL,
-                       ";step|;rank|;keys_of|;block|;pairs|;sram_bytes|;carried_bytes|;sent_bytes|"
-                       ";received_bytes|;start_s|;kernel_s|;kernel_end_s|;exchange_end_s");
+  a->csv = put_table(d, DOCUMENT_CSV, NULL,
+                     ";step|;rank|;keys_of|;block|;pairs|;sram_bytes|;carried_bytes|;sent_bytes|"
+                     ";received_bytes|;start_s|;kernel_s|;kernel_end_s|;exchange_end_s");
   a->bound_s = ranks_walk(ranks, CLOCK_BOUND, NULL, NULL);
   a->predicted_s = ranks_walk(ranks, CLOCK_PREDICTED, NULL, NULL);
   a->clock = isnan(a->predicted_s) ? CLOCK_BOUND : CLOCK_PREDICTED;
@@ -99,9 +95,9 @@ static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   return STATUS_OK;
 }
 
-/* A sum of busy times may pass the whole by its last digit. */
-static double idle(const Answer *a, double busy_s, int64_t n_ranks) {
-  const double part = a->total_s > 0 ? 1 - busy_s / ((double)n_ranks * a->total_s) : 0;
+/* Of ranks in so many seconds. A sum of busy times may pass the whole by its last digit. */
+static double idle(double busy_s, int64_t n_ranks, double all_s) {
+  const double part = all_s > 0 ? 1 - busy_s / ((double)n_ranks * all_s) : 0;
   return part > 1e-12 ? part : 0;
 }
 
@@ -152,11 +148,9 @@ static void add_steps(Document *d, const Answer *a) {
   double before = 0;
   for (int64_t k = 0; k < a->ranks->n_steps; k++) {
     const Sum *s = &a->steps[k];
-    const double length_s = s->end_s - before;
-    before = s->end_s;
     sum_cells(t, k, s);
-    put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s,
-              length_s > 0 ? fmax(0, 1 - s->busy_s / ((double)a->ranks->n * length_s)) : 0.0);
+    put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s, idle(s->busy_s, a->ranks->n, s->end_s - before));
+    before = s->end_s;
   }
 }
 
@@ -181,7 +175,7 @@ static void add_ranks(Document *d, const Answer *a) {
   table_title(t, "Ranks, all steps together (%s)", kind_name(a));
   for (int64_t r = 0; r < a->ranks->n; r++) {
     sum_cells(t, r, &a->of[r]);
-    put_cells(t, "t%", a->of[r].busy_s, idle(a, a->of[r].busy_s, 1));
+    put_cells(t, "t%", a->of[r].busy_s, idle(a->of[r].busy_s, 1, a->total_s));
   }
 }
 
@@ -189,7 +183,7 @@ static void put_times(Document *d, const Answer *a) {
   put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.hbm_bytes, a->all.carried_bytes,
              link_bytes(&a->all));
   put_values(d, "time{bound_s:f predicted_s:f kind:s idle:f binds:s} hiding_tokens:f", a->bound_s, a->predicted_s,
-             kind_name(a), idle(a, a->all.busy_s, a->ranks->n),
+             kind_name(a), idle(a->all.busy_s, a->ranks->n, a->total_s),
              a->binds == TIME_NONE ? "link" : timing_term_key(a->binds), a->hiding_tokens);
 }
 
@@ -197,7 +191,7 @@ static void put_times(Document *d, const Answer *a) {
 static void say_times(Document *d, const Answer *a) {
   const Ranks *k = a->ranks;
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
-                kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
+                kind_name(a), number_percent(idle(a->all.busy_s, k->n, a->total_s)).text,
                 a->binds == TIME_NONE ? "the link" : timing_term_title(a->binds));
   if (a->clock == CLOCK_PREDICTED)
     document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
