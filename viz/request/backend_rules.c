@@ -7,30 +7,11 @@
 
 #include "sim/base/quote.h"
 
-static const char *const CALL_NAMES[CALL_COUNT] = {
-    [CALL_SM] = "sm",
-    [CALL_D] = "d",
-    [CALL_D_V] = "d_v",
-    [CALL_N_Q] = "n_q",
-    [CALL_N_K] = "n_k",
-    [CALL_HEADS] = "heads",
-    [CALL_KV_HEADS] = "kv_heads",
-    [CALL_BATCH] = "batch",
-    [CALL_WINDOW] = "window",
-    [CALL_DROPOUT] = "dropout",
-    [CALL_CUDNN] = "cudnn",
-    [CALL_DTYPE] = "dtype",
-    [CALL_KV_DTYPE] = "kv_dtype",
-    [CALL_MASK] = "mask",
-    [CALL_TRAINING] = "training",
-    [CALL_GQA] = "gqa",
-    [CALL_DETERMINISTIC] = "deterministic",
-    [CALL_SINKS] = "sinks",
-    [CALL_SOFTCAP] = "softcap",
-    [CALL_ALIBI] = "alibi",
-    [CALL_MLA] = "mla",
-    [CALL_CORNER] = "corner",
-};
+/* In the order of their enums. */
+static const char *const CALL_NAMES[CALL_COUNT] = {"sm",       "d",     "d_v",      "n_q",     "n_k",           "heads",
+                                                   "kv_heads", "batch", "window",   "dropout", "cudnn",         "dtype",
+                                                   "kv_dtype", "mask",  "training", "gqa",     "deterministic", "sinks",
+                                                   "softcap",  "alibi", "mla",      "corner"};
 static const char *const OPS[OP_COUNT] = {"==", "!=", "<=", ">=", "<", ">", "in", "multiple-of"};
 
 void call_number(CallFacts *f, CallFact fact, double number) {
