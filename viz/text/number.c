@@ -170,6 +170,7 @@ Number number_double(double value, int digits) {
 Number number_exact_double(double value) {
   if (isnan(value)) return number_text("nan");
   if (isinf(value)) return number_text("%s", value < 0 ? "-inf" : "inf");
+  if (value == floor(value) && fabs(value) < 0x1p53) return number_text("%.0f", value); /* 120 and not 1.2e+02 */
   char text[64] = "";
   /* 15 come back as they were, so where they are enough the fewest are those without zeros behind; not so near 0 */
   int digits = fabs(value) < DBL_MIN ? 1 : 15;
