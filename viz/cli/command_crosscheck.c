@@ -184,8 +184,7 @@ static bool takes_sample(const CrosscheckOptions *o) {
 
 /* The files of counters that were asked for, or those that come with Tilewalk. */
 static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
-  const TextStyle style = text_style_for(io->err);
-  Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "files predicted", progress_clock_s());
+  Progress progress = progress_begin(io->err, "files predicted", true);
   Judge *const judge = &o->judge;
   size_t n_added = 0;
   Status status = judge_open(judge, &o->request, error);
@@ -289,40 +288,35 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   return status;
 }
 
-static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, size_t title_bytes, Error *error) {
+static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
+  const char *title = "hardware counters recorded on an NVIDIA H200, and of rungs 8 to 11 on an H100";
   bool with_ncu = false;
-  if (*o->ncu) {
-    snprintf(title, title_bytes, "counters in %.120s", o->ncu);
-    return add_files(c, o, io, error);
-  }
+  Status status;
   if (o->cpu) {
-    snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
-    return add_cpu(c, o, error);
+    title = "the ladder of kernels on this computer's processor";
+    status = add_cpu(c, o, error);
+  } else if (o->live) {
+    status = add_live(c, o, io, &with_ncu, error);
+    title = with_ncu ? "the ladder of kernels on this computer's GPU, counted and under ncu"
+                     : "the ladder of kernels on this computer's GPU, counted (no ncu here, so no hardware counters)";
+  } else {
+    c->samples = takes_sample(o);
+    status = add_files(c, o, io, error);
   }
-  if (o->live) {
-    const Status status = add_live(c, o, io, &with_ncu, error);
-    snprintf(title, title_bytes, "the ladder of kernels on this computer's GPU, %s",
-             with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
-    return status;
-  }
-  c->samples = takes_sample(o);
-  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200, and of rungs 8 to 11 on an H100");
-  return add_files(c, o, io, error);
+  snprintf(c->title, sizeof c->title, *o->ncu ? "counters in %.120s" : "%s", *o->ncu ? o->ncu : title);
+  return status;
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   CrosscheckOptions *o = options;
   Crosscheck found = {.explains = *o->ncu || o->cpu || o->live};
-  char title[200] = "";
   Status status = shard_check(&o->shard, &o->output, error);
   if (!status && o->request.sram_bytes)
     status = error_refuse(error, "--sram decides what fits, which a kernel that ran has shown; leave it out");
-  if (!status) status = collect(&found, o, io, title, sizeof title, error);
-  const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
-  if (!status && o->markdown)
-    status = crosscheck_print_markdown(&found, io->out, error);
-  else if (!status)
-    status = crosscheck_fill(d, &found, title, gpu, error);
+  snprintf(found.gpu, sizeof found.gpu, "%s", *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU);
+  if (!status) status = collect(&found, o, io, error);
+  if (!status)
+    status = o->markdown ? crosscheck_print_markdown(&found, io->out, error) : crosscheck_fill(d, &found, error);
   if (o->shard.part > 1) document_continues(d);
   io->differs = found.is_bad;
   crosscheck_free(&found);

@@ -49,7 +49,7 @@ Status crosscheck_add_causes(Crosscheck *c, const CounterRow *row, const Shape *
   if (!n_causes || (!has_some && c->n_why == CROSSCHECK_WHY_MAX)) return STATUS_OK;
   CrosscheckWhy *why = &c->why[has_some ? c->n_why - 1 : c->n_why++];
   why->n_run = c->n_runs;
-  snprintf(why->kernel, sizeof why->kernel, "%.*s", (int)sizeof why->kernel - 1, row->kernel);
+  snprintf(why->kernel, sizeof why->kernel, "%.63s", row->kernel);
   crosscheck_shape_text(shape, tiling, why->run, sizeof why->run);
   for (int i = 0; i < n_causes && why->n_causes < CAUSES_MAX; i++) why->causes[why->n_causes++] = causes[i];
   return STATUS_OK;
@@ -86,7 +86,7 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
                            .high = (double)found[i].high,
                            .measured = (double)found[i].measured,
                            .error = found[i].error};
-    snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
+    snprintf(item.kernel, sizeof item.kernel, "%.63s", row->kernel);
     status = crosscheck_add(c, &item, error);
     all_hold &= found[i].holds;
   }
@@ -117,7 +117,7 @@ Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Sh
                            .error = off,
                            .is_prediction = true,
                            .predicted = (PredictedQuantity)q};
-    snprintf(item.kernel, sizeof item.kernel, "%.*s", (int)sizeof item.kernel - 1, row->kernel);
+    snprintf(item.kernel, sizeof item.kernel, "%.63s", row->kernel);
     status = crosscheck_add(c, &item, error);
   }
   return status;
@@ -223,7 +223,7 @@ static void add_group(Document *d, Table *t, const char *heading, const Crossche
 }
 
 /* The laws by quantity, the first of them in a sentence. A sample leaves out ranges that hold: they say little. */
-static void add_laws(Document *d, const Crosscheck *c, const char *title, Table *t) {
+static void add_laws(Document *d, const Crosscheck *c, Table *t) {
   const char *done[COMPARISONS_MAX * 4];
   int n_done = 0;
   for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
@@ -234,17 +234,17 @@ static void add_laws(Document *d, const Crosscheck *c, const char *title, Table 
     crosscheck_summarise(c, NULL, &s);
     if (n_done == 1)
       table_title(t, "%s: exact in %s of %s runs, %.3f %% off at worst.\n%s", s.quantity, number_count(s.n_exact).text,
-                  number_count(s.n).text, 100 * s.worst, title);
+                  number_count(s.n).text, 100 * s.worst, c->title);
     if (!c->samples || !s.is_range || s.n_exact || s.worst > 0) add_summary(d, t, &s, false);
   }
 }
 
 /* The predictions: for people below the laws, of a sample those of long launches alone. */
-static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu, Table *t, Error *error) {
+static Status add_predictions(Document *d, const Crosscheck *c, Table *t, Error *error) {
   CrosscheckSummaries all;
   const Status status = crosscheck_summaries(c, &all, error);
   if (!status && d->form == DOCUMENT_JSON) {
-    crosscheck_put_predictions(d, &all, gpu);
+    crosscheck_put_predictions(d, &all, c->gpu);
   } else if (!status && all.n) {
     const int n_quantities = c->samples ? PREDICT_TIME : PREDICT_COUNT;
     add_group(d, t, "Predicted behind L2, N from %d on", &all.groups[all.n - 2], n_quantities);
@@ -258,13 +258,12 @@ static Status add_predictions(Document *d, const Crosscheck *c, const char *gpu,
 }
 
 /* A line for each quantity. */
-static Status add_quantities(Document *d, const Crosscheck *c, const char *title, const char *gpu, Table **table,
-                             Error *error) {
+static Status add_quantities(Document *d, const Crosscheck *c, Table **table, Error *error) {
   Table *t = *table = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary",
                                 "quantity~=quantity|runs>=runs|exact>=exact|=holding|median error>=median_error|"
                                 "worst error>=worst_error|verdict~");
-  add_laws(d, c, title, t);
-  const Status status = add_predictions(d, c, gpu, t, error);
+  add_laws(d, c, t);
+  const Status status = add_predictions(d, c, t, error);
   table_note(t,
              "%zu kernel runs. Exact: equal to the last byte. Of a range, an error is from its near end. Predictions "
              "hold within %.0f %% (HBM reads, L2 sectors), %.0f %% (fabric), %.0f point (hit rate).%s",
@@ -293,21 +292,21 @@ static void put_why(Document *d, const Crosscheck *c) {
   put_end(d);
 }
 
-Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, const char *gpu, Error *error) {
+Status crosscheck_fill(Document *d, const Crosscheck *c, Error *error) {
   enum { RUNS_SHOWN = 8 };
   const bool is_text = d->form == DOCUMENT_TEXT, are_many = c->n_runs > RUNS_SHOWN;
   Table *t = NULL;
   Status status = STATUS_OK;
-  put_values(d, "source:s runs:w holds:b notes[", title, (Wide)c->n_runs, !c->is_bad);
+  put_values(d, "source:s runs:w holds:b notes[", c->title, (Wide)c->n_runs, !c->is_bad);
   for (int i = 0; i < c->n_notes; i++) put_values(d, ":s", c->notes[i]);
   put_end(d);
   for (int i = 0; i < c->n_notes && is_text; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
   if (c->n_notes) document_gap(d);
-  if (d->form == DOCUMENT_JSON || (is_text && are_many)) status = add_quantities(d, c, title, gpu, &t, error);
+  if (d->form == DOCUMENT_JSON || (is_text && are_many)) status = add_quantities(d, c, &t, error);
   if (t) add_causes(t, c);
   if (!is_text || d->details || !are_many) {
     Table *items = add_items(d, c);
-    if (!t) table_title(items, "%s", title), add_causes(items, c);
+    if (!t) table_title(items, "%s", c->title), add_causes(items, c);
   }
   put_why(d, c);
   return status;

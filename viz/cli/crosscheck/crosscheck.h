@@ -66,7 +66,8 @@ typedef struct {
   size_t n_why;
   char notes[CROSSCHECK_NOTES_MAX][320]; /* what the file said, and what contradicts the options */
   int n_notes;
-  char gpu[64]; /* whose description was chosen by the file; "": as asked */
+  char title[200];              /* where the counts are from */
+  char gpu[REQUEST_NAME_BYTES]; /* whose description predicts them: by the file, or as asked */
   size_t n_runs;
   bool samples; /* predictions are those of a sample */
   bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
@@ -97,10 +98,8 @@ Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row,
 /* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
 void crosscheck_shape_text(const Shape *shape, const Tiling *tiling, char *text, size_t size);
 
-/* Fills the document; of many runs people get a line for each quantity, and with details one for each of each run.
- * `title`: where the measurements are from; `gpu`: whose description the predictions use. */
-Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const char *title, const char *gpu,
-                       Error *error);
+/* Fills the document; of many runs people get a line for each quantity, and with details one for each of each run. */
+Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, Error *error);
 
 /* ---- crosscheck_predictions.c: predictions over all runs ---- */
 
