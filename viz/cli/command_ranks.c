@@ -265,11 +265,7 @@ static Status resolve(RanksOptions *w, Error *error) {
   if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
   Status status = take_program(w, &program, error);
   request.n_algorithms = 0;
-  if (!status) status = description_gpu(request.gpu, &w->gpu, error);
-  if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
-    status = error_refuse(
-        error, "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
-        w->gpu.name);
+  if (!status) status = description_timed_gpu(request.gpu, &w->gpu, error);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
   if (!status) status = rank_options_link(&w->ranks, &w->link, error);
   if (!status) status = request_take_model(&request, error);

@@ -10,6 +10,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/machine/timing.h"
 #include "viz/request/assets.h"
 #include "kernels/counters/ncu.h"
 #include "viz/request/kernel_from_counters.h"
@@ -226,6 +227,14 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   }
   gpu_paper(gpu);
   return STATUS_OK;
+}
+
+Status description_timed_gpu(const char *name, Gpu *gpu, Error *error) {
+  const Status status = description_gpu(name, gpu, error);
+  if (status || timing_rate(gpu, TIME_MATH, DTYPE_FP16) > 0) return status;
+  return error_refuse(
+      error, "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
+      gpu->name);
 }
 
 /* The tile of a short description in place of a shipped one's, for every d that it has. */

@@ -22,6 +22,9 @@ Status description_names(const char *folder, DescriptionNames *names, Error *err
 /* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
  * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
+
+/* The same of one whose products have a rate, so that times can be said. */
+Status description_timed_gpu(const char *name, Gpu *gpu, Error *error);
 Status description_link(const char *name, GpuLink *link, Error *error);              /* --link */
 Status description_kernel(const char *name, Profile *profile, Error *error);         /* --kernel */
 struct Backend;                                                                      /* viz/request/backend_rules.h */

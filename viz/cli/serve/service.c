@@ -89,12 +89,10 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
   s->has_gpu = serves || *s->gpu_name;
   s->has_kernel = *s->kernel_name != '\0';
   Status status = STATUS_OK;
-  if (s->has_gpu) status = description_gpu(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
+  if (s->has_gpu)
+    status =
+        (serves ? description_timed_gpu : description_gpu)(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
   if (!status && s->has_kernel) status = description_kernel(s->kernel_name, &s->kernel, error);
-  if (!status && serves && timing_rate(&s->gpu, TIME_MATH, DTYPE_FP16) <= 0)
-    status = error_refuse(
-        error, "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
-        s->gpu.name);
   s->serving.model = &s->model;
   s->serving.gpu = s->has_gpu ? &s->gpu : NULL;
   s->serving.kernel = s->has_kernel ? &s->kernel : NULL;
