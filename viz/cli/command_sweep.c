@@ -136,7 +136,7 @@ static void add_row(Table *t, const Sweep *s, int point) {
   const SweepPoint *const p = &s->points[point];
   char kinds[128];
   if (sweep_is_gpu(s->axis))
-    put_cells(t, "s", s->machines[point]);
+    put_cells(t, "s", p->machine);
   else
     put_cells(t, s->axis->kind == VALUE_BYTES ? "I" : "i", p->value);
   for (int k = 0; k < s->n_algorithms; k++) add_value(t, s, &p->runs[k]);
@@ -182,7 +182,7 @@ static const char *sentence(const Sweep *s, char text[512]) {
   const Number at = shown_value(s, last), from_at = shown_value(s, 0);
   const bool gpus = sweep_is_gpu(s->axis);
   const char *verb = s->metric->unit == UNIT_BYTES ? "moves" : is_time(s) ? "takes" : "has";
-  const char *where = gpus ? s->machines[last] : at.text, *start = gpus ? s->machines[0] : from_at.text;
+  const char *where = gpus ? s->points[last].machine : at.text, *start = gpus ? s->points->machine : from_at.text;
   if (k && !isnan(b->ratio))
     snprintf(text, 512, "At %s = %s %s %s %s %s than %s (%s vs %s).", sweep_axis_name(s->axis), where, s->series[k],
              verb, number_ratio(b->ratio < 1 ? 1 / b->ratio : b->ratio).text, b->ratio < 1 ? "more" : "less",
@@ -325,7 +325,7 @@ static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *i
   shard_slice(&o->shard, sweep.n, &sweep.first, &sweep.end);
   Run run = {.request = &resolved,
              .document = d,
-             .progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "sweep", progress_clock_s()),
+             .progress = progress_begin(io->err, "sweep", true),
              .n = sweep.end - sweep.first};
   sweep.context = &run;
   status = sweep_run(&sweep, &asked, error);

@@ -207,7 +207,7 @@ static Status run_points(Sweep *s, const Request *request, Asked *a, Error *erro
     s->n_algorithms = a->request.n_algorithms;
     a->problem.listener = &listener;
     if (!status) status = run_point(s, &s->points[i], a, runs, &inner);
-    if (!status && gpus) snprintf(s->machines[i], sizeof *s->machines, "%s", runs[0].machine.name);
+    if (!status && gpus) snprintf(s->points[i].machine, sizeof s->points[i].machine, "%s", runs[0].machine.name);
     if (!status) status = s->take(s->context, s, i, runs, &inner);
     runs[0].plan.mask.pattern = runs[0].plan.shape.pattern = NULL; /* of the last 64 masks alone the blocks are kept */
     if (!status && i == 0) s->start = runs[0];
@@ -281,13 +281,12 @@ static void name_series(Sweep *s, const Request *request, Asked *a) {
 }
 
 Status sweep_run(Sweep *s, const Request *request, Error *error) {
-  const size_t n = s->end - s->first, room = n ? n : 1;
+  const size_t n = s->end - s->first;
   s->n_points = (int)n;
   Asked *const a = calloc(1, sizeof *a);
-  s->points = calloc(room, sizeof *s->points);
-  s->machines = calloc(sweep_is_gpu(s->axis) ? room : 1, sizeof *s->machines);
+  s->points = calloc(n ? n : 1, sizeof *s->points);
   Status status = STATUS_OK;
-  if (!a || !s->points || !s->machines) status = error_no_memory(error, "for %zu points", n);
+  if (!a || !s->points) status = error_no_memory(error, "for %zu points", n);
   if (!status && !n) status = ask(s->axis, request, s->values, NULL, a, error);
   s->n_algorithms = a ? a->request.n_algorithms : 0;
   if (!status) status = run_points(s, request, a, error);
@@ -306,7 +305,4 @@ const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text,
   return text;
 }
 
-void sweep_free(Sweep *sweep) {
-  free(sweep->points);
-  free(sweep->machines);
-}
+void sweep_free(Sweep *sweep) { free(sweep->points); }

@@ -44,7 +44,8 @@ typedef struct {
 
 typedef struct {
   int64_t value;
-  double lower_bound_bytes; /* behind L2: every input and output once */
+  char machine[KEYFILE_TEXT_BYTES]; /* where GPUs are swept */
+  double lower_bound_bytes;         /* behind L2: every input and output once */
   SweepRun runs[REQUEST_ALGORITHMS_MAX];
 } SweepPoint;
 
@@ -73,7 +74,6 @@ struct Sweep {
   SweepPoint *points;
   Simulation start;                           /* of the first point */
   int64_t misfit_from, misfit_to;             /* values at an end of the axis without room for some tile; 0: none */
-  char (*machines)[KEYFILE_TEXT_BYTES];       /* one a point where GPUs are swept */
   const char *series[REQUEST_ALGORITHMS_MAX]; /* the algorithm; or the kernel, where it follows several */
 };
 

@@ -65,8 +65,7 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
                                      .footer = sweep_state(s->axis, request, state)});
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
-    const char *const machine = s->machines[i];
-    if (s->n_algorithms > 1) bars_group(&bars, machine);
+    if (s->n_algorithms > 1) bars_group(&bars, p->machine);
     for (int k = 0; k < s->n_algorithms; k++) {
       const double value = p->runs[k].number;
       char words[NUMBER_CHARS + 16];
@@ -75,7 +74,7 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
                              : kind == bound                                                      ? "at least "
                                                                                                   : "about ";
       snprintf(words, sizeof words, "%s%s", is, value_text(bars.config.kind, value).text);
-      bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : machine, &value, words);
+      bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : p->machine, &value, words);
     }
   }
   return bars;
