@@ -134,7 +134,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Request *r = &((AdviseOptions *)options)->request;
   Problem problem;
   Gpu gpu;
-  Progress progress = progress_new(io->err, &io->style, false, "advise", progress_clock_s());
+  Progress progress = progress_begin(io->err, "advise", false);
   Advice advice = {.kernels = own_kernels, .tell = tell, .context = &progress};
   if (*r->kernel)
     return error_refuse(error, "a kernel has its tile already, so there is nothing to advise; leave --kernel out");

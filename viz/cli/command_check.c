@@ -74,7 +74,7 @@ Status check_read(Claims *claims, Error *error) {
 }
 
 static Status compute(Claims *claims, const bool *chosen, const Io *io, Error *error) {
-  Progress progress = progress_new(io->err, &io->style, false, "lesson claims", progress_clock_s());
+  Progress progress = progress_begin(io->err, "lesson claims", false);
   for (size_t k = 0; k < claims->n_entries; k++) {
     if (!chosen[k]) continue;
     const Status status = claims_compute(claims, k, &LESSON_LIMITS, error);

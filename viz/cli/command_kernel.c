@@ -38,7 +38,7 @@ static Status run_launch(KernelLaunch *launch, const KernelCommand *c, Document 
   launch->launch.print = print_text;
   launch->launch.print_context = c->output.json || c->output.csv ? io->err : io->out;
   launch->launch.part = c->shard.part, launch->launch.parts = c->shard.parts;
-  Progress progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "blocks begun", progress_clock_s());
+  Progress progress = progress_begin(io->err, "blocks begun", true);
   launch->launch.progress = show_progress, launch->launch.progress_context = &progress;
   Status status = kernel_report_make(&report, launch, error);
   launch->launch.progress = NULL;

@@ -188,8 +188,7 @@ static Status check_accesses(const Reader *r, Error *error) {
 }
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
-  const TextStyle style = text_style_for(io->err);
-  r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay, bytes", progress_clock_s());
+  r->progress = progress_begin(io->err, "replay, bytes", true);
   bool is_last = false, checked = false;
   Status status = STATUS_OK;
   while (!status && !is_last && r->left) {

@@ -89,7 +89,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const Schedule *schedules[RUNS_MAX];
   int n = 0;
   Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
-  Heard heard = {progress_new(io->err, &io->style, false, "sim", progress_clock_s()), 1, 0, 0};
+  Heard heard = {progress_begin(io->err, "sim", false), 1, 0, 0};
   Status status = *o->lengths ? batch_table(&o->request, o->lengths, d, error)
                   : runs      ? run_on_all(o, &heard, runs, &n, error)
                               : error_no_memory(error, "for %d runs", RUNS_MAX);

@@ -95,9 +95,7 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
     chrome_trace_open(out);
   for (int k = 0; k < o->request.n_algorithms; k++) {
     const Simulation *const run = &runs[k];
-    const bool visible = text_is_terminal(io->err) && !(out == io->out && text_is_terminal(out));
-    const TextStyle style = text_style_for(io->err);
-    Progress progress = progress_new(io->err, &style, visible, run->schedule->name, progress_clock_s());
+    Progress progress = progress_begin(io->err, run->schedule->name, out != io->out || !text_is_terminal(out));
     const Status status = write_events(o, run->schedule, &run->plan, k, out, &progress, error);
     progress_end(&progress);
     if (status) return status;

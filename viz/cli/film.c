@@ -21,9 +21,7 @@ static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
 
 Status film_save(const char *path, const ChartRequest *how, const char *what, const Animation *film, const Io *io,
                  Error *error) {
-  const TextStyle style = text_style_for(io->err);
-  Saving s = {film, progress_new(io->err, &style, text_is_terminal(io->err), what, progress_clock_s()),
-              io_catch_interrupt(io)};
+  Saving s = {film, progress_begin(io->err, what, true), io_catch_interrupt(io)};
   Animation saved = *film;
   saved.width = how->width ? how->width : 1280;
   saved.height = how->height ? how->height : 720;

@@ -23,6 +23,11 @@ Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const
                     .drawn_s = now_s + QUIET_S - REDRAW_S};
 }
 
+Progress progress_begin(FILE *err, const char *what, bool draws) {
+  const TextStyle style = text_style_for(err);
+  return progress_new(err, &style, draws && text_is_terminal(err), what, progress_clock_s());
+}
+
 /* Carriage return, line, and spaces over what the line before had left. */
 static void draw(Progress *progress, const char *line) {
   size_t bytes = text_fit(&progress->style, line, progress->style.width - 1);

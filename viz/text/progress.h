@@ -27,6 +27,9 @@ double progress_clock_s(void);
  * so that short jobs stay quiet. `now_s` comes from progress_clock_s, or from a test. */
 Progress progress_new(FILE *out, const TextStyle *style, bool is_terminal, const char *what, double now_s);
 
+/* The same on a command's stream of errors, from now on; silent, too, unless `draws`. */
+Progress progress_begin(FILE *err, const char *what, bool draws);
+
 /* Notes that `done` of `total` steps are done (total 0: unknown) and redraws if it is time to. */
 void progress_update(Progress *progress, uint64_t done, uint64_t total, double now_s);
 
