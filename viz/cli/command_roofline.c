@@ -65,8 +65,6 @@ static Status compute(Roofline *r, Request *request, Error *error) {
 
 /* ---- Chart ---------------------------------------------------------------------------------------- */
 
-static double clamped(double x, double low, double high) { return fmin(fmax(x, low), high); }
-
 /* The stretch of the x axis: all marks and ridges, and some more on either side. */
 static void span(const Roofline *r, double *low, double *high) {
   *low = INFINITY;
@@ -90,7 +88,7 @@ static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low
   chart_series(chart, name, level == TIME_HBM ? INK_PURPLE : INK_BROWN, SERIES_REFERENCE);
   chart_point(chart, low, roof(r, level, low));
   const double ridge = timing_ridge(&r->gpu, level, r->dtype);
-  const double end = ridge > 0 ? clamped(ridge, low, high) : high;
+  const double end = ridge > 0 ? fmin(fmax(ridge, low), high) : high;
   chart_point(chart, end, roof(r, level, end));
 }
 

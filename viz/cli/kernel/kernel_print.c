@@ -252,12 +252,9 @@ Status kernel_put_counts(Document *d, const KernelReport *r, Error *error) {
                        "local sectors|source");
   for (const KernelLine *l = lines; l < lines + n; l++) {
     const PtxCounts global = global_of(l), shared = shared_of(l);
-    const uint64_t counts[] = {l->executed,     l->lanes,          global.requests,  global.sectors,  l->asked_bytes,
-                               shared.requests, shared.wavefronts, shared.conflicts, l->local.sectors};
     kernel_line_name(r->launch, l, name, sizeof name);
-    put_cells(t, "s", name);
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) put_cells(t, "u", counts[c]);
-    put_cells(t, "s", l->text);
+    put_cells(t, "suuuuuuuuus", name, l->executed, l->lanes, global.requests, global.sectors, l->asked_bytes,
+              shared.requests, shared.wavefronts, shared.conflicts, l->local.sectors, l->text);
   }
   free(lines);
   return STATUS_OK;
