@@ -17,7 +17,6 @@
 #include "viz/paper/lesson_paper.h"
 #include "viz/text/markdown.h"
 #include "viz/text/print.h"
-#include "viz/text/table.h"
 
 enum { EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
 
@@ -176,27 +175,24 @@ static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *te
 }
 
 /* What is right for a learner with this seed. */
-static Status print_answers(LessonRun *run, Io *io, Error *error) {
+static Status add_answers(LessonRun *run, Document *d, Error *error) {
   const Lesson *lesson = run->lesson;
   LessonQuestion q;
-  Table t = table_of(" >|question|answer~");
-  Status status = STATUS_OK;
-  table_title(&t, "Answers, computed for seed %" PRIu64, run->seed);
-  for (size_t k = 0; k < lesson->n_asks && !status; k++) {
+  d->details = true;
+  Table *t = put_table(d, DOCUMENT_TEXT, NULL, " >|question|answer~");
+  table_title(t, "Answers, computed for seed %" PRIu64, run->seed);
+  for (size_t k = 0; k < lesson->n_asks; k++) {
     char words[LESSON_OPTION_BYTES];
-    status = lesson_run_question(run, (int)k, &q, error);
-    if (status) break;
+    if (lesson_run_question(run, (int)k, &q, error)) return error->status;
     answer_words(lesson, &q, words, sizeof words);
-    table_format(&t, ROLE_DIM, "%zu", k + 1);
-    table_format(&t, ROLE_PLAIN, "%s%s", lesson->asks[k].id, lesson->asks[k].is_prediction ? " (predict)" : "");
-    table_text(&t, ROLE_ACCENT, words);
+    table_format(t, ROLE_DIM, "%zu", k + 1);
+    table_format(t, ROLE_PLAIN, "%s%s", lesson->asks[k].id, lesson->asks[k].is_prediction ? " (predict)" : "");
+    table_text(t, ROLE_ACCENT, words);
   }
-  if (!status) status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  return STATUS_OK;
 }
 
-static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *error) {
+static Status print_teacher(const Lesson *lesson, uint64_t seed, Document *d, Io *io, Error *error) {
   LessonRun run;
   char *text = malloc(LESSON_PROSE_BYTES);
   Status status =
@@ -210,14 +206,14 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
       if (!status) status = text_markdown(io->out, &io->style, text, strlen(text), error);
       fputc('\n', io->out);
     }
-    if (!status) status = print_answers(&run, io, error);
+    if (!status) status = add_answers(&run, d, error);
     lesson_run_end(&run);
   }
   free(text);
   return status;
 }
 
-static Status run_one(const LessonOptions *o, Io *io, Error *error) {
+static Status run_one(const LessonOptions *o, Document *d, Io *io, Error *error) {
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
   const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
@@ -226,7 +222,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   Status status = lesson_load(o->names[0], &lesson, path, error);
   if (status) return status;
   if (o->task == TASK_TEACHER)
-    status = print_teacher(&lesson, own_seed, io, error);
+    status = print_teacher(&lesson, own_seed, d, io, error);
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_SUBMIT)
@@ -295,7 +291,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   case TASK_LIST: return list(d, io, error);
   default: break;
   }
-  if (o->n_names) return run_one(o, io, error);
+  if (o->n_names) return run_one(o, d, io, error);
   return o->task == TASK_SUBMIT ? lesson_submit(NULL, o->student, named, io, error) : list(d, io, error);
 }
 

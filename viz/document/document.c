@@ -299,13 +299,6 @@ int document_columns(const char *pattern, char text[DOCUMENT_PATTERN], TableColu
   return n;
 }
 
-Table table_of(const char *columns) {
-  char text[DOCUMENT_PATTERN];
-  TableColumn are[TABLE_COLUMNS_MAX] = {{0}};
-  ColumnSource from[TABLE_COLUMNS_MAX];
-  return table_new(are, document_columns(columns, text, are, from));
-}
-
 Table *put_table(Document *d, unsigned forms, const char *key, const char *columns) {
   char text[DOCUMENT_PATTERN];
   TableColumn are[TABLE_COLUMNS_MAX] = {{0}};

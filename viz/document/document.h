@@ -62,7 +62,6 @@ Table *document_table(Document *document, unsigned forms, const char *key, const
  * ~ where it may be wrapped, ! where it may be cut, =KEY of JSON, ;NAME in CSV, &NAME in both. Without a heading
  * people do not see it; ' ' is an empty one. */
 Table *put_table(Document *document, unsigned forms, const char *key, const char *columns);
-Table table_of(const char *columns); /* of no document */
 
 /* The columns of such a pattern, whose words are cut out of text; behind them @PATH and ?WHEN, for who fills them.
  * Returns how many there are. */
