@@ -283,6 +283,20 @@ static const void *target_of(const Command *c, const Option *of, const void *opt
   return NULL;
 }
 
+/* Draws the chart or bars of a document that was made for a picture. */
+static Status draw(const Document *d, const ChartRequest *how, const char *path, const Io *io, Error *error) {
+  Chart *const chart = document_drawn_chart(d);
+  const Bars *const bars = document_drawn_bars(d);
+  if (chart) return io->drawing->chart(chart, how, path, io->out, error);
+  return bars ? io->drawing->bars(bars, how, path, io->out, error) : error_no_memory(error, "for a picture");
+}
+
+/* The form that is asked for; of a command without --json it is text. */
+static DocumentForm form_of(const OutputRequest *output) {
+  if (!output) return DOCUMENT_TEXT;
+  return output->json ? DOCUMENT_JSON : output->csv ? DOCUMENT_CSV : DOCUMENT_TEXT;
+}
+
 static int answer(const Command *c, void *options, Io *io, Error *error) {
   const OutputRequest *output = target_of(c, OUTPUT_FORMAT_OPTIONS, options);
   const ChartRequest *chart = target_of(c, CHART_OPTIONS, options);
@@ -291,13 +305,19 @@ static int answer(const Command *c, void *options, Io *io, Error *error) {
   if (chart && chart_request_check(chart, output, error)) return EXIT_BAD_REQUEST;
   if (chart && *output->output) {
     Document picture = document_new(DOCUMENT_PICTURE);
-    const Status status = c->answer(options, &picture, io, error);
-    if (reply_draw(&picture, chart, output->output, status, io, error)) return EXIT_BAD_REQUEST;
+    Status status = c->answer(options, &picture, io, error);
+    if (!status) status = draw(&picture, chart, output->output, io, error);
+    document_free(&picture);
+    if (status) return EXIT_BAD_REQUEST;
     if (!output->json && !output->csv) return EXIT_DONE; /* the picture is all */
     io->has_told = true;
   }
-  Document d = output ? reply_new(output) : document_new(DOCUMENT_TEXT);
-  if (reply_print(&d, c->answer(options, &d, io, error), io, error)) return EXIT_BAD_REQUEST;
+  Document d = document_new(form_of(output));
+  d.details = output && output->details;
+  Status status = c->answer(options, &d, io, error);
+  if (!status) status = document_print(&d, io->out, &io->style, error);
+  document_free(&d);
+  if (status) return EXIT_BAD_REQUEST;
   return io->differs ? EXIT_DIFFERS : EXIT_DONE;
 }
 

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/cli/reply.h"
+#include "viz/cli/chart_file.h"
+#include "viz/document/document.h"
 #include "viz/text/number.h"
 
 typedef struct Command {

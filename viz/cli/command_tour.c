@@ -9,7 +9,6 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
 #include "viz/cli/command.h"
-#include "viz/cli/reply.h"
 #include "viz/cli/run_tables.h"
 #include "viz/request/assets.h"
 #include "viz/request/request.h"
@@ -60,7 +59,7 @@ static Status make_folder(const char *path, Error *error) {
 }
 
 /* With -o FOLDER: three charts and a step of a walk, by the commands that draw them. */
-static Status pictures(const TourOptions *o, Io *io, Error *error) {
+static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *error) {
   static char tiled[64]; /* those that are compared and keep S on chip */
   static char *const PICTURES[][8] = {
       {"traffic-against-N.png", "--over", "N", "--block", "128"},
@@ -75,7 +74,8 @@ static Status pictures(const TourOptions *o, Io *io, Error *error) {
   for (int k = 0; k < n_compared; k++)
     if (compared[k] != shipped_unfused())
       snprintf(tiled + strlen(tiled), sizeof tiled - strlen(tiled), "%s%s", *tiled ? "," : "", compared[k]->name);
-  fputs("\nPictures:\n", io->out);
+  document_gap(d);
+  document_line(d, ROLE_PLAIN, "Pictures:");
   if (make_folder(o->output.output, error)) return error->status;
   for (int k = 0; k < N_PICTURES; k++) {
     char path[4200], *words[10] = {"-o", path};
@@ -84,7 +84,7 @@ static Status pictures(const TourOptions *o, Io *io, Error *error) {
     for (int w = 1; w < 8 && PICTURES[k][w]; w++) words[n++] = PICTURES[k][w];
     const Command *command = k < N_PICTURES - 1 ? &COMMAND_SWEEP : io->drawing->render;
     if (command_run(command, n, words, io, error) == EXIT_BAD_REQUEST) return error->status;
-    text_say(io->out, "  %s\n", path);
+    document_line(d, ROLE_PLAIN, "  %s", path);
   }
   return STATUS_OK;
 }
@@ -127,15 +127,13 @@ static void add_next(Document *d, const Io *io) {
                   NEXT[k][1]);
 }
 
-static int run_tour(void *options, Io *io, Error *error) {
+static Status answer(void *options, Document *d, Io *io, Error *error) {
   const TourOptions *o = options;
-  Document d = document_new(DOCUMENT_TEXT);
-  Status status = add_runs(&d, error);
-  if (!status) status = add_counted(&d, error);
-  add_next(&d, io);
-  status = reply_print(&d, status, io, error);
-  if (!status) status = pictures(o, io, error);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  d->details = *o->output.output; /* the pictures' names are more than a screen */
+  Status status = add_runs(d, error);
+  if (!status) status = add_counted(d, error);
+  add_next(d, io);
+  return status ? status : add_pictures(o, d, io, error);
 }
 
 static const OptionSet SETS[] = {
@@ -157,5 +155,5 @@ const Command COMMAND_TOUR = {
                 "  tilewalk tour -o charts\n",
     .options_bytes = sizeof(TourOptions),
     .sets = SETS,
-    .run = run_tour,
+    .answer = answer,
 };

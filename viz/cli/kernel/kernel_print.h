@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_KERNEL_KERNEL_PRINT_H
 
 #include "viz/kernel/kernel_report.h"
-#include "viz/cli/reply.h"
+#include "viz/document/document.h"
 
 Status kernel_put(Document *document, const KernelReport *report, Error *error);
 
