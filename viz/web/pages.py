@@ -4,10 +4,9 @@
 A page's source begins with lines "key: value" up to an empty one; the rest is its body.
 
     title, description   of the page, and of links to it
-    script               its module; modules, fetch: what that loads, asked for at once
-    class                of the body; styles: tilewalk.css and rooms.css, or those named
+    script               its module; what that imports, and the files of `fetch`, are asked for at once
+    class                of the body; styles: tilewalk.css and rooms.css, or those named, which stand in the page: it paints after one request
     room                 the room that it lies in
-    inline               "styles": they stand in the page, which then paints after one request
     engine               "no": it loads no program, and may not
 
 @NAME@ is a block of blocks.html, which more than one page has; @PILES@ the picture of the front page; @POSTER@ in the scene the first picture
@@ -37,12 +36,19 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
+def modules(script):
+    """What it imports, each behind what that imports."""
+    found = []
+    for name in re.findall(r"from '\./(.+)'", (PAGES / script).read_text(encoding='utf-8')):
+        found += [module for module in (*modules(name), name) if module not in found]
+    return found
+
+
 def head(keys, name, address):
     script = (PAGES / 'early.js').read_text(encoding='utf-8')
-    sheets = keys.get('styles', 'tilewalk.css rooms.css').split()
-    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in sheets) if 'inline' in keys else ''
+    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in keys.get('styles', 'tilewalk.css rooms.css').split())
     program = '' if keys.get('engine') == 'no' else " 'wasm-unsafe-eval'"
-    policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src 'self'{' ' + digest(style) if style else ''}; font-src 'self'; "
+    policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src {digest(style)}; font-src 'self'; "
               "connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'")
     title, said = html.escape(keys['title']), html.escape(keys['description'])
     lines = ['<meta charset="utf-8">', f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
@@ -53,9 +59,8 @@ def head(keys, name, address):
              '<meta name="twitter:card" content="summary_large_image">']
     if address:
         lines.append(f'<link rel="canonical" href="{address}{"" if name == "index.html" else name}">')
-    lines += ['<link rel="icon" href="icon.svg">', '<link rel="manifest" href="manifest.json">', f'<script>{script}</script>']
-    lines += [f'<style>{style}</style>'] if style else [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets]
-    lines += [f'<link rel="modulepreload" href="{module}">' for module in keys.get('modules', '').split()]
+    lines += ['<link rel="icon" href="icon.svg">', '<link rel="manifest" href="manifest.json">', f'<script>{script}</script>', f'<style>{style}</style>']
+    lines += [f'<link rel="modulepreload" href="{module}">' for module in modules(keys['script'])]
     lines += [f'<link rel="preload" href="{file}" as="fetch" crossorigin>' for file in keys.get('fetch', '').split()]
     lines.append(f'<script type="module" src="{keys["script"]}"></script>')
     return '\n'.join(lines)

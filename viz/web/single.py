@@ -46,11 +46,11 @@ const fetch = async address => {
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; font-src data:; "
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
-style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", re.search(r'<style>(.*?)</style>', read('see.html'), flags=re.S)[1])
-script = LOAD + '\n'.join(module(name) for name in ('kept.js', 'element.js', 'files.js', 'packed.js', 'top.js', 'engine.js', 'canvas.js', 'machine.js', 'viewer.js', 'panels.js', 'drive.js', 'see.js'))
+page = read('see.html')
+style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", re.search(r'<style>(.*?)</style>', page, flags=re.S)[1])
+script = LOAD + '\n'.join(module(name) for name in (*re.findall('rel="modulepreload" href="(.*?)"', page), 'see.js'))
 if '</script' in script:
     sys.exit('single.py: a script holds </script')
-page = read('see.html')
 page = re.sub(r'content="default-src[^"]*"', f'content="{POLICY}"', page)
 page = re.sub(r'^<link rel="(?:icon|manifest|preload|modulepreload|stylesheet)".*\n', '', page, flags=re.M)
 page = re.sub(r'^<script.*?</script>\n|^<style>.*?</style>\n', '', page, flags=re.M | re.S)
