@@ -86,11 +86,11 @@ for (let k = 0; k < 5; k++) {
 }
 row('first picture, cold (wall)', firsts, LIMITS.first)
 
-// A parameter, there and back, by a key that sets it.
-const KEY = 'F2', SETTINGS = { N: 2 }
-async function change(name, line, parameter, values, limit) {
+// N, there and back, by a key that sets it.
+const KEY = 'F2', N = 2
+async function change(name, line, values) {
   const page = await open(line)
-  await page.value(`(() => { let k = 0; addEventListener('keydown', ({ key }) => { if (key === '${KEY}') tilewalk.set(${SETTINGS[parameter]}, ${JSON.stringify(values)}[k++ % 2]) }) })()`)
+  await page.value(`(() => { let k = 0; addEventListener('keydown', ({ key }) => { if (key === '${KEY}') tilewalk.set(${N}, ${JSON.stringify(values)}[k++ % 2]) }) })()`)
   const before = await page.value('tilewalk.state()')
   await page.press(KEY)
   await page.until(`tilewalk.state() !== ${JSON.stringify(before)}`)
@@ -99,12 +99,12 @@ async function change(name, line, parameter, values, limit) {
   const taken = changes(await traced(page, async () => {
     for (let k = 0; k < ROUNDS; k++) { await page.press(KEY); await pause(80) }
   }))
-  row(name, taken.map(t => t.work), limit, taken.map(t => t.wall))
+  row(name, taken.map(t => t.work), LIMITS.change, taken.map(t => t.wall))
   await page.close()
 }
 for (const [name, problem] of [['', SMALL], [', N = 4,096 on H200', LARGE]])
   for (const scene of name ? ['walk', 'softmax'] : SCENES)
-    await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, 'N', name ? ['8192', '4096'] : ['128', '64'], LIMITS.change)
+    await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, name ? ['8192', '4096'] : ['128', '64'])
 
 // L2 in the Worker, from the change to its figures.
 for (const [N, other] of [[4096, 8192], [65536, 32768]]) {

@@ -8,15 +8,14 @@ import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml', '.json': 'application/json', '.woff2': 'font/woff2', '.ttf': 'font/ttf' }
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml', '.json': 'application/json', '.woff2': 'font/woff2' }
 
-// Serves a folder below `prefix` on 127.0.0.1; `requests` lists what was asked for. A file is packed once.
+// Serves a folder below `prefix` on 127.0.0.1. A file is packed once.
 export async function serve(folder, prefix = '/', port = 0) {
-  const requests = [], packed = new Map()
+  const packed = new Map()
   const server = createServer((request, answer) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname)
-    requests.push(path)
     const name = normalize(path.slice(prefix.length) || 'index.html')
     try {
       if (!path.startsWith(prefix) || name.startsWith('..')) throw new Error('outside')
@@ -32,7 +31,7 @@ export async function serve(folder, prefix = '/', port = 0) {
     }
   })
   await new Promise(resolve => server.listen(port, '127.0.0.1', resolve))
-  return { requests, origin: `http://127.0.0.1:${server.address().port}`, close: () => { server.closeAllConnections(); server.close() } }
+  return { origin: `http://127.0.0.1:${server.address().port}`, close: () => { server.closeAllConnections(); server.close() } }
 }
 
 export class Browser {

@@ -189,21 +189,19 @@ EXPORT void web_key(int key, bool shift, bool control) {
   viewer.has_ended = false;
 }
 
+/* The place of a name in a list; 0: it is not there. */
+static int place_of(const char *name, const char *const names[], int n) {
+  for (int k = 1; k < n; k++)
+    if (strcmp(names[k], name) == 0) return k;
+  return 0;
+}
+
 /* The number that web_key wants, from the browser's name of a key (KeyboardEvent.key); 0: none. */
 EXPORT int web_key_named(const char *name) {
-  static const struct {
-    const char *name;
-    SideKey key;
-  } KEYS[] = {{"Enter", SIDE_KEY_RETURN},   {"Backspace", SIDE_KEY_BACKSPACE},
-              {"Escape", SIDE_KEY_ESCAPE},  {"Tab", SIDE_KEY_TAB},
-              {"ArrowLeft", SIDE_KEY_LEFT}, {"ArrowRight", SIDE_KEY_RIGHT},
-              {"ArrowUp", SIDE_KEY_UP},     {"ArrowDown", SIDE_KEY_DOWN},
-              {"PageUp", SIDE_KEY_PAGE_UP}, {"PageDown", SIDE_KEY_PAGE_DOWN},
-              {"Home", SIDE_KEY_HOME},      {"End", SIDE_KEY_END},
-              {"F1", SIDE_KEY_F1}};
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
-    if (strcmp(KEYS[k].name, name) == 0) return (int)KEYS[k].key;
-  return SIDE_KEY_NONE;
+  static const char *const KEYS[SIDE_KEY_F1 + 1] = {"",          "Enter",      "Backspace", "Escape",    "Tab",
+                                                    "ArrowLeft", "ArrowRight", "ArrowUp",   "ArrowDown", "PageUp",
+                                                    "PageDown",  "Home",       "End",       "F1"};
+  return place_of(name, KEYS, SIDE_KEY_F1 + 1);
 }
 
 EXPORT void web_text(const char *text) {
@@ -256,29 +254,11 @@ EXPORT void web_scrub(double part) {
 
 /* The input of a name, for the page's buttons; of a scene's name, it; 0: there is none. */
 EXPORT int web_input_named(const char *name) {
-  static const struct {
-    const char *name;
-    PlayerInput input;
-  } INPUTS[] = {{"play", INPUT_PLAY},
-                {"start", INPUT_START},
-                {"end", INPUT_END},
-                {"next", INPUT_EVENT_NEXT},
-                {"back", INPUT_EVENT_BACK},
-                {"tile-next", INPUT_TILE_NEXT},
-                {"tile-back", INPUT_TILE_BACK},
-                {"row-next", INPUT_ROW_NEXT},
-                {"row-back", INPUT_ROW_BACK},
-                {"mark-next", INPUT_STORE_NEXT},
-                {"mark-back", INPUT_STORE_BACK},
-                {"max-next", INPUT_MAX_NEXT},
-                {"max-back", INPUT_MAX_BACK},
-                {"skip-next", INPUT_SKIP_NEXT},
-                {"skip-back", INPUT_SKIP_BACK},
-                {"pass-next", INPUT_PASS_NEXT},
-                {"pass-back", INPUT_PASS_BACK}};
-  for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
-    if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;
+  static const char *const INPUTS[INPUT_END + 1] = {
+      "",          "play",     "next",     "back",      "tile-next", "tile-back", "row-next",  "row-back", "pass-next",
+      "pass-back", "max-next", "max-back", "skip-next", "skip-back", "mark-next", "mark-back", "start",    "end"};
+  const int input = place_of(name, INPUTS, INPUT_END + 1);
   for (int k = 0; k < SCENE_COUNT; k++)
     if (strcmp(scene_name((SceneKind)k), name) == 0) return INPUT_SCENE + k;
-  return INPUT_NONE;
+  return input;
 }

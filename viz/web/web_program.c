@@ -68,14 +68,7 @@ EXPORT const char *web_program_text(const char *name) {
 EXPORT const char *web_program_names(void) {
   static char names[512];
   size_t n = 0;
-  names[0] = '\0';
-  for (int k = 0; k < N_PROGRAMS; k++) {
-    const size_t length = strlen(SCHEDULES[k]->name);
-    if (n + length + 2 > sizeof names) break;
-    memcpy(names + n, SCHEDULES[k]->name, length);
-    n += length;
-    memcpy(names + n++, "\n", 2);
-  }
+  for (int k = 0; k < N_PROGRAMS; k++) n += (size_t)snprintf(names + n, sizeof names - n, "%s\n", SCHEDULES[k]->name);
   return names;
 }
 

@@ -59,10 +59,6 @@ export class List {
 
 const decoder = new TextDecoder()
 
-function rgba(red, green, blue, alpha) {
-  return `rgba(${Math.round(red * 255)},${Math.round(green * 255)},${Math.round(blue * 255)},${alpha})`
-}
-
 export class Painter {
   constructor() {
     this.kept = new Map() // pictures of surfaces, by what they show; the oldest go first
@@ -72,7 +68,7 @@ export class Painter {
   colour(red, green, blue, alpha) {
     const key = ((red * 255) << 16 | (green * 255) << 8 | blue * 255) + alpha
     let text = this.colours.get(key)
-    if (!text) this.colours.set(key, text = rgba(red, green, blue, alpha))
+    if (!text) this.colours.set(key, text = `rgba(${[red, green, blue].map(part => Math.round(part * 255))},${alpha})`)
     return text
   }
 

@@ -69,31 +69,30 @@ const NO_FILE = 8 // WASI's EBADF
 // WASI, as little of it as a program without files needs: what it prints goes to the console.
 function wasi(engine) {
   let line = ''
+  const view = () => new DataView(engine.it.calls.memory.buffer)
   return {
     clock_time_get(id, precision, at) {
-      new DataView(engine.it.calls.memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
+      view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
       return 0
     },
     environ_get: () => 0,
     environ_sizes_get(count, size) {
-      const view = new DataView(engine.it.calls.memory.buffer)
-      view.setUint32(count, 0, true)
-      view.setUint32(size, 0, true)
+      view().setUint32(count, 0, true)
+      view().setUint32(size, 0, true)
       return 0
     },
     fd_write(file, pieces, n, written) {
-      const view = new DataView(engine.it.calls.memory.buffer)
       let total = 0
       for (let k = 0; k < n; k++) {
-        const at = view.getUint32(pieces + 8 * k, true)
-        const length = view.getUint32(pieces + 8 * k + 4, true)
+        const at = view().getUint32(pieces + 8 * k, true)
+        const length = view().getUint32(pieces + 8 * k + 4, true)
         line += engine.it.readPart(at, length)
         total += length
       }
       const lines = line.split('\n')
       line = lines.pop()
       lines.forEach(file === 2 && engine.it.warns || (text => console.log(text)))
-      view.setUint32(written, total, true)
+      view().setUint32(written, total, true)
       return 0
     },
     proc_exit(status) {

@@ -15,13 +15,14 @@ const LINES_SHOWN = 40
 const KINDS = ['ptx', 'cuda', 'model', 'counters']
 
 let name = 'mine.ptx' // of what is in the text area
-let source = { name: '', text: '' } // the .cu beside it
+const NO_SOURCE = { name: '', text: '' }
+let source = NO_SOURCE // the .cu beside it
 let examples = {}
 
 // ---- a file: PTX, or a .cu and what clang makes of it
 
 const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[/*]\s*tilewalk:\s*(.*?)\s*(\*\/)?\s*$/)?.[1]).filter(Boolean)
-const launchText = () => $('launch').value.split('\n').map(line => line.trim()).filter(Boolean).map(line => `// tilewalk: ${line}\n`).join('')
+const launchLines = () => $('launch').value.split('\n').map(line => line.trim()).filter(Boolean)
 
 // The words that hold for one kernel of the file: those before the first `entry`, and its own.
 function wordsFor(words, entry) {
@@ -41,7 +42,7 @@ async function take(file, text) {
     source = { name: own, text }
     return show(own.replace(/\.cuh?$/, '.ptx'), ptx)
   }
-  if (source.name && !text.includes(source.name)) source = { name: '', text: '' }
+  if (source.name && !text.includes(source.name)) source = NO_SOURCE
   return show(file, text)
 }
 
@@ -57,8 +58,8 @@ async function takeRead(files) {
   await take((ptx ?? cu).name, (ptx ?? cu).text).catch(say)
 }
 
-function say(error) {
-  $('verdict').className = 'bad'
+function say(error, isBad = true) {
+  $('verdict').className = isBad ? 'bad' : ''
   $('verdict').textContent = error.message ?? error
 }
 
@@ -93,9 +94,8 @@ function propose() {
     'grid 1', `block ${entry.block[0] ? entry.block.join(',') : 256}`, ...(entry.shared ? ['shared 48K'] : []),
     ...entry.parameters.map(({ bytes, pointer, float }) => `arg ${pointer || bytes === 8 ? 'f32[4096]:normal:1' : bytes === 4 ? float ? 'f32:1' : 'i32:256' : `i${8 * bytes}:1`}`)]
   $('launch').value = (words.length ? words : guess()).join('\n')
-  $('verdict').className = entry.refused ? 'bad' : ''
-  $('verdict').textContent = entry.refused ?? (words.length ? `${entry.name}: the launch is that of the file. Run it.`
-    : `${entry.name}: a launch to begin with; say how many blocks there are and what its arguments hold.`)
+  const begun = words.length ? 'the launch is that of the file. Run it.' : 'a launch to begin with; say how many blocks there are and what its arguments hold.'
+  say(entry.refused ?? `${entry.name}: ${begun}`, entry.refused)
   draft()
 }
 
@@ -104,7 +104,7 @@ function propose() {
 
 const ownPtx = () => $('ptx').value.replaceAll('tilewalk:', 'tilewalk;')
 async function question(more) {
-  const text = `${ownPtx()}\n${launchText()}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted($('entry').value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
+  const text = `${ownPtx()}\n${launchLines().map(line => `// tilewalk: ${line}\n`).join('')}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted($('entry').value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
   return answer
 }
 
@@ -134,8 +134,7 @@ function choose(line) {
 async function run() {
   $('run').disabled = true
   $('stop').disabled = false
-  $('verdict').className = ''
-  $('verdict').textContent = 'It runs ...'
+  say('It runs ...', false)
   const began = performance.now(), answer = await question(`--text --details --lines ${LINES_SHOWN} ${$('faults').checked ? '' : '--no-faults'} ${$('caches').checked ? '' : '--no-caches'}`)
   const above = ownPtx().split('\n').length, { status, text, remark } = answer
   $('run').disabled = false
@@ -144,8 +143,7 @@ async function run() {
   $('line').value = ''
   if (status === 2) say(remark.replace(/^(.*?):(\d+): /, (all, file, line) => file === name && line > above ? `Launch, line ${line - above}: ` : all))
   else {
-    $('verdict').className = status ? 'bad' : ''
-    $('verdict').textContent = `${status ? 'Something is wrong with it' : 'It ran'}: computed here in ${((performance.now() - began) / 1000).toFixed(2)} s.`
+    say(`${status ? 'Something is wrong with it' : 'It ran'}: computed here in ${((performance.now() - began) / 1000).toFixed(2)} s.`, status)
     $('words-of').textContent = text
     draw()
   }
@@ -161,7 +159,7 @@ function draft() {
   if (text.length <= DRAFT_MOST) keep(DRAFT, text)
 }
 async function restore(given) {
-  source = typeof given.source?.text === 'string' ? given.source : { name: '', text: '' }
+  source = typeof given.source?.text === 'string' ? given.source : NO_SOURCE
   await show(String(given.name), String(given.ptx))
   if (entries.some(one => one.entry === given.entry)) $('entry').value = given.entry
   $('launch').value = given.launch ?? ''
@@ -190,7 +188,7 @@ async function follow() {
 
 function command() {
   if (reportLine()) return 'tilewalk ' + $('line').value
-  const words = $('launch').value.split('\n').map(line => line.trim()).filter(Boolean).map(line => {
+  const words = launchLines().map(line => {
     const [word, ...rest] = line.split(/\s+/)
     return [(word.length > 1 ? '--' : '-') + word, ...(rest.length ? [quoted(rest.join(' '))] : [])].join(' ')
   })
@@ -232,7 +230,7 @@ $('copy-link').onclick = async () => copy(await link())
 $('note-close').onclick = () => tell('')
 async function example(file) {
   $('sample').value = file
-  source = { name: '', text: '' }
+  source = NO_SOURCE
   await take(file, examples[file].source).catch(say)
 }
 $('sample').onchange = event => example(event.target.value).then(run)

@@ -151,7 +151,7 @@ function showStory(which) {
 }
 
 function open(wanted, restart = false) {
-  $('problem').hidden = true
+  tell('')
   name = ''
   const [, isStory, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? [], isTold = showStory(isStory ? which : undefined)
   if (isTold) wanted = ''
@@ -185,7 +185,7 @@ viewer.frame = now => {
 
 $('page').onclick = event => {
   const button = event.target.closest('[data-press]')
-  if (button) $('problem').hidden = true
+  if (button) tell('')
   if (button?.dataset.press === 'check' && $('answer')) answer()
   else if (button) press(button.dataset.press, button.dataset.number)
   const link = event.target.closest('a[href]')
@@ -200,7 +200,7 @@ $('page').onclick = event => {
     location.hash = file.replace(/\.md$/, '')
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
 }
-$('page').onsubmit = event => { event.preventDefault(); $('problem').hidden = true; press('check') }
+$('page').onsubmit = event => { event.preventDefault(); tell(''); press('check') }
 const typed = () => { engine.call('web_lesson_type', $('answer').value); paint() }
 $('page').oninput = typed
 $('page').onkeydown = event => { if (event.target.matches('textarea')) newLine(event, typed) }
@@ -210,7 +210,7 @@ $('export').onclick = () =>
 
 // A file is progress, which is loaded, or answers that were handed in, which are graded.
 function take({ kind, name: file, text }) {
-  $('problem').hidden = true
+  tell('')
   if (location.hash.length > 1) { history.pushState(null, '', location.pathname); open('') }
   if (kind === 'answers') { showList(); return showGrades(file, text) }
   const before = kept(RECORD)
@@ -224,7 +224,7 @@ takeFiles(KINDS, ([file]) => take(file), tell)
 $('name').onclick = () => askStudent('Keep')
 $('hand-in').onclick = async () => {
   if (!await askStudent('Save the file')) return
-  $('problem').hidden = true
+  tell('')
   const who = student().name, text = engine.text('web_lesson_hand_in', who)
   if (!text) return tell('Nothing was answered yet: there is nothing to hand in.')
   const file = `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json` // files of a class lie in one folder

@@ -7,8 +7,7 @@ import { commandOf } from './viewer.js'
 const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
 
 const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 4, BLOCK_K = 5, SRAM = 6, GPU = 7, HEADS = 8, DTYPE = 9
-const LABELS = { [PRESET]: 'A whole problem', [ALGORITHM]: 'Algorithm', [N]: 'Tokens N', [D]: 'Head size d', [BLOCK_Q]: 'Rows of a tile, B_r', [BLOCK_K]: 'Columns of a tile, B_c',
-  [SRAM]: 'SRAM of one CTA', [GPU]: 'GPU', [HEADS]: 'Heads', [DTYPE]: 'Data type' }
+const LABELS = ['A whole problem', 'Algorithm', 'Tokens N', 'Head size d', 'Rows of a tile, B_r', 'Columns of a tile, B_c', 'SRAM of one CTA', 'GPU', 'Heads', 'Data type']
 
 const keyOf = part => part.slice(0, part.indexOf('='))
 // A state line with other values; "" leaves a key out.
@@ -100,13 +99,13 @@ function share(viewer, page) {
   const plays = element('input', { type: 'checkbox', id: 'embed-plays' })
   const shown = element('textarea', { rows: 3, readOnly: true, value: link(), ariaLabel: 'The link to this step' })
   return [shown, element('div', { className: 'stack' },
-    button('Copy link', () => viewer.copy(link()), { id: 'copy-link' }),
+    button('Copy link', () => viewer.copy(link())),
     button('Copy embed code', () => viewer.copy(embedCode(viewer, `${viewer.words.title}, step by step`, plays.checked)), { id: 'copy-embed' }),
     element('label', { className: 'switch soft' }, plays, 'The embed plays by itself; else it stands at this step'),
-    button('Copy as command', () => viewer.copy(commandOf(viewer.state())), { id: 'copy-command' }),
-    button('Copy the state line', () => viewer.copy(viewer.state()), { id: 'copy-state' }),
-    button('Save as PNG', () => viewer.savePng(), { id: 'save-png' }),
-    button('Save as SVG', () => viewer.saveSvg(), { id: 'save-svg' })),
+    button('Copy as command', () => viewer.copy(commandOf(viewer.state()))),
+    button('Copy the state line', () => viewer.copy(viewer.state())),
+    button('Save as PNG', () => viewer.savePng()),
+    button('Save as SVG', () => viewer.saveSvg())),
     element('p', { className: 'soft' }, 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told'))]
 }
 

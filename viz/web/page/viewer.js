@@ -10,10 +10,11 @@ import { packed, unpacked } from './packed.js'
 const QUIET_MS = 350 // after the last change: permalink and live text follow
 const STILL_PART = 0.62 // of the run is shown where nothing may move
 
+const partsOf = hash => hash.replace(/^#/, '').split('&')
+
 // "#N=64&d=16" or "#N=64 d=16" to "N=64 d=16", and back.
 export function lineOf(hash) {
-  const text = hash.replace(/^#/, '')
-  return text.split(/&|\+|%20| /).filter(part => part && !part.startsWith(PROGRAM)).map(part => {
+  return partsOf(hash.replace(/\+|%20| /g, '&')).filter(part => part && !part.startsWith(PROGRAM)).map(part => {
     try { return decodeURIComponent(part) } catch { return part }
   }).join(' ')
 }
@@ -25,7 +26,7 @@ export const commandOf = line => `tilewalk view --state ${quoted(line)}`
 
 // A program travels in a link as "program=".
 const PROGRAM = 'program=', PROGRAM_MOST = 6143 // the bytes that C's reader takes
-export const packedIn = hash => hash.replace(/^#/, '').split('&').find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
+export const packedIn = hash => partsOf(hash).find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
 
 const loadFonts = () => Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
 
@@ -33,7 +34,7 @@ const PICTURE = [1280, 720]
 const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
 
 // What Back comes back to: all of a link but its step.
-const baseOf = hash => hash.replace(/^#/, '').split('&').filter(part => !/^(step|seed)=/.test(part)).join('&')
+const baseOf = hash => partsOf(hash).filter(part => !/^(step|seed)=/.test(part)).join('&')
 
 export class Viewer {
   // `elements`: of the page, what it has of canvas, place (its slider), what, why, moved, whole
