@@ -60,8 +60,8 @@ static Status make_folder(const char *path, Error *error) {
 
 /* With -o FOLDER: three charts and a step of a walk, by the commands that draw them. */
 static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *error) {
-  static char tiled[64]; /* those that are compared and keep S on chip */
-  static char *const PICTURES[][8] = {
+  char tiled[64] = ""; /* those that are compared and keep S on chip */
+  char *const PICTURES[][8] = {
       {"traffic-against-N.png", "--over", "N", "--block", "128"},
       {"traffic-against-block.png", "--over", "block"},
       {"traffic-against-sram.svg", "--over", "sram", "--block", "largest", "--algorithm", tiled},
@@ -70,7 +70,6 @@ static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *err
   const Schedule *compared[REQUEST_ALGORITHMS_MAX];
   const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   if (!*o->output.output) return STATUS_OK;
-  *tiled = '\0';
   for (int k = 0; k < n_compared; k++)
     if (compared[k] != shipped_unfused())
       snprintf(tiled + strlen(tiled), sizeof tiled - strlen(tiled), "%s%s", *tiled ? "," : "", compared[k]->name);

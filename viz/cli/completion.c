@@ -178,8 +178,7 @@ static int run_names(void *options, Io *io, Error *error) {
 
 /* The words behind "--"; bash has "=" as a word of its own. */
 static int run_complete(void *options, Io *io, Error *error) {
-  static char nothing[] = "";
-  char *words[COMPLETED_MAX];
+  char nothing[] = "", *words[COMPLETED_MAX];
   int n = 0;
   char *const *p = io->argv;
   (void)options, (void)error;
