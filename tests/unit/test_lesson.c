@@ -105,22 +105,6 @@ TEST(a_whole_lesson_is_read) {
   lesson_free(&l);
 }
 
-/* The same file with the line ends and the mark at its beginning that Windows editors write. */
-TEST(line_ends_of_windows_are_read) {
-  char text[2 * sizeof WHOLE + 4] = "\xEF\xBB\xBF";
-  size_t used = 3;
-  for (const char *p = WHOLE; *p; p++) {
-    if (*p == '\n') text[used++] = '\r';
-    text[used++] = *p;
-  }
-  Lesson l;
-  must(lesson_from_buffer(&l, text, used, "x.md", fresh_error()));
-  assert_int_equal(l.n_blocks, 7);
-  assert_string_equal(l.title.text, "A title");
-  assert_string_equal(l.asks[0].unit.name, "MiB");
-  lesson_free(&l);
-}
-
 #define IDEA(line)     "# T\n- idea: x\n" line "\n"
 #define ASKED(keys)    HEADER "```ask x\n" keys "\n```\n"
 #define PROMPTED(keys) ASKED("prompt: x\n" keys)
@@ -134,6 +118,7 @@ static const struct {
     {"", 1, "does not begin with '# Title'"},
     {"\n\ntext\n", 3, "does not begin with '# Title'"},
     {"# \n", 1, "does not begin"},
+    {"\xEF\xBB\xBF# T\n", 1, "idea"},
     {"# T\n", 1, "idea"},
     {"# T\n- idea: x\n", 1, "minutes"},
     {IDEA("- minutes: soon"), 3, "whole number"},
@@ -189,9 +174,9 @@ static const struct {
     {HEADER "\nSome\n<b>raw</b> text\n", 6, "raw HTML"},
     {HEADER "\n> > > > > > > > > deep\n", 5, "too deeply"},
     {HEADER "\nSome\n\n>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>> deep\n", 7, "too deeply"},
-    {HEADER "\nbad \xFF byte\n", 5, "not UTF-8"},
+    {HEADER "\nbad \xFF byte\n", 5, "byte 5 is 0xFF, which is not UTF-8"},
     {HEADER "\n```ask x\nprompt: \xC0\x80\n```\n", 6, "not UTF-8"},
-    {HEADER "\nbell \a\n", 5, "control character"},
+    {HEADER "\nbell \a\n", 5, "byte 6 is a control character (0x07)"},
 };
 
 TEST(broken_files_are_refused_with_their_line) {

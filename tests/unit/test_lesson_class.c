@@ -168,31 +168,6 @@ TEST(a_seed_follows_from_key_and_name) {
 
 /* ---- What cannot be read */
 
-TEST(a_broken_row_hurts_no_other) {
-  static const struct {
-    const char *row, *reason;
-  } BROKEN[] = {
-      {"A,two,bytes,1,2,3", "6 fields under 5 columns"},
-      {"A,two,,1,", "the id of the question is missing"},
-      {"A,two,bytes,\"1,", "a quotation mark is never closed"},
-      {"A,two,bytes,\"1\"2,", "a field ends at its closing quotation mark"},
-      {"A,two,bytes,1,x", "the seed 'x' is no whole number"},
-      {"A,two,bytes,1,-1", "the seed '-1' is no whole number"},
-      {"A,two,bytes,1,9999999999999999999", "is no whole number"},
-  };
-  EACH (k, BROKEN) {
-    char text[400];
-    snprintf(text, sizeof text, "student,lesson,id,answer,seed\n%s\nBob,two,bytes,64,\n", BROKEN[k].row);
-    grade(text, (ClassRules){0});
-    assert_int_equal(n_rows, 2);
-    is(0, "error", BROKEN[k].reason);
-    assert_string_equal(rows[0].student, "A");
-    assert_int_equal(rows[0].line, 2);
-    is(1, "right", "");
-    assert_int_equal(rows[1].line, 3);
-  }
-}
-
 TEST(files_of_which_nothing_can_be_read_are_refused) {
   static const TextSays BROKEN[] = {
       {"", "class.csv:1: the file is empty"},

@@ -27,12 +27,12 @@ static void is_problem(size_t k, const char *part) {
 /* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
  */
 TEST(test_fields_and_columns) {
-  read_text("id,answer,student\na,1\nb,2,,,3\nc\n");
+  read_text("id,answer,student\na,1\nb,2,,3\nc\n");
   assert_int_equal(s.n_rows, 3);
   is_row(0, "", "a", "1", 2);
   assert_null(s.rows[0].problem);
   is_row(1, "", "b", "2", 3);
-  is_problem(1, "5 fields under 3 columns");
+  is_problem(1, "4 fields under 3 columns");
   is_row(2, "", "c", "", 4);
   submission_free(&s);
 }
@@ -62,13 +62,15 @@ TEST(test_wrong_rows_hurt_no_other) {
 
 /* A seed is a whole number of at most 18 digits; a line without anything is none. */
 TEST(test_seeds_and_empty_lines) {
-  read_text("id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n");
-  assert_int_equal(s.n_rows, 5);
+  read_text(
+      "id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n,6,,\n");
+  assert_int_equal(s.n_rows, 6);
   assert_true(s.rows[0].seed == 0);
   assert_true(s.rows[1].seed == UINT64_C(999999999999999999) && s.rows[1].line == 5);
   is_problem(2, "the seed '1000000000000000000' is no whole number");
   is_problem(3, "the seed '-1' is no whole number");
   assert_true(s.rows[4].seed == UINT64_MAX && s.rows[4].problem == 0);
+  is_problem(5, "the id of the question is missing");
   submission_free(&s);
 }
 

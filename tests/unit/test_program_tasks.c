@@ -26,17 +26,6 @@ static TaskJudgement judge(const ProgramTask *task, const char *text) {
   return j;
 }
 
-TEST(references_pass_and_starts_do_not) {
-  for (int k = 0; k < N_TASKS; k++) {
-    ProgramTask *task = task_of(TASKS[k]);
-    TaskJudgement j = judge(task, task->reference);
-    if (j.verdict != TASK_SOLVED) fail_msg("%s: %s", TASKS[k], j.why);
-    j = judge(task, task->start);
-    if (j.verdict < TASK_WRONG) fail_msg("%s: its start is %s: %s", TASKS[k], task_verdict_name(task, &j), j.why);
-    free(task);
-  }
-}
-
 /* A mutant fails, and is told its own sentence or, where an earlier one computes the same, that one's. */
 TEST(mutants_are_told_what_they_are) {
   int n = 0, own = 0;
@@ -59,50 +48,6 @@ TEST(mutants_are_told_what_they_are) {
   print_message("%d mutants, %d with a sentence of their own\n", n, own);
   assert_true(n >= 40 && 10 * own >= 9 * n);
   free(p);
-}
-
-TEST(made_mutants_do_not_pass) {
-  const int each = 6 * test_depth();
-  Rand r = {53};
-  Program *p = malloc(sizeof *p);
-  int all = 0, refused = 0, told = 0;
-  assert_non_null(p);
-  for (int k = 0; k < N_TASKS; k++) {
-    ProgramTask *task = task_of(TASKS[k]);
-    must(program_read(p, task->reference, strlen(task->reference), "reference", NULL));
-    for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
-      char text[PROGRAM_TEXT_BYTES];
-      strcpy(text, task->reference);
-      if (!mutate_program(p, text, &r) || mutate_changes_no_number(task->reference, text)) continue;
-      const TaskJudgement j = judge(task, text);
-      n++, all++;
-      refused += j.verdict != TASK_SOLVED;
-      told += j.mutant >= 0;
-    }
-    free(task);
-  }
-  print_message("%d of %d made mutants do not pass; %d get a diagnosis\n", refused, all, told);
-  assert_true(100 * refused >= 95 * all);
-  free(p);
-}
-
-TEST(rewritings_pass) {
-  int n = 0;
-  for (int k = 0; k < N_TASKS; k++) {
-    ProgramTask *task = task_of(TASKS[k]);
-    for (int w = 0; MUTATE_REWRITINGS[w][0]; w++) {
-      char text[PROGRAM_TEXT_BYTES];
-      strcpy(text, task->reference);
-      if (!mutate_replace(text, MUTATE_REWRITINGS[w][0], MUTATE_REWRITINGS[w][1], 0)) continue;
-      const TaskJudgement j = judge(task, text);
-      if (strstr(j.why, "';' is too much on this line")) continue; /* a store, which takes one value */
-      if (j.verdict != TASK_SOLVED) fail_msg("%s, %s: %s", TASKS[k], MUTATE_REWRITINGS[w][1], j.why);
-      n++;
-    }
-    free(task);
-  }
-  print_message("%d rewritings pass\n", n);
-  assert_true(n >= 50);
 }
 
 /* What would make it easier is no answer: other inputs or outputs, loads that are counted once. */
@@ -199,6 +144,7 @@ TEST(no_other_program_passes) {
         if (pastes) paste(programs[p], tasks[k]->declarations, pasted);
         const TaskJudgement j = judge(tasks[k], pastes ? pasted : programs[p]);
         if ((j.verdict == TASK_SOLVED) != own) fail_msg("%s: %s: %s", TASKS[k], names[p], j.why);
+        if (programs[p] == tasks[k]->start && !pastes) assert_true(j.verdict >= TASK_WRONG);
         judged++, passed += own;
       }
     }
