@@ -1,9 +1,11 @@
+#define _DEFAULT_SOURCE /* strncasecmp */
 #include "lessons/engine/answer.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lessons/engine/quantity.h"
 #include "sim/base/utf8.h"
@@ -226,11 +228,7 @@ static Status read_product(Answer *a, const char **p, Number *n, Error *error) {
   return status;
 }
 
-static bool is_all_whole(const char *from, const char *to) {
-  for (const char *c = from; c < to; c++)
-    if (*c == '.' || *c == 'e' || *c == 'E') return false;
-  return true;
-}
+static bool is_all_whole(const char *from, const char *to) { return strcspn(from, ".eE") >= (size_t)(to - from); }
 
 static Status read_value(Answer *a, const char **p, Error *error) {
   const char *const begin = *p;
@@ -265,15 +263,11 @@ static Status refuse_words(const char *text, Error *error) {
   static const char *const NUMBER_WORDS[] = {"one",  "two",     "three", "four",  "five", "six",  "seven",  "eight",
                                              "nine", "ten",     "twen",  "thir",  "fort", "fift", "hund",   "thou",
                                              "half", "quarter", "doub",  "twice", "zero", "none", "a third"};
-  char lower[ANSWER_TEXT_BYTES];
-  size_t n = 0;
-  for (; text[n] && n + 1 < sizeof lower; n++) lower[n] = (char)ascii_lower(text[n]);
-  lower[n] = '\0';
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
-    if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
+    if (strncasecmp(text, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
       return error_refuse(error, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
                           quote_text(text).text);
-  if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
+  if (strncasecmp(text, "inf", 3) == 0 || strncasecmp(text, "nan", 3) == 0)
     return error_refuse(error, "the answer is a finite number; write it in digits");
   return error_refuse(error, "'%s' is not a number; write one such as 64, 64 MiB, 50%% or 1/2", quote_text(text).text);
 }

@@ -267,10 +267,8 @@ static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *sco
 
 Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limits, Error *error) {
   ClaimEntry *entry = &claims->entries[index];
-  char file[64];
-  snprintf(file, sizeof file, "%s", entry->file);
   ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
-  own.file = file;
+  own.file = entry->file;
   ExpressionScope *scope;
   Status status = expression_scope_open(&scope, &own, error);
   if (!status) status = compute_parts(claims, entry, scope, error);

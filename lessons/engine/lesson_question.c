@@ -298,10 +298,8 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
   LessonText said = {0};
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;
-  char *filled = malloc(LESSON_MESSAGE_BYTES);
-  if (!filled) return error_no_memory(error, "for a text of %s", run->lesson->file);
-  status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
+  char filled[LESSON_MESSAGE_BYTES];
+  status = say(run, q, said, filled, sizeof filled, error);
   if (!status) text_add(grade->message, sizeof grade->message, "%s%s", *grade->message && *filled ? " " : "", filled);
-  free(filled);
   return status;
 }

@@ -46,42 +46,45 @@ void lesson_session_write(LessonSession *s, const char *text) {
   s->written_for = ask;
 }
 
-/* Of what is open: where hints go, and all that there are: the lesson's, or those of a task that asks for a file. */
-static LessonHints *hints_of(const LessonSession *s, const LessonText **hint, const LessonWork **work, int *n) {
+/* Of what is open: the hints that were given, and all that there are: the lesson's, or those of a task that asks for a
+ * file. */
+typedef struct {
+  LessonHints *given; /* NULL: nothing is open */
+  const LessonText *written;
+  const LessonWork *work; /* NULL: they are the lesson's */
+  int n;
+} Hints;
+
+static Hints hints_of(const LessonSession *s) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-  *n = 0;
-  if (ask < 0 && task < 0) return NULL;
-  *work = ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK ? &s->questions[ask].work : NULL;
-  *hint = ask >= 0 ? s->lesson.asks[ask].hint : s->lesson.tasks[task].hint;
-  *n = *work ? (*work)->n_hints : ask >= 0 ? s->lesson.asks[ask].n_hints : s->lesson.tasks[task].n_hints;
-  return ask >= 0 ? &s->answers[ask].hints : &s->deeds[task].hints;
+  if (ask >= 0) {
+    const LessonAsk *a = &s->lesson.asks[ask];
+    const LessonWork *work = a->kind == LESSON_WORK ? &s->questions[ask].work : NULL;
+    return (Hints){&s->answers[ask].hints, a->hint, work, work ? work->n_hints : a->n_hints};
+  }
+  if (task < 0) return (Hints){NULL, NULL, NULL, 0};
+  return (Hints){&s->deeds[task].hints, s->lesson.tasks[task].hint, NULL, s->lesson.tasks[task].n_hints};
 }
 
 int lesson_session_hints_left(const LessonSession *s) {
-  const LessonText *hint;
-  const LessonWork *work;
-  int n;
-  const LessonHints *given = hints_of(s, &hint, &work, &n);
-  return given ? n - given->n : 0;
+  const Hints h = hints_of(s);
+  return h.given ? h.n - h.given->n : 0;
 }
 
 bool lesson_session_hint(LessonSession *s) {
   char text[LESSON_MESSAGE_BYTES];
-  const LessonText *hint = NULL;
-  const LessonWork *work = NULL;
-  int n;
-  LessonHints *given = hints_of(s, &hint, &work, &n);
-  if (!given || given->n >= n || (lesson_session_ask(s) >= 0 && !session_open_ask(s, lesson_session_ask(s))))
-    return false;
-  if (work)
-    snprintf(text, sizeof text, "%s", work->hint[given->n]);
+  const Hints h = hints_of(s);
+  const int ask = lesson_session_ask(s), n = h.given ? h.given->n : 0;
+  if (n >= h.n || (ask >= 0 && !session_open_ask(s, ask))) return false;
+  if (h.work)
+    snprintf(text, sizeof text, "%s", h.work->hint[n]);
   else
-    lesson_session_fill(s, hint[given->n], text, sizeof text);
+    lesson_session_fill(s, h.written[n], text, sizeof text);
   if (s->error.status) return false;
   lesson_one_line(text);
-  snprintf(given->text[given->n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
+  snprintf(h.given->text[n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
   session_changed(s);
-  given->at[given->n++] = s->version;
+  h.given->at[h.given->n++] = s->version;
   return true;
 }
 
@@ -104,27 +107,25 @@ static void keep_first(LessonSession *s, int ask, const char *typed, LessonVerdi
 
 void lesson_session_grade(LessonSession *s, const char *typed) {
   const int ask = lesson_session_ask(s);
-  LessonGrade *g = malloc(sizeof *g);
+  LessonGrade g;
   session_changed(s);
-  if (!g) session_failed(s, error_no_memory(&s->error, "to grade an answer"));
-  const bool is_graded = g && ask >= 0 && session_open_ask(s, ask) &&
-                         !session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &s->error));
+  const bool is_graded = ask >= 0 && session_open_ask(s, ask) &&
+                         !session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, &g, &s->error));
   if (is_graded) {
     const int place = place_of(s, ask, typed);
     LessonAnswer *a = &s->answers[ask];
     a->has_verdict = a->is_stale = true;
-    a->verdict = g->verdict;
+    a->verdict = g.verdict;
     a->said_at = s->version;
-    snprintf(a->said, sizeof a->said, "%s", g->message);
+    snprintf(a->said, sizeof a->said, "%s", g.message);
     if (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].is_prediction)
       snprintf(a->typed, sizeof a->typed, "%.*s", LESSON_TYPED_BYTES - 1,
                place >= 0 ? s->questions[ask].choice[place] : typed);
-    if (g->verdict == LESSON_NOT_RIGHT || g->verdict == LESSON_DIAGNOSED) session_missed(s, ask);
-    keep_first(s, ask, typed, g->verdict);
-    a->tries += g->verdict != LESSON_UNREADABLE;
-    a->is_resolved =
-        g->verdict == LESSON_RIGHT || (s->lesson.asks[ask].is_prediction && g->verdict != LESSON_UNREADABLE);
-    a->is_right = g->verdict == LESSON_RIGHT;
+    if (g.verdict == LESSON_NOT_RIGHT || g.verdict == LESSON_DIAGNOSED) session_missed(s, ask);
+    keep_first(s, ask, typed, g.verdict);
+    a->tries += g.verdict != LESSON_UNREADABLE;
+    a->is_resolved = g.verdict == LESSON_RIGHT || (s->lesson.asks[ask].is_prediction && g.verdict != LESSON_UNREADABLE);
+    a->is_right = g.verdict == LESSON_RIGHT;
     a->resolved_at = s->version;
     if (a->is_resolved && s->lesson.asks[ask].is_prediction)
       session_pass(s);
@@ -135,7 +136,6 @@ void lesson_session_grade(LessonSession *s, const char *typed) {
     if (a->verdict == LESSON_NOT_RIGHT && !a->is_resolved && s->lesson.asks[ask].kind != LESSON_WORK)
       lesson_session_hint(s); /* a file is judged at every save: there hints are asked for */
   }
-  free(g);
 }
 
 void session_choose(LessonSession *s, int place) {

@@ -381,26 +381,17 @@ static Status read_all(Reader *r, const char *buffer, size_t length, char *text)
 
 Status submission_add(Submission *submission, const char *buffer, size_t length, const char *file, Error *error) {
   const size_t n_rows = submission->n_rows;
-  Error own = {0};
   const Quote name = quote_text(file);
-  Reader *r = calloc(1, sizeof *r);
+  Error own = {0};
+  Reader r = {.s = submission, .file = name.text, .line = 1, .error = &own, .student = ""};
   char *text = calloc(1, length <= SUBMISSION_FILE_BYTES ? length + length / 2 + DEPTH_MAX : 1);
-  Status status = STATUS_NO_MEMORY;
-  if (r && text) r->file_name = pool_add(&submission->pool, name.text, strlen(name.text));
-  if (r && text && r->file_name) {
-    r->student = "";
-    r->s = submission;
-    r->file = name.text;
-    r->line = 1;
-    r->error = &own;
-    status = read_all(r, buffer, length, text);
-  } else {
-    error_set(&own, status, "no memory to read %s", name.text);
-  }
+  r.file_name = pool_add(&submission->pool, name.text, strlen(name.text));
+  if (!text || !r.file_name)
+    no_memory(&r);
+  else
+    read_all(&r, buffer, length, text);
   free(text);
-  free(r);
-  if (!status) return STATUS_OK;
-  submission->n_rows = n_rows;
+  if (own.status) submission->n_rows = n_rows;
   return error_pass(error, &own);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
+#include "sim/base/text_add.h"
 
 static const char *const BYTES[2][7] = {{"B", "kB", "MB", "GB", "TB", "PB", "EB"},
                                         {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}};
@@ -25,13 +26,8 @@ static void grouped(double whole, char *text, size_t size) {
   char digits[32];
   snprintf(digits, sizeof digits, "%.0f", fabs(whole));
   const size_t n = strlen(digits);
-  size_t used = 0;
-  if (whole < 0 && used + 1 < size) text[used++] = '-';
-  for (size_t k = 0; k < n; k++) {
-    if (k && (n - k) % 3 == 0 && used + 1 < size) text[used++] = ',';
-    if (used + 1 < size) text[used++] = digits[k];
-  }
-  text[used] = '\0';
+  snprintf(text, size, "%s", whole < 0 ? "-" : "");
+  for (size_t k = 0; k < n; k++) text_add(text, size, k && (n - k) % 3 == 0 ? ",%c" : "%c", digits[k]);
 }
 
 void quantity_number(double value, char *text, size_t size) {

@@ -53,9 +53,8 @@ static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *e
   const size_t length = strlen(name);
   const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
   if (!is_file) return find_named(name, path, error);
-  if (length >= ASSETS_PATH_BYTES) return error_refuse(error, "the path of the lesson is too long");
-  memcpy(path, name, length + 1);
-  return STATUS_OK;
+  if (snprintf(path, ASSETS_PATH_BYTES, "%s", name) < ASSETS_PATH_BYTES) return STATUS_OK;
+  return error_refuse(error, "the path of the lesson is too long");
 }
 
 static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
