@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/simulate.h"
+#include "tests/support/recorded_rows.h"
 
 static Program *program_of(const char *name) {
   static char text[PROGRAM_TEXT_BYTES];
@@ -31,71 +32,49 @@ static Traffic traffic_of(const Program *p, Shape shape, const Tiling *tiling) {
 
 /* ---- Counters ---------------------------------------------------------------------------------------------- */
 
-/* The field of a line of CSV without quotes, as a number. */
-static const char *field(const char *line, int n) {
-  for (; n > 0 && line; n--) line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL;
-  assert_non_null(line);
-  return line;
-}
-
-static int column_of(const char *head, const char *name) {
-  const char *at = strstr(head, name);
-  int n = 0;
-  assert_non_null(at);
-  for (const char *k = head; k < at; k++) n += *k == ',';
-  return n;
-}
-
-static int64_t number(const char *line, int n) { return strtoll(field(line, n), NULL, 10); }
-
 typedef struct {
   int n, n_exact;
 } Judged;
 
 /* What the program of a rung moves in the shape of its row, against what crossed between the SMs and L2. */
-static void judge_row(const char *head, const char *line, const Program *p, Judged *judged) {
-  Shape shape = {.batch = number(line, 2),
-                 .heads = number(line, 3),
-                 .kv_heads = number(line, 4),
-                 .N_q = number(line, 5),
-                 .N_k = number(line, 6),
-                 .d = number(line, 7),
-                 .dtype = DTYPE_FP16,
-                 .causal = number(line, 8) == 1};
-  const Tiling tiling = {.B_r = number(line, 9), .B_c = number(line, 10), .n_splits = 1};
+static void judge_row(const RecordedRows *row, const Program *p, Judged *judged) {
+  const Shape shape = {.batch = recorded_whole(row, "batch"),
+                       .heads = recorded_whole(row, "heads"),
+                       .kv_heads = recorded_whole(row, "kv_heads"),
+                       .N_q = recorded_whole(row, "seq_q"),
+                       .N_k = recorded_whole(row, "seq_k"),
+                       .d = recorded_whole(row, "head_dim"),
+                       .dtype = DTYPE_FP16,
+                       .causal = recorded_is(row, "causal", "1")};
+  const Tiling tiling = {.B_r = recorded_whole(row, "block_q"), .B_c = recorded_whole(row, "block_k"), .n_splits = 1};
   const Traffic t = traffic_of(p, shape, &tiling);
   bool overflow = false;
-  const int64_t read = number(line, column_of(head, "l1tex__m_xbar2l1tex_read_bytes.sum")),
-                written = number(line, column_of(head, "l1tex__m_l1tex2xbar_write_bytes.sum"));
+  const int64_t read = recorded_whole(row, "l1tex__m_xbar2l1tex_read_bytes.sum"),
+                written = recorded_whole(row, "l1tex__m_l1tex2xbar_write_bytes.sum");
   const bool exact =
       traffic_read_bytes(&t, &overflow) == wide(read) && traffic_write_bytes(&t, &overflow) == wide(written);
   judged->n++;
   judged->n_exact += exact;
   if (!exact)
-    print_message("%.60s: read %" PRId64 ", counted %" PRId64 "; written %" PRId64 ", counted %" PRId64 "\n", line,
+    print_message("%.60s: read %" PRId64 ", counted %" PRId64 "; written %" PRId64 ", counted %" PRId64 "\n", row->line,
                   (int64_t)traffic_read_bytes(&t, &overflow), read, (int64_t)traffic_write_bytes(&t, &overflow),
                   written);
 }
 
 /* Rows of a rung; a program that does not loop over heads takes those that have a KV head for each query head. */
 static Judged judge_file(const char *path, const char *rung, const Program *p) {
-  static char line[4096], head[4096];
+  static RecordedRows row;
   Judged judged = {0};
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  while (fgets(line, sizeof line, file)) {
-    if (strncmp(line, "rung,", 5) == 0) strcpy(head, line);
-    if (strncmp(line, rung, strlen(rung)) != 0 || line[strlen(rung)] != ',') continue;
-    if (p->over_heads || number(line, 3) == number(line, 4)) judge_row(head, line, p, &judged);
-  }
-  fclose(file);
+  for (recorded_open(&row, path); recorded_next(&row);)
+    if (recorded_is(&row, "rung", rung) &&
+        (p->over_heads || recorded_is(&row, "kv_heads", recorded_cell(&row, "heads"))))
+      judge_row(&row, p, &judged);
   return judged;
 }
 
 /* The ladder's kernels in fp16, bf16 and with grouped heads, and the one for Hopper: 92 runs. */
 TEST(traffic_is_what_the_hardware_counts) {
-  static const char MORE[] = "assets/counters/h100/more/first.csv",
-                    HOPPER[] = "assets/counters/h100/hopper-more/first.csv";
+  static const char MORE[] = "counters/h100/more/first.csv", HOPPER[] = "counters/h100/hopper-more/first.csv";
   static const struct {
     const char *path, *rung, *program;
     int n;
@@ -117,23 +96,23 @@ TEST(traffic_is_what_the_hardware_counts) {
 /* What FlashAttention-2 and cuDNN add to dQ, in sectors that L2 reduced: the additions of a program with 128 columns.
  */
 TEST(additions_are_the_sectors_reduced_in_L2) {
-  static char line[1024];
-  FILE *file = fopen("assets/counters/h100/backward/first.csv", "rb");
+  static RecordedRows row;
   Program *p = program_of("ladder-backward");
   int n = 0;
-  assert_non_null(file);
-  while (fgets(line, sizeof line, file)) {
-    if (!strstr(line, "dq_dk_dv_loop") && !strstr(line, "sdpa_sm90_flash_bprop")) continue;
-    const Shape shape = {
-        .heads = number(line, 2), .N_q = number(line, 3), .d = number(line, 4), .causal = number(line, 5) == 1};
+  for (recorded_open(&row, "counters/h100/backward/first.csv"); recorded_next(&row);) {
+    const char *kernel = recorded_cell(&row, "kernel");
+    if (!strstr(kernel, "dq_dk_dv_loop") && !strstr(kernel, "sdpa_sm90_flash_bprop")) continue;
+    const Shape shape = {.heads = recorded_whole(&row, "H"),
+                         .N_q = recorded_whole(&row, "N"),
+                         .d = recorded_whole(&row, "d"),
+                         .causal = recorded_is(&row, "causal", "1")};
     const Traffic t = traffic_of(p, shape, &(Tiling){.B_r = 64, .B_c = 128, .n_splits = 1});
     int A = 0;
     while (strcmp(p->tensors[A].text, "A") != 0) A++;
     const Wide zeros = wide(shape.heads * shape.N_q * shape.d * 4);
-    assert_true(t.write[A] - zeros == wide(32 * number(line, 13)));
+    assert_true(t.write[A] - zeros == wide(32 * recorded_whole(&row, "l2_red_sectors")));
     n++;
   }
-  fclose(file);
   free(p);
   assert_int_equal(n, 8);
 }
