@@ -7,23 +7,8 @@
 #include "sim/l2/kernel_profile.h"
 #include "sim/planner.h"
 #include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
 #include "tests/support/recorded_rows.h"
-
-static Profile load(const char *name) {
-  static char text[KEYFILE_MAX_BYTES];
-  char path[128];
-  snprintf(path, sizeof path, "kernels/%s", name);
-  FILE *file = open_asset(path);
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  Profile p;
-  int n_fields;
-  const KeyfileField *fields = profile_fields(&n_fields);
-  if (profile_parse(text, length, name, &p, fresh_error()) ||
-      keyfile_check_sources(name, fields, n_fields, p.notes, fresh_error())) /* shipped files have sources */
-    fail_msg("%s", test_error.message);
-  return p;
-}
 
 /* And every number in it has a source. */
 TEST(every_file_is_read_and_runs_on_an_h200) {
@@ -34,7 +19,8 @@ TEST(every_file_is_read_and_runs_on_an_h200) {
   assert_int_equal(n_fields, PROFILE_FIELD_COUNT);
   for (const struct dirent *entry; (entry = readdir(folder));) {
     if (entry->d_name[0] == '.') continue;
-    const Profile p = load(entry->d_name);
+    const Profile p = open_profile(entry->d_name);
+    must(keyfile_check_sources(p.name, fields, n_fields, p.notes, fresh_error()));
     assert_string_equal(p.name, entry->d_name);
     for (int d = 0; d < PROFILE_D_COUNT; d++) {
       for (int causal = 0; causal < 2 && p.tiles[d][0].block_q; causal++) {
@@ -54,7 +40,7 @@ TEST(every_file_is_read_and_runs_on_an_h200) {
 }
 
 static Launch launched(const char *name, int64_t d, bool causal) {
-  const Profile p = load(name);
+  const Profile p = open_profile(name);
   const Gpu gpu = open_gpu("h200");
   const Shape shape = {.heads = 2048 / d, .N_q = 16384, .d = d, .causal = causal};
   LaunchConfig config;
@@ -96,7 +82,7 @@ TEST(shared_memory_is_the_tiles) {
     int copies;
   } CASES[] = {{"fa2_tensor", 1}, {"fa2_async", 2}, {"fa2-sm90", 1}, {"fa3-sm90", 2}};
   EACH (i, CASES) {
-    const Profile p = load(CASES[i].name);
+    const Profile p = open_profile(CASES[i].name);
     for (int d = 0; d < PROFILE_D_COUNT; d++) {
       for (int causal = 0; causal < 2; causal++) {
         const ProfileTile *t = &p.tiles[d][causal];
@@ -124,13 +110,13 @@ TEST(tiles_are_found) {
   int causal;
   while (test_row(&rows, "%31s %" SCNd64 " %d %" SCNd64 " %" SCNd64 " %" SCNd64, kernel, &d, &causal, &block_q,
                   &block_k, &threads)) {
-    const Profile p = load(kernel);
+    const Profile p = open_profile(kernel);
     const ProfileTile *t = profile_tile(&p, d, causal), none = {0};
     if (!t) t = &none;
     if (t->block_q != block_q || t->block_k != block_k || t->threads != threads)
       fail_msg("%s, %d: %d x %d, %d", kernel, (int)d, (int)t->block_q, (int)t->block_k, (int)t->threads);
   }
-  const Profile tensor = load("fa2_tensor");
+  const Profile tensor = open_profile("fa2_tensor");
   const Shape shape = {.N_q = 64, .d = 256};
   LaunchConfig config;
   assert_int_equal(profile_config(&tensor, &shape, &config, fresh_error()), STATUS_BAD_REQUEST);
@@ -142,7 +128,7 @@ TEST(tiles_are_found) {
 /* Multi-head latent attention in prefill, d = 192 and V of 128: FlashAttention-3 has a tile for it, hopper/tile_size.h.
  * Shared memory is that of Q and two stages of K and V. Kernels without one refuse it; a tile for every d holds. */
 TEST(a_narrow_V_has_its_own_tile) {
-  const Profile fa3 = load("fa3-sm90"), fa2 = load("fa2-sm90");
+  const Profile fa3 = open_profile("fa3-sm90"), fa2 = open_profile("fa2-sm90");
   LaunchConfig config;
   Shape shape = {.N_q = 4096, .d = 192, .d_v = 128};
   for (int k = 0; k < 4; k++) {
@@ -183,7 +169,7 @@ TEST(flash_attention_3_splits_as_its_source_says) {
                      "2048 2048 4 4 2\n"
                      "40960 131072 1 1 2";
   int64_t N_q, N_k, heads, kv_heads, splits;
-  const Profile p = load("fa3-sm90");
+  const Profile p = open_profile("fa3-sm90");
   while (test_row(&rows, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 "", &N_q, &N_k, &heads, &kv_heads,
                   &splits)) {
     const Shape shape = {
@@ -196,7 +182,7 @@ TEST(flash_attention_3_splits_as_its_source_says) {
  * its heads are packed whatever the number of queries. By hand: 8 KV heads x 16 = 128 of 132, 97 %, which 33 (264 of
  * 264) beats by less than 5 %; 64 CTAs twice are 97 % too; 1,000 keys are 16 tiles. */
 TEST(decode_splits_as_its_source_says) {
-  const Profile p = load("fa2_decode");
+  const Profile p = open_profile("fa2_decode");
   Shape shape = {.heads = 32, .kv_heads = 8, .N_q = 1, .N_k = 32768, .d = 128};
   must(shape_complete(&shape, NULL));
   assert_int_equal(profile_splits(&p, &shape, 132), 16);
@@ -210,7 +196,7 @@ TEST(decode_splits_as_its_source_says) {
 
 /* Keys are split where the kernel would, but not where tiles are asked for, which are another kernel's. */
 TEST(a_kernel_becomes_its_split_one) {
-  const Profile p = load("fa3-sm90");
+  const Profile p = open_profile("fa3-sm90");
   Problem problem = {.shape = {.N_q = 1, .N_k = 32768, .d = 128}, .machine = {.n_SM = 132}, .kernel = &p};
   assert_ptr_equal(planner_algorithm(&problem), shipped_splitting());
   problem.tiling.B_r = 64;
@@ -222,8 +208,8 @@ TEST(a_kernel_becomes_its_split_one) {
 }
 
 TEST(what_is_assumed_says_so) {
-  const Profile cudnn = load("cudnn-sm90");
-  const Profile fa3 = load("fa3-sm90");
+  const Profile cudnn = open_profile("cudnn-sm90");
+  const Profile fa3 = open_profile("fa3-sm90");
   assert_true(profile_note(&fa3, "launch")->assumed);
   assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
 }
@@ -239,7 +225,7 @@ TEST(launched_as_recorded) {
     if (!*kernel) continue; /* the units */
     const int64_t N = recorded_whole(&row, "seq_q"), d = recorded_whole(&row, "head_dim"),
                   splits = recorded_whole(&row, "splits");
-    const Profile p = load(kernel);
+    const Profile p = open_profile(kernel);
     Shape shape = {.batch = recorded_whole(&row, "batch"),
                    .heads = recorded_whole(&row, "heads"),
                    .N_q = N,
