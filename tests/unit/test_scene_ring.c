@@ -79,7 +79,8 @@ static int64_t longest_of(Scheme scheme, int64_t n, bool causal, int64_t t, int6
 }
 
 /* In beat t the keys of rank k lie in the row of rank k + t; after most of it they are nearest to the next one; bytes
- * are those of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
+ * are those of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. The idle
+ * share is 1 - pairs over ranks x the longest of each beat. */
 static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   const Stage stage = open_ring(algorithm, scheme, n, causal);
   int64_t idle_ranks[8] = {0}, longest[8], whole = 0, pairs = 0;
@@ -107,6 +108,10 @@ static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool cau
                t + 1, n, (double)sent / 1024, (double)all / 1024);
     else
       snprintf(begins, sizeof begins, "All %" PRId64 " steps: %g KiB crossed the links, idle ", n, (double)all / 1024);
+    double idle_share;
+    if (t == n && (sscanf(said.what, "%*[^,], idle %lf%%", &idle_share) != 1 ||
+                   fabs(idle_share - 100 * (1 - (double)pairs / (double)(n * whole))) > 0.051))
+      fail_msg("%s", said.what);
     if (sent && !strstr(said.what, begins)) fail_msg("step %d: %s, not %s", (int)step, said.what, begins);
     const int64_t idle = t < n ? idle_ranks[t] : 0;
     snprintf(begins, sizeof begins, "%" PRId64 " of %" PRId64 " ranks idle", idle, n);
@@ -122,25 +127,4 @@ TEST(what_is_drawn_is_counted) {
   every_step("fa2", SCHEME_ZIGZAG, 4, true);
   every_step("fa2", SCHEME_RING, 6, false);
   every_step("ring-attention", SCHEME_RING, 3, true);
-}
-
-/* The share that ranks idle: 1 - pairs over ranks x the longest of each beat. */
-TEST(idle_is_that_of_the_pairs) {
-  static const Scheme SCHEMES[] = {SCHEME_RING, SCHEME_STRIPED, SCHEME_ZIGZAG};
-  for (size_t k = 0; k < 3; k++) {
-    const int64_t n = 4;
-    const Stage stage = open_ring("fa2", SCHEMES[k], n, true);
-    Snapshot now;
-    Narration said;
-    int64_t all = 0, beats = 0, waits = 0;
-    for (int64_t t = 0; t < n; t++) beats += longest_of(SCHEMES[k], n, true, t, &all, &waits);
-    const double idle = 100 * (1 - (double)all / (double)(n * beats));
-    double said_idle = -1;
-    stage_snapshot(&stage, stage.n_steps, &now);
-    scene_narrate(SCENE_MANY, &now, NULL, &said);
-    const char *at = strstr(said.what, "idle ");
-    assert_true(at && sscanf(at, "idle %lf%%", &said_idle) == 1);
-    assert_true(fabs(said_idle - idle) < 0.051);
-    stage_free((Stage *)&stage);
-  }
 }
