@@ -12,106 +12,6 @@
 
 /* ---- On chip ------------------------------------------------------------------------------------------------- */
 
-/* Area is bytes: what lies on chip in the picture is what the slots hold, but m and l. */
-static void check_chip(const Stage *stage, uint64_t step, SceneBodies *bodies, cairo_t *cr) {
-  static Snapshot now;
-  double held = 0, area = 0, scale = 0;
-  stage_snapshot(stage, step, &now);
-  bodies->n = 0;
-  scene_draw(SCENE_WALK, &now, &(SceneView){.bodies = bodies, .memo = memo}, cr, 3840, 2160, &theme_dark);
-  for (int pass = 0; pass < 2; pass++) /* the scale from the largest, which is rounded least */
-    for (int k = 0; k < now.schedule->n_values; k++) {
-      const SnapshotSlot *s = &now.slots[k];
-      if (!s->is_filled || now.schedule->tensors[s->tensor].is_stats) continue;
-      double drawn = -1;
-      for (int b = 0; b < bodies->n; b++)
-        if (bodies->bodies[b].kind == BODY_TILE && bodies->bodies[b].tensor == s->tensor)
-          drawn = bodies->bodies[b].width * bodies->bodies[b].height;
-      if (drawn < 0)
-        fail_msg("%s, step %d: %s is not drawn", now.schedule->name, (int)step, now.schedule->tensors[k].title);
-      const double bytes = (double)s->held_bytes;
-      if (pass == 0 && bytes > held) held = bytes, area = drawn, scale = area / bytes;
-      if (pass == 1 && fabs(drawn - scale * bytes) > 0.04 * scale * bytes + 4 * sqrt(scale * bytes))
-        fail_msg("%s, step %d: %s holds %g bytes in %g pixels, not %g", now.schedule->name, (int)step,
-                 now.schedule->tensors[s->tensor].title, bytes, drawn, scale * bytes);
-    }
-}
-
-TEST(test_area_on_chip_is_bytes) {
-  SceneBodies *bodies = calloc(1, sizeof *bodies);
-  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-  memo = memo_new();
-  for (int p = 0; p < N_PROGRAMS; p += ONE_OF)
-    for (int causal = 0; causal < 2; causal++) {
-      const StageConfig config = {.problem = {.shape = {.N_q = 52, .d = 16, .causal = causal},
-                                              .tiling = {.B_r = 16, .B_c = 8},
-                                              .machine = machine_paper()},
-                                  .schedule = SCHEDULES[p]};
-      Stage stage;
-      if (stage_make(&stage, &config, NULL) == STATUS_OK)
-        for (uint64_t step = 0; step <= stage.n_steps; step += 1 + stage.n_steps / 29)
-          check_chip(&stage, step, bodies, cr);
-      stage_free(&stage);
-    }
-  memo_free(memo);
-  memo = NULL;
-  cairo_destroy(cr);
-  free(bodies);
-}
-
-/* Beside the bars (test_scene_laws.c) O's are scaled by what a larger score makes of all before it, and the picture
- * says by how much. */
-TEST(test_a_larger_score_shrinks) {
-  enum { W = 2560, H = 1440 };
-  SceneBodies *bodies = calloc(1, sizeof *bodies);
-  cairo_t *cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-  int n_shrunk = 0, n_said = 0;
-  for (int c = 0; c < 3; c += ONE_OF) {
-    Stage stage = open_case(&CASES[c]);
-    static Snapshot now;
-    for (uint64_t step = 0; step <= stage.n_steps; step += 3) {
-      stage_snapshot(&stage, step, &now);
-      const SnapshotRow *r = &now.row;
-      if (r->row < 0 || r->phase < ROW_SCORES || r->phase == ROW_FINISHED || !isfinite(r->m_old)) continue;
-      bodies->n = 0;
-      scene_draw(SCENE_SOFTMAX, &now, &(SceneView){.bodies = bodies}, cr, W, H, &theme_light);
-      double top = 0; /* of a bar of e^0: what is m, or above it */
-      for (int b = 0; b < bodies->n; b++) top = fmax(top, bodies->bodies[b].height);
-      int n = 0;
-      double l = 0; /* the sum that has come so far, of the tiles before */
-      for (int64_t k = 0; k < now.line.n_past; k++) l += exp(now.line.scores[k] - r->m_old);
-      if (now.line.first == 0 && fabs(l - r->l_old) > 1e-3 * l)
-        fail_msg("%s, step %d: l was %g, not %g", CASES[c].algorithm, (int)step, r->l_old, l);
-      for (int64_t k = 0; k < now.line.n; k++) n += isfinite(now.line.scores[k]) != 0;
-      /* What a larger score shrinks: O as it was, times e^(m - m'). */
-      double largest = 0;
-      for (int k = 0; k < r->n_O; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
-      for (int k = 0; k < r->n_O && r->phase == ROW_RESCALED && largest > 0; k++, n_shrunk++) {
-        if (c < 1 && fabs(r->O_old[k] * exp(r->m_old - r->m_new) - r->O[k]) > 1e-3 * largest)
-          fail_msg("step %d: O[%d] was %g", (int)step, k, r->O_old[k]);
-        const double part = fabs(r->O_old[k]) * exp(r->m_old - r->m_new) / largest,
-                     drawn = bodies->bodies[n + k].height / top;
-        if (fabs(part - drawn) > 2 / top)
-          fail_msg("%s, step %d: O[%d] is drawn as %g, not %g", CASES[c].algorithm, (int)step, k, drawn, part);
-      }
-      if (r->phase != ROW_RESCALED || r->m_new == r->m_old || n_said == 5) continue;
-      Pieces *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
-      double said = 0;
-      for (int k = 0; k < all->n; k++)
-        if (strncmp(all->pieces[k].text, "× ", strlen("× ")) == 0)
-          said = strtod(all->pieces[k].text + strlen("× "), NULL);
-      free(all);
-      if (fabs(said - exp(r->m_old - r->m_new)) > 0.05 * said) /* two digits */
-        fail_msg("%s, step %d: the factor is said to be %g", CASES[c].algorithm, (int)step, said);
-      n_said++;
-    }
-    stage_free(&stage);
-  }
-  assert_true(n_shrunk > 0 && n_said > 0);
-  cairo_destroy(cr);
-  free(bodies);
-}
-
 /* Amber are scores that SRAM holds, by what the step says in words; where it holds none the picture says so, as long as
  * the row is not done. */
 TEST(test_amber_scores_are_on_chip) {
@@ -129,10 +29,10 @@ TEST(test_amber_scores_are_on_chip) {
       const char *S = strstr(held, " S["), *P = strstr(held, " P[");
       const bool is_held = (S && S < held + n) || (P && P < held + n);
       bool says_none = false;
-      Pieces *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
+      DrawnTexts *all = draw_pieces(SCENE_SOFTMAX, &now, &(SceneView){0}, 1280, 720);
       for (int k = 0; k < all->n; k++) {
-        says_none |= strncmp(all->pieces[k].text, "no scores", 9) == 0;
-        if (strcmp(all->pieces[k].text, "the first scores") == 0) assert_true(now.line.n_past == 0);
+        says_none |= strncmp(all->items[k].text, "no scores", 9) == 0;
+        if (strcmp(all->items[k].text, "the first scores") == 0) assert_true(now.line.n_past == 0);
       }
       free(all);
       if (says_none == is_held)
@@ -159,11 +59,11 @@ TEST(test_scores_stored) {
     Stage stage = open_case(&of);
     Snapshot now;
     stage_snapshot(&stage, ROWS[k].step, &now);
-    Pieces *all = draw_pieces(SCENE_WALK, &now, &(SceneView){0}, 1280, 720);
+    DrawnTexts *all = draw_pieces(SCENE_WALK, &now, &(SceneView){0}, 1280, 720);
     bool has_number = false, has_caption = false;
     for (int n = 0; n < all->n; n++) {
-      has_number |= strcmp(all->pieces[n].text, ROWS[k].stored) == 0;
-      has_caption |= strcmp(all->pieces[n].text, ROWS[k].caption) == 0;
+      has_number |= strcmp(all->items[n].text, ROWS[k].stored) == 0;
+      has_caption |= strcmp(all->items[n].text, ROWS[k].caption) == 0;
     }
     if (!has_number || !has_caption) fail_msg("%s, step %d", ROWS[k].algorithm, (int)ROWS[k].step);
     free(all);
@@ -328,14 +228,14 @@ TEST(test_motion) {
       if (!looks_alike(scene, &now, &still, &over))
         fail_msg("%s of %s, step %d: the still picture is not the end", scene_name(scene), CASES[c].algorithm,
                  (int)step);
-      Pieces *a = draw_pieces(scene, &now, &still, 1280, 720), *b = draw_pieces(scene, &now, &early, 1280, 720);
+      DrawnTexts *a = draw_pieces(scene, &now, &still, 1280, 720), *b = draw_pieces(scene, &now, &early, 1280, 720);
       for (int n = 0, m = 0; n < a->n || m < b->n;) {
-        if (n < a->n && !is_word(a->pieces[n].text))
+        if (n < a->n && !is_word(a->items[n].text))
           n++;
-        else if (m < b->n && !is_word(b->pieces[m].text))
+        else if (m < b->n && !is_word(b->items[m].text))
           m++;
         else
-          assert_string_equal(n < a->n ? a->pieces[n++].text : "", m < b->n ? b->pieces[m++].text : "");
+          assert_string_equal(n < a->n ? a->items[n++].text : "", m < b->n ? b->items[m++].text : "");
       }
       free(a);
       free(b);
@@ -358,19 +258,6 @@ TEST(test_names) {
 }
 
 GROUP(NULL, let_go)
-
-/* L2 that comes later is awaited, and is not known until then. */
-TEST(l2_is_awaited) {
-  for (int later = 0; later < 2; later++) {
-    Request request = {.l2_later = later};
-    Stage stage = {0};
-    must(request_read(&request, "N=256 d=64 block=64 gpu=h200", false, NULL));
-    must(request_stage(&request, &stage, NULL));
-    assert_int_equal(stage.l2.is_awaited, later);
-    assert_int_equal(stage.l2.is_known, !later);
-    stage_free(&stage);
-  }
-}
 
 /* Any words that lanes ask for: each pass has a word of a bank at most. tests/unit/test_warp.c counts passes. */
 TEST(test_a_pass_has_a_word_of_a_bank) {

@@ -59,49 +59,80 @@ static void piles_hold_what_moved(Walked *w) {
   w->pile = m;
 }
 
-/* Tiles that are drawn on chip are those that the slots hold. */
+/* Tiles that are drawn on chip are those that the slots hold, but m and l, and their areas are bytes. */
 static void walk_draws_the_slots(Walked *w) {
   const Snapshot *now = &w->now;
-  uint64_t held = 0, drawn = 0;
+  const Schedule *s = now->schedule;
+  double drawn[PROGRAM_NAMES_MAX] = {0}, bytes[PROGRAM_NAMES_MAX] = {0}, most = 0, scale = 0;
   draw(w, SCENE_WALK);
-  for (int k = 0; k < now->schedule->n_values; k++)
-    if (now->slots[k].is_filled && !now->schedule->tensors[k].is_stats) held |= UINT64_C(1) << now->slots[k].tensor;
+  for (int k = 0; k < s->n_values; k++)
+    if (now->slots[k].is_filled && !s->tensors[k].is_stats)
+      bytes[now->slots[k].tensor] = (double)now->slots[k].held_bytes;
   for (int b = 0; b < w->bodies.n; b++)
-    if (w->bodies.bodies[b].kind == BODY_TILE) drawn |= UINT64_C(1) << w->bodies.bodies[b].tensor;
-  for (int k = 0; k < now->schedule->n_values; k++)
-    if ((held ^ drawn) >> k & 1) fails(w, now->schedule->tensors[k].title);
+    if (w->bodies.bodies[b].kind == BODY_TILE)
+      drawn[w->bodies.bodies[b].tensor] = w->bodies.bodies[b].width * w->bodies.bodies[b].height;
+  for (int k = 0; k < s->n_values; k++) /* the scale from the largest, which is rounded least */
+    if (bytes[k] > most) most = bytes[k], scale = drawn[k] / most;
+  for (int k = 0; k < s->n_values; k++)
+    if ((drawn[k] > 0) != (bytes[k] > 0) ||
+        fabs(drawn[k] - scale * bytes[k]) > 0.04 * scale * bytes[k] + 4 * sqrt(scale * bytes[k]))
+      fails(w, s->tensors[k].title);
 }
 
-/* Bars are e^(s - m), of the scores in order. */
+/* "× 0.37": what the picture says that shrinks O; NAN: nothing does. */
+static void take_factor(void *data, cairo_t *cr, const LetterPiece *piece) {
+  (void)cr;
+  if (strncmp(piece->text, "× ", strlen("× ")) == 0) *(double *)data = strtod(piece->text + strlen("× "), NULL);
+}
+
+/* Bars are e^(s - m), of the scores in order; beside them O's, scaled by what a larger score makes of all before it,
+ * and the picture says by how much. */
 static void bars_are_exponentials(Walked *w) {
   const SnapshotRow *r = &w->now.row;
-  double top = 0;
+  double top = 0, said = NAN, largest = 0, l = 0;
+  int n = 0;
+  const bool is_online = w->now.schedule == schedule_find("fa2");
   if (!w->now.roles.is_softmax || r->row < 0 || r->phase < ROW_SCORES || r->phase == ROW_FINISHED ||
       !isfinite(r->m_old))
     return;
+  letter_set_tap(cairo_get_target(w->cr), take_factor, &said);
   draw(w, SCENE_SOFTMAX);
+  letter_set_tap(cairo_get_target(w->cr), NULL, NULL);
   for (int b = 0; b < w->bodies.n; b++) top = fmax(top, w->bodies.bodies[b].height);
-  for (int64_t k = 0, n = 0; k < w->now.line.n; k++) {
+  for (int64_t k = 0; k < w->now.line.n; k++) {
     if (!isfinite(w->now.line.scores[k])) continue;
     const double bar = w->bodies.bodies[n++].height / top,
                  part = exp(w->now.line.scores[k] - (r->phase >= ROW_RESCALED ? r->m_new : r->m_old));
     if (fabs(fmin(1, part) - bar) > 2 / top) fails(w, "a bar is no e^(s - m)");
     n_bars++;
   }
+  for (int64_t k = 0; k < w->now.line.n_past; k++) l += exp(w->now.line.scores[k] - r->m_old);
+  if (is_online && w->now.line.first == 0 && fabs(l - r->l_old) > 1e-3 * l) fails(w, "l is not the sum so far");
+  if (r->phase != ROW_RESCALED) return;
+  const double factor = exp(r->m_old - r->m_new);
+  for (int k = 0; k < r->n_O; k++) largest = fmax(largest, fmax(fabs(r->O_old[k]), fabs(r->O[k])));
+  for (int k = 0; is_online && k < r->n_O; k++)
+    if (fabs(r->O_old[k] * factor - r->O[k]) > 1e-3 * largest) fails(w, "O was another");
+  for (int k = 0; k < r->n_O && largest > 0; k++)
+    if (fabs(fabs(r->O_old[k]) * factor / largest - w->bodies.bodies[n + k].height / top) > 2 / top)
+      fails(w, "a bar of O is not what is left of it");
+  if (factor < 1 && !(fabs(said - factor) <= 0.05 * factor)) fails(w, "the factor is not said"); /* two digits */
 }
 
-/* What is idle is what lies between the products drawn. */
+/* A lane does one thing at a time, and what is idle is what lies between the products drawn. */
 static void idle_is_the_gaps(Walked *w) {
   TimeLanes l;
-  time_lanes(&w->now, 1 + (int)(w->now.step % 2), 1, &l);
-  double gaps = 0, free_at = l.from;
-  for (int b = 0; b < l.n_bars; b++) {
-    if (l.bars[b].lane != l.n_lanes - 1) continue;
-    if (l.bars[b].begin < free_at - 1e-9 * l.to) fails(w, "two products at once");
-    gaps += l.bars[b].begin - free_at;
-    free_at = l.bars[b].end;
+  time_lanes(&w->now, 1 + (int)(w->now.step % 2), (double)(w->now.step % 3) / 3, &l);
+  double gaps = 0, free_at[TIME_LANES];
+  for (int k = 0; k < TIME_LANES; k++) free_at[k] = l.from;
+  if (l.at < l.from || l.at > l.to) fails(w, "the line is not in the picture");
+  for (const TimeBar *bar = l.bars; bar < l.bars + l.n_bars; bar++) {
+    if (bar->begin < free_at[bar->lane] - 1e-9 * l.to || bar->end > l.to || bar->end <= bar->begin)
+      fails(w, "two at once");
+    if (bar->lane == l.n_lanes - 1) gaps += bar->begin - free_at[bar->lane];
+    free_at[bar->lane] = bar->end;
   }
-  gaps += l.to - free_at;
+  gaps += l.to - free_at[l.n_lanes - 1];
   if (l.idle >= 0 && l.to > l.from && fabs(gaps / (l.to - l.from) - l.idle) > 1e-9) fails(w, "idle is not the gaps");
 }
 
