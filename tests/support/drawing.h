@@ -1,18 +1,9 @@
-/* For tests that draw: what text was drawn where, in pixels of the surface. Include it in one file
- * of a test program. It also silences two leak reports that are not ours: fontconfig's cache lives
- * as long as the process, and cairo 1.16 loses one surface for every group that is painted with an
- * alpha into an SVG file. */
+/* For tests that draw: what text was drawn where, in pixels of the surface, and whether it can be read. */
 #ifndef TILEWALK_TESTS_SUPPORT_DRAWING_H
 #define TILEWALK_TESTS_SUPPORT_DRAWING_H
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/text/lettering.h"
-
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig\nleak:libcairo\n"; }
 
 typedef struct {
   char text[160];
@@ -21,13 +12,14 @@ typedef struct {
 } DrawnText;
 
 typedef struct {
-  DrawnText items[600];
+  DrawnText items[1024];
   int n;
 } DrawnTexts;
 
 static inline void drawn_text_tap(void *data, cairo_t *cr, const LetterPiece *piece) {
   DrawnTexts *drawn = data;
-  if (!*piece->text || drawn->n == 600) return;
+  if (!*piece->text) return;
+  assert_true(drawn->n < (int)COUNT_OF(drawn->items));
   DrawnText *item = &drawn->items[drawn->n++];
   snprintf(item->text, sizeof item->text, "%s", piece->text);
   double x1 = piece->x, y1 = piece->y - 0.73 * piece->lettering->size, x2 = piece->x + piece->width;
@@ -42,15 +34,26 @@ static inline void drawn_text_tap(void *data, cairo_t *cr, const LetterPiece *pi
   item->bottom = fmax(y1, y2);
 }
 
-/* Do the letters of two texts touch? */
-static inline int drawn_texts_touch(const DrawnText *a, const DrawnText *b) {
-  return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
-}
-
 static inline const DrawnText *drawn_text_find(const DrawnTexts *drawn, const char *text) {
   for (int i = 0; i < drawn->n; i++)
     if (strcmp(drawn->items[i].text, text) == 0) return &drawn->items[i];
   return NULL;
+}
+
+/* Where the letters end that go under the line. */
+static inline double drawn_foot(const DrawnText *a) { return a->bottom + 0.1 * a->size; }
+
+/* On the page, at least so large, and no two on each other. */
+static inline void expect_legible(const DrawnTexts *drawn, const char *where, double least, double width,
+                                  double height) {
+  for (const DrawnText *a = drawn->items; a < drawn->items + drawn->n; a++) {
+    if (a->left < 0 || a->right > width || a->top < 0 || drawn_foot(a) > height)
+      fail_msg("%s: '%s' leaves the page of %.0f x %.0f", where, a->text, width, height);
+    if (a->size < least - 1e-6) fail_msg("%s: '%s' is set in %.1f pixels, below %.1f", where, a->text, a->size, least);
+    for (const DrawnText *b = drawn->items; b < a; b++)
+      if (a->left < b->right && b->left < a->right && a->top < drawn_foot(b) && b->top < drawn_foot(a))
+        fail_msg("%s: '%s' lies on '%s' at %.0f, %.0f", where, a->text, b->text, a->left, a->top);
+  }
 }
 
 #endif

@@ -13,10 +13,6 @@
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/window/lesson_panel.h"
 
-/* fontconfig keeps what it has read until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
 static char folder[SCRATCH_BYTES];
 
 static inline int open_folder(void **state) {

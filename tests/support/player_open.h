@@ -6,10 +6,6 @@
 
 #include "viz/player/player.h"
 
-/* fontconfig keeps what it has read until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
 /* 8 x 8 tiles, causal, fa2. */
 static inline Player *open_player(void) {
   Player *p = malloc(sizeof *p);

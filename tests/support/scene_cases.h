@@ -3,13 +3,12 @@
 #ifndef TILEWALK_TESTS_SUPPORT_SCENE_CASES_H
 #define TILEWALK_TESTS_SUPPORT_SCENE_CASES_H
 
-#include "tests/support/test.h"
+#include "tests/support/drawing.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
 #include "tests/support/fonts.h"
 #include "tests/support/scene_hits.h"
 #include "viz/export/surface.h"
-#include "viz/text/lettering.h"
 
 typedef struct {
   const char *algorithm;
@@ -47,32 +46,16 @@ static inline Stage open_case(const Case *c) {
   return stage;
 }
 
-enum { PIECES_MAX = 1024 };
 static SceneMemo *memo;
 
-typedef struct {
-  char text[64];
-} Piece;
-
-typedef struct {
-  Piece pieces[PIECES_MAX];
-  int n;
-} Pieces;
-
-static inline void take_piece(void *data, cairo_t *cr, const LetterPiece *piece) {
-  Pieces *all = data;
-  (void)cr;
-  assert_true(all->n < PIECES_MAX);
-  snprintf(all->pieces[all->n++].text, sizeof all->pieces->text, "%s", piece->text);
-}
-
-static inline Pieces *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView *view, int width, int height) {
-  Pieces *all = calloc(1, sizeof *all);
+static inline DrawnTexts *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView *view, int width,
+                                      int height) {
+  DrawnTexts *all = calloc(1, sizeof *all);
   SceneView kept = *view;
   if (!memo) memo = memo_new();
   assert_true(all && memo);
   kept.memo = memo;
-  assert_true(letter_set_tap(scratch(), take_piece, all));
+  assert_true(letter_set_tap(scratch(), drawn_text_tap, all));
   cairo_t *cr = cairo_create(scratch());
   cairo_translate(cr, 0.5, 0); /* what is not at whole pixels is drawn, not copied */
   scene_draw(scene, now, &kept, cr, width, height, &theme_light);

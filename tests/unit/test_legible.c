@@ -2,6 +2,7 @@
  * nothing drawn over them, and can be read against the pixels that they are written on, light, dark and on a projector,
  * by normal eyes and with three simulated deficiencies of colour vision. */
 #include "tests/support/colour_vision.h"
+#include "tests/support/drawing.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
 #include "tests/support/snapshot_stage.h"
@@ -11,21 +12,19 @@
 
 /* ---- Words as they are written ---- */
 
-enum { WORDS_MAX = 1024 };
 #define LEAST_CONTRAST 4.5 /* for text: WCAG 2.1, 1.4.3 */
 
+/* A word on its ground. */
 typedef struct {
-  char text[128];
-  double size, x, y, width, height; /* of the letters, in pixels */
   Colour ink;
   double least[N_EYES]; /* contrast with any pixel under the word */
   bool is_poor[N_EYES]; /* more than one in twenty of them have less than LEAST_CONTRAST */
   uint64_t ground;      /* a sum of the pixels */
-} Word;
+} Look;
 
 typedef struct {
-  Word words[WORDS_MAX];
-  int n;
+  DrawnTexts drawn;
+  Look looks[COUNT_OF(((DrawnTexts *)0)->items)];
   cairo_surface_t *page;
 } Page;
 
@@ -38,48 +37,46 @@ static Colour pixel_of(const Page *page, int x, int y) {
 static double contrast_of(double a, double b) { return (fmax(a, b) + 0.05) / (fmin(a, b) + 0.05); }
 
 /* Which pixels of the page lie under a word: every second one of the box that its letters fill. */
-static void look_under(const Page *page, Word *word) {
+static void look_under(const Page *page, const DrawnText *word, Look *look) {
   const int width = cairo_image_surface_get_width(page->page), height = cairo_image_surface_get_height(page->page);
   double contrast[N_EYES] = {0};
   Colour last = {0};
   int n = 0, n_poor[N_EYES] = {0};
-  word->ground = 0;
-  for (int eye = 0; eye < N_EYES; eye++) word->least[eye] = 21;
-  for (int y = (int)word->y; y < word->y + word->height; y += 2)
-    for (int x = (int)word->x; x < word->x + word->width; x += 2) {
+  look->ground = 0;
+  for (int eye = 0; eye < N_EYES; eye++) look->least[eye] = 21;
+  for (int y = (int)word->top; y < word->bottom; y += 2)
+    for (int x = (int)word->left; x < word->right; x += 2) {
       if (x < 0 || y < 0 || x >= width || y >= height) continue;
       const Colour ground = pixel_of(page, x, y);
       for (int eye = 0; eye < N_EYES && (n == 0 || ground != last); eye++)
-        contrast[eye] = contrast_of(luminance_for(ground, eye), luminance_for(word->ink, eye));
+        contrast[eye] = contrast_of(luminance_for(ground, eye), luminance_for(look->ink, eye));
       for (int eye = 0; eye < N_EYES; eye++) {
-        word->least[eye] = fmin(word->least[eye], contrast[eye]);
+        look->least[eye] = fmin(look->least[eye], contrast[eye]);
         n_poor[eye] += contrast[eye] < LEAST_CONTRAST;
       }
-      word->ground = word->ground * 31 + ground;
+      look->ground = look->ground * 31 + ground;
       last = ground;
       n++;
     }
-  for (int eye = 0; eye < N_EYES; eye++) word->is_poor[eye] = 20 * n_poor[eye] > n;
+  for (int eye = 0; eye < N_EYES; eye++) look->is_poor[eye] = 20 * n_poor[eye] > n;
 }
 
 static void take_word(void *data, cairo_t *cr, const LetterPiece *piece) {
   Page *page = data;
-  double red, green, blue, alpha, x = piece->x, y = piece->y, scale = 1, none = 0;
-  assert_true(page->n < WORDS_MAX);
-  Word *word = &page->words[page->n++];
+  double red, green, blue, alpha;
+  drawn_text_tap(&page->drawn, cr, piece);
+  if (!*piece->text) return;
+  Look *look = &page->looks[page->drawn.n - 1];
   assert_int_equal(cairo_pattern_get_rgba(cairo_get_source(cr), &red, &green, &blue, &alpha), CAIRO_STATUS_SUCCESS);
   assert_true(alpha > 0.999); /* words are not thinned out */
-  cairo_user_to_device(cr, &x, &y);
-  cairo_user_to_device_distance(cr, &scale, &none);
-  snprintf(word->text, sizeof word->text, "%s", piece->text);
-  word->ink = (Colour)(lround(255 * red) << 16 | lround(255 * green) << 8 | lround(255 * blue));
-  word->size = piece->lettering->size * scale;
-  word->x = x;
-  word->y = y - 0.72 * word->size;
-  word->width = piece->width * scale;
-  word->height = 0.72 * word->size;
+  look->ink = (Colour)(lround(255 * red) << 16 | lround(255 * green) << 8 | lround(255 * blue));
   cairo_surface_flush(page->page);
-  look_under(page, word);
+  look_under(page, &page->drawn.items[page->drawn.n - 1], look);
+}
+
+static bool is_cut(const char *text) {
+  const size_t n = strlen(text);
+  return n > 3 && strcmp(text + n - 3, "…") == 0;
 }
 
 static Page *open_page(int width, int height) {
@@ -106,38 +103,29 @@ static void free_page(Page *page) {
   free(page);
 }
 
-/* ---- What is asked ---- */
-
-static int n_found;
-static void complain(const char *where, const char *what, const Word *word, double figure) {
-  print_message("%s: '%s' %s %.2f (ink %06x at %.0f, %.0f)\n", where, word->text, what, figure, word->ink, word->x,
-                word->y);
-  n_found++;
-}
-
 /* In a still picture what lies under a word when it is written lies there at the end. */
 static void ask(const Page *page, const char *where, double least, int width, int height) {
-  const double below = 0.1 / 0.72; /* of letters that go under the line */
-  for (int n = 0; n < page->n; n++) {
-    const Word *w = &page->words[n];
-    Word later = *w;
-    const size_t length = strlen(w->text);
-    look_under(page, &later);
-    if (later.ground != w->ground) complain(where, "is drawn over", &later, later.least[0]);
+  expect_legible(&page->drawn, where, least, width, height);
+  for (int n = 0; n < page->drawn.n; n++) {
+    const DrawnText *w = &page->drawn.items[n];
+    const Look *look = &page->looks[n];
+    Look later = *look;
+    look_under(page, w, &later);
+    if (later.ground != look->ground) fail_msg("%s: '%s' is drawn over", where, w->text);
     for (int eye = 0; eye < N_EYES; eye++)
-      if (w->is_poor[eye]) complain(where, eye_names[eye], w, w->least[eye]);
-    if (w->size < least - 1e-9) complain(where, "is small:", w, w->size);
-    if (w->x < 0 || w->y < 0 || w->x + w->width > width || w->y + (1 + below) * w->height > height)
-      complain(where, "leaves the page", w, w->width);
-    if (width >= 1280 && length > 3 && strcmp(w->text + length - 3, "…") == 0) complain(where, "is cut", w, w->width);
-    for (int k = 0; k < n; k++) {
-      const Word *o = &page->words[k];
-      if (w->x < o->x + o->width && o->x < w->x + w->width && w->y < o->y + (1 + below) * o->height &&
-          o->y < w->y + (1 + below) * w->height)
-        complain(where, o->text, w, o->x);
-    }
+      if (look->is_poor[eye])
+        fail_msg("%s: '%s' has a contrast of %.2f in %s", where, w->text, look->least[eye], eye_names[eye]);
+    if (width >= 1280 && is_cut(w->text)) fail_msg("%s: '%s' is cut", where, w->text);
   }
 }
+
+static bool has_word(const Page *page, const char *word) {
+  bool has = false;
+  for (int n = 0; n < page->drawn.n; n++) has |= strstr(page->drawn.items[n].text, word) != NULL;
+  return has;
+}
+
+static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}, {600, 960}};
 
 /* Every scene at steps of all cases, the pages in turn: text has at least 1/50 of the height, on a projector 1/32, and
  * 12 pixels anywhere. */
@@ -166,20 +154,19 @@ TEST(test_every_page) {
                  CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, width, height, theme->name,
                  view.presentation ? ", presentation" : "");
         Page *page = write_page((SceneKind)scene, &now, &view, theme, width, height);
-        assert_true(page->n > 1);
+        assert_true(page->drawn.n > 1);
         ask(page, where, width < height ? 12 : fmax(12, height / (view.presentation ? 32.0 : 50.0)), width, height);
         free_page(page);
       }
     }
     stage_free(&stage);
   }
-  assert_int_equal(n_found, 0);
 }
 
 /* Piles: no word is smaller than 4 % of the height, of a tall page of the width, and a page has at most thirty for two
  * algorithms. */
 TEST(test_words_of_piles) {
-  static const int SIZES[][2] = {{1280, 720}, {390, 844}, {640, 432}};
+  static const int SMALL[][2] = {{1280, 720}, {390, 844}, {640, 432}};
   static const char *const STATES[] = {"algorithm=fa2 N=1024 d=64 block=128 causal=1",
                                        "algorithm=standard,fa2 N=1024 d=64 block=128",
                                        "algorithm=standard,fa2 N=128 d=128 block=32",
@@ -191,14 +178,15 @@ TEST(test_words_of_piles) {
     for (uint64_t k = 0; k <= 4; k += 2) {
       Snapshot now;
       stage_snapshot(&stage, k * stage.n_steps / 4, &now);
-      EACH (z, SIZES) {
-        const int width = SIZES[z][0], height = SIZES[z][1];
+      EACH (z, SMALL) {
+        const int width = SMALL[z][0], height = SMALL[z][1];
         Page *page = write_page(SCENE_PILES, &now, &(SceneView){0}, &theme_light, width, height);
         const double least = fmin(width, height) * (width < height ? 0.04 : 0.039); /* less the scrub bar */
         int words = 0;
         ask(page, STATES[c], least, width, height);
-        for (int n = 0; n < page->n; n++)
-          for (const char *at = page->words[n].text; *at; at += *at == ' ') { /* a tensor's name is none */
+        if (c == 0 && z == 0) assert_true(has_word(page, "FlashAttention-2"));
+        for (int n = 0; n < page->drawn.n; n++)
+          for (const char *at = page->drawn.items[n].text; *at; at += *at == ' ') { /* a tensor's name is none */
             const size_t length = strcspn(at, " ");
             words += length > 2;
             at += length;
@@ -214,18 +202,10 @@ TEST(test_words_of_piles) {
     free_page(page);
     stage_free(&stage);
   }
-  assert_int_equal(n_found, 0);
-}
-
-static bool has_word(const Page *page, const char *word) {
-  bool has = false;
-  for (int n = 0; n < page->n; n++) has |= strstr(page->words[n].text, word) != NULL;
-  return has;
 }
 
 /* Of four too each says what becomes of its scores, and the first page what its colours are. */
 TEST(test_piles_of_four_say_all) {
-  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}};
   static const char *const WORDS[] = {"Standard",   "and back", "carried",    "needed once",  "scores, ",
                                       "Q, O again", "m, l",     "K, V again", "Q, K, V again"};
   Stage stage = open_line("algorithm=standard,fa1,fa2,fa2-split N=1024 d=64 block=128");
@@ -245,7 +225,6 @@ TEST(test_piles_of_four_say_all) {
 
 /* "never loaded" stands in place of whole cells, none of which anybody comes to. */
 TEST(test_no_cell_is_cut) {
-  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}, {600, 960}};
   static SceneRegions regions;
   const Case sixteen = {"fa2", {.N_q = 1024, .d = 128, .causal = true}, {.B_r = 64, .B_c = 64}, false};
   Stage stage = open_case(&sixteen);
@@ -276,7 +255,6 @@ TEST(test_no_cell_is_cut) {
 
 /* Lines of a kernel are drawn whole, in as many rows as they take, and each row is its line's under the pointer. */
 TEST(test_lines_of_a_kernel_are_whole) {
-  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}, {600, 960}};
   KernelSceneLine lines[] = {{.number = 1, .text = "__global__ void f(const float *x, float *y) {"},
                              {.number = 2,
                               .text = "  y[(blockIdx.x * 32 + k) * N + blockIdx.y * 32 + threadIdx.x] = "
@@ -297,10 +275,9 @@ TEST(test_lines_of_a_kernel_are_whole) {
     kernel_scene_draw(&scene, cr, SIZES[z][0], SIZES[z][1], &theme_light);
     cairo_destroy(cr);
     ask(page, "kernel", 12, SIZES[z][0], SIZES[z][1]);
-    for (int n = 0; n < page->n; n++) {
-      const Word *w = &page->words[n];
-      const int at = kernel_scene_line_at(&scene, SIZES[z][0], SIZES[z][1], w->x, w->y + w->height / 2);
-      assert_null(strstr(w->text, "…"));
+    for (int n = 0; n < page->drawn.n; n++) {
+      const DrawnText *w = &page->drawn.items[n];
+      const int at = kernel_scene_line_at(&scene, SIZES[z][0], SIZES[z][1], w->left, (w->top + w->bottom) / 2);
       if (strlen(w->text) == 1 && w->text[0] == '1' + line)
         line++; /* its number comes first */
       else if (line > 0 && at == line - 1 && !strchr("0123456789", *w->text))
@@ -315,81 +292,27 @@ TEST(test_lines_of_a_kernel_are_whole) {
     }
     free_page(page);
   }
-  assert_int_equal(n_found, 0);
 }
 
-/* What is too small for that says so, whatever the scene. */
-TEST(test_too_small_is_said) {
-  Stage stage = open_case(&CASES[0]);
-  Snapshot now;
-  const SceneView view = {0};
-  stage_snapshot(&stage, 100, &now);
-  for (int scene = 0; scene < SCENE_COUNT; scene++) {
-    Page *page = write_page((SceneKind)scene, &now, &view, &theme_light, 230, 110);
-    assert_int_equal(page->n, 1);
-    assert_string_equal(page->words[0].text, "Too small: at least 240 × 120");
-    assert_true(page->words[0].x >= 0 && page->words[0].x + page->words[0].width <= 230);
-    free_page(page);
-  }
-  stage_free(&stage);
-}
+/* ---- Odd sizes -------------------------------------------------------------------------------------- */
 
-/* ---- Files and odd sizes -------------------------------------------------------------------------------------- */
-
-typedef struct {
-  SceneKind scene;
-  const Snapshot *now;
-} Drawing;
-
-static void draw(cairo_t *cr, double width, double height, const void *data) {
-  const Drawing *d = data;
-  const SceneView view = {0};
-  scene_draw(d->scene, d->now, &view, cr, width, height, &theme_light);
-}
-
-static bool contains(const unsigned char *bytes, size_t n, const char *what) {
-  const size_t length = strlen(what);
-  for (size_t k = 0; k + length <= n; k++)
-    if (memcmp(bytes + k, what, length) == 0) return true;
-  return false;
-}
-
-/* SVG holds its words as text, PDF holds fonts. */
-TEST(test_text_stays_text) {
-  Stage stage = open_case(&CASES[0]);
-  Snapshot now;
-  stage_snapshot(&stage, 122, &now);
-  for (int scene = 0; scene < SCENE_COUNT; scene++) {
-    const Drawing d = {(SceneKind)scene, &now};
-    unsigned char *bytes;
-    size_t n;
-    assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
-    assert_true(contains(bytes, n, "<text"));
-    if (scene == SCENE_WALK || scene == SCENE_PILES) assert_true(contains(bytes, n, "FlashAttention-2"));
-    assert_true(n < 400000);
-    free(bytes);
-    assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
-    assert_true(contains(bytes, n, "/Type /Font"));
-    free(bytes);
-  }
-  stage_free(&stage);
-}
-
-/* Any size draws: a thumbnail, a strip, a tower. */
+/* Any size draws: a thumbnail, a strip, a tower. What is too small for words says so. */
 TEST(test_odd_sizes) {
-  static const int SIZES[][2] = {{16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
+  static const int ODD[][2] = {{230, 110}, {16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
   for (int c = 0; c < N_CASES; c += 3) { /* a small run, parts, a tiny run, a large one through L2 */
     Stage stage = open_case(&CASES[c]);
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps / 2, &now);
-    for (int k = 0; k < 5; k++)
+    EACH (k, ODD)
       for (int scene = 0; scene < SCENE_COUNT; scene++) {
-        cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
         const SceneView view = {0};
-        scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
-        assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
-        hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
-        cairo_destroy(cr);
+        Page *page = write_page((SceneKind)scene, &now, &view, &theme_dark, ODD[k][0], ODD[k][1]);
+        hit_at((SceneKind)scene, &now, &view, ODD[k][0], ODD[k][1], 5, 5);
+        if (k == 0) {
+          assert_int_equal(page->drawn.n, 1);
+          ask(page, "too small", 1, 230, 110);
+        }
+        free_page(page);
       }
     stage_free(&stage);
   }

@@ -6,10 +6,6 @@
 #ifdef TILEWALK_WINDOW
 #include "viz/paper/lesson_flow.h"
 
-/* fontconfig keeps what it has read until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
 static Flow flow;
 static cairo_t *cr;
 

@@ -10,10 +10,6 @@
 
 #include <pango/pangocairo.h>
 
-/* fontconfig keeps what it has read until the process ends. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
 static void draw(cairo_surface_t *surface, SceneKind scene, const Snapshot *now, const SceneView *view,
                  const Theme *theme) {
   cairo_t *cr = cairo_create(surface);
