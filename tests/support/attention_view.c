@@ -75,12 +75,12 @@ AttentionView attention_stored(const Attention *a, const char *text, int64_t spl
   return name < 0 ? nothing() : stored(a, name, split);
 }
 
-/* The first name of the tensor that is stored, with or without a subscript s. */
-static AttentionView stored_of(const Attention *a, int tensor, uint8_t in_s, int64_t split) {
+/* The first name of the tensor, without a subscript s, that is stored. */
+static AttentionView stored_of(const Attention *a, int tensor) {
   for (int k = 0; k < a->schedule->n_names; k++) {
     const ProgramName *n = &a->schedule->names[k];
-    if (n->is_input || n->tensor != tensor || (n->subscripts & IN_S) != in_s) continue;
-    const AttentionView view = stored(a, k, split);
+    if (n->is_input || n->tensor != tensor || n->subscripts & IN_S) continue;
+    const AttentionView view = stored(a, k, 0);
     if (view.values) return view;
   }
   return nothing();
@@ -88,11 +88,7 @@ static AttentionView stored_of(const Attention *a, int tensor, uint8_t in_s, int
 
 AttentionView attention_in_hbm(const Attention *a, const char *text) {
   const int tensor = row_of(a, text), input = input_named(a, tensor);
-  return input >= 0 ? input_view(a, input, (Span){0, rows_of(a, input)}) : stored_of(a, tensor, 0, 0);
-}
-
-AttentionView attention_part_in_hbm(const Attention *a, const char *text, int64_t split) {
-  return stored_of(a, row_of(a, text), IN_S, split);
+  return input >= 0 ? input_view(a, input, (Span){0, rows_of(a, input)}) : stored_of(a, tensor);
 }
 
 void attention_set_input(Attention *a, const char *tensor, const double *values) {

@@ -24,9 +24,6 @@ AttentionView attention_in_hbm(const Attention *attention, const char *tensor);
 /* What the program stores in HBM under a name of its own: "l_i", "O_is" (of one split). */
 AttentionView attention_stored(const Attention *attention, const char *name, int64_t split);
 
-/* The parts in HBM that a last kernel combines, of one split: of O; of "stats", the log-sum-exps (one column). */
-AttentionView attention_part_in_hbm(const Attention *attention, const char *tensor, int64_t split);
-
 /* Sets the whole matrix of an input, each number rounded to the configured precision. No other input follows from
  * it. */
 void attention_set_input(Attention *attention, const char *tensor, const double *values);
