@@ -1,14 +1,11 @@
 /* The drawings: tiles in the colours of their state, and the same answer under the pointer as on the screen. Words and
  * pages: test_legible.c. */
-#include "sim/base/random.h"
 #include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
 #include "tests/support/canvas.h"
-#include "viz/request/request.h"
 #include "viz/scene/code_lines.h"
-#include "sim/machine/bank.h"
 
 /* ---- On chip ------------------------------------------------------------------------------------------------- */
 
@@ -60,36 +57,14 @@ TEST(test_scores_stored) {
     Snapshot now;
     stage_snapshot(&stage, ROWS[k].step, &now);
     DrawnTexts *all = draw_pieces(SCENE_WALK, &now, &(SceneView){0}, 1280, 720);
-    bool has_number = false, has_caption = false;
-    for (int n = 0; n < all->n; n++) {
-      has_number |= strcmp(all->items[n].text, ROWS[k].stored) == 0;
-      has_caption |= strcmp(all->items[n].text, ROWS[k].caption) == 0;
-    }
-    if (!has_number || !has_caption) fail_msg("%s, step %d", ROWS[k].algorithm, (int)ROWS[k].step);
+    if (!drawn_text_find(all, ROWS[k].stored) || !drawn_text_find(all, ROWS[k].caption))
+      fail_msg("%s, step %d", ROWS[k].algorithm, (int)ROWS[k].step);
     free(all);
     stage_free(&stage);
   }
 }
 
 /* ---- What lies where ----------------------------------------------------------------------------------------- */
-
-static uint64_t hash_add(uint64_t hash, int64_t value) {
-  return (hash ^ (uint64_t)value) * 0x100000001b3u;
-} /* FNV-1a, a word at a time */
-
-static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int height, int points) {
-  const SceneView view = {0};
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (int y = 4; y < height; y += height / (3 * points))
-    for (int x = 4; x < width; x += width / (5 * points)) {
-      const SceneHit h = hit_at(scene, now, &view, width, height, x, y);
-      const int64_t parts[] = {
-          h.kind,           h.tensor,         h.i, h.j, h.kind == HIT_LINE ? 0 : h.index, (int64_t)h.x, (int64_t)h.y,
-          (int64_t)h.width, (int64_t)h.height};
-      EACH (k, parts) hash = hash_add(hash, parts[k]);
-    }
-  return hash;
-}
 
 /* The geometry of a scene does not depend on the step, and doubles with the size. */
 TEST(test_geometry) {
@@ -99,8 +74,14 @@ TEST(test_geometry) {
   stage_snapshot(&stage, 41, &late);
   const SceneView view = {0};
   for (int scene = 0; scene < SCENE_COUNT; scene++)
-    if (geometry(&early, (SceneKind)scene, 1280, 720, 5) != geometry(&late, (SceneKind)scene, 1280, 720, 5))
-      fail_msg("%s differs from step to step", scene_name((SceneKind)scene));
+    for (int y = 4; y < 720; y += 48)
+      for (int x = 4; x < 1280; x += 51) {
+        const SceneHit a = hit_at((SceneKind)scene, &early, &view, 1280, 720, x, y),
+                       b = hit_at((SceneKind)scene, &late, &view, 1280, 720, x, y);
+        if (a.kind != b.kind || a.tensor != b.tensor || a.i != b.i || a.j != b.j || a.x != b.x || a.y != b.y ||
+            a.width != b.width || a.height != b.height)
+          fail_msg("%s differs from step to step", scene_name((SceneKind)scene));
+      }
   for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
       bool is_on_edge = false; /* whole units may round to either side there */
@@ -258,20 +239,3 @@ TEST(test_names) {
 }
 
 GROUP(NULL, let_go)
-
-/* Any words that lanes ask for: each pass has a word of a bank at most. tests/unit/test_warp.c counts passes. */
-TEST(test_a_pass_has_a_word_of_a_bank) {
-  for (uint64_t n = 0; n < 2000; n++) {
-    const uint32_t bytes = 1u << n % 3;
-    uint64_t address[32];
-    bool taken[32][32] = {{false}};
-    BankWords words;
-    for (uint64_t l = 0; l < 32; l++) address[l] = random_bits(7, n, l + 1) % (64u << n % 6) * bytes;
-    bank_words(address, (uint32_t)random_bits(7, n, 0) | 1, (int)bytes, 32, &words);
-    for (int k = 0; k < words.n; k++) {
-      bool *is_taken = &taken[words.words[k].pass][words.words[k].word % 32];
-      assert_false(*is_taken);
-      *is_taken = true;
-    }
-  }
-}
