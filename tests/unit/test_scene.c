@@ -4,6 +4,7 @@
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "tests/support/snapshot_stage.h"
 #include "tests/support/canvas.h"
 #include "viz/scene/code_lines.h"
 
@@ -156,6 +157,29 @@ static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a
   free(one);
   free(two);
   return same;
+}
+
+/* A word of a bank is a square, beside each other and one below the other. */
+TEST(test_words_of_banks_are_squares) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {390, 844}};
+  const Colour amber = theme_light.tile[TILE_COLOUR_CURRENT];
+  Stage stage = open_line("algorithm=fa2 N=64 d=64");
+  Snapshot now;
+  stage_snapshot(&stage, 1, &now);
+  EACH (k, SIZES) {
+    const int width = SIZES[k][0], height = SIZES[k][1];
+    cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, width, height);
+    scene_draw(SCENE_BANK, &now, &(SceneView){.memo = NULL}, cr, width, height, &theme_light);
+    cairo_surface_flush(cairo_get_target(cr));
+    const uint32_t *pixels = (const uint32_t *)(void *)cairo_image_surface_get_data(cairo_get_target(cr));
+    int at = 0, wide = 0, high = 0;
+    while ((pixels[at] & 0xffffff) != amber) at++;
+    while ((pixels[at + wide] & 0xffffff) == amber) wide++;
+    while ((pixels[at + high * width] & 0xffffff) == amber) high++;
+    assert_true(wide >= 4 && abs(wide - high) <= 1);
+    cairo_destroy(cr);
+  }
+  stage_free(&stage);
 }
 
 /* A tile of scores on chip is amber while the line at work names it, and grey while others are worked on. */

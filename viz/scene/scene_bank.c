@@ -49,8 +49,9 @@ void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, ui
   const Theme *t = pen->theme;
   const Lines all = lines_of(w);
   if (all.n == 0 || pen->hit) return;
-  const double wide = box.width / BANK_COUNT, high = fmin(box.height / all.n, wide),
-               gap = fmin(wide, high) > 6 ? 1.5 : 0.5;
+  enum { LEAST = 6 }; /* pixels: smaller squares are not seen, and words are wider */
+  const double most = box.width / BANK_COUNT, high = fmin(box.height / all.n, most),
+               wide = fmin(most, fmax(high, LEAST)), gap = high > LEAST ? 1.5 : 0.5;
   for (int k = 0; k < all.n; k++)
     for (uint64_t bank = 0; bank < BANK_COUNT; bank++) {
       const double x = round(box.x + wide * (double)bank), y = round(box.y + high * k);
