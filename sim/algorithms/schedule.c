@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "sim/base/text_add.h"
 
 /* What articles call it. */
 static const char *const ALIASES[][2] = {{"naive", "standard"}};
@@ -106,8 +107,7 @@ const char *schedule_moved_title(const Schedule *s, unsigned when, int tensor, c
     char letters[sizeof s->names[n].text];
     if (s->names[n].tensor != tensor || !(moved & name_bit(n))) continue;
     snprintf(letters, sizeof letters, "%.*s", (int)strcspn(s->names[n].text, "_'"), s->names[n].text);
-    if (!strstr(text, letters))
-      snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? between : "", letters);
+    if (!strstr(text, letters)) text_add(text, size, "%s%s", *text ? between : "", letters);
   }
   if (!*text) snprintf(text, size, "%s", s->tensors[tensor].title);
   return text;

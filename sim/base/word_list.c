@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "sim/base/text_add.h"
 
 int word_list_find(const char *const *names, const char *word) {
   for (int k = 0; names[k]; k++)
@@ -10,14 +11,13 @@ int word_list_find(const char *const *names, const char *word) {
 }
 
 const char *word_list_text(const char *const *names, const char *joint, char *text, size_t size) {
-  size_t used = 0;
   *text = '\0';
-  for (int k = 0; names[k] && used < size; k++) {
+  for (int k = 0; names[k]; k++) {
     const char *const before = k == 0 || !joint ? ""
                                : names[k + 1]   ? ","
                                                 : joint,
                       *const space = k == 0 ? "" : " ", *const gap = before[0] && before[0] != ',' ? " " : "";
-    used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", gap, before, space, names[k]);
+    text_add(text, size, "%s%s%s%s", gap, before, space, names[k]);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/l2/kernel_profile.h"
 
@@ -50,8 +51,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
     char listed[64] = "";
     for (int i = 0; i < PROFILE_D_COUNT; i++)
       if (profile->tiles[i][0].block_q)
-        snprintf(listed + strlen(listed), sizeof listed - strlen(listed), "%s%lld", *listed ? ", " : "",
-                 (long long)PROFILE_D[i]);
+        text_add(listed, sizeof listed, "%s%lld", *listed ? ", " : "", (long long)PROFILE_D[i]);
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s has no tile for d = %lld; its description has d = %s, and kernels choose others between them",
                      profile->name, (long long)shape->d, listed);

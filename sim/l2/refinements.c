@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/l2/clock.h"
@@ -43,11 +44,9 @@ Status refinements_parse(const char *text, Refinements *set, Error *error) {
 }
 
 void refinements_text(Refinements set, char *text, size_t size) {
-  size_t at = 0;
   *text = '\0';
   for (int r = 0; r < N_REFINEMENTS; r++)
-    if (refinement_in(set, (Refinement)r) && at < size)
-      at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "," : "", REFINEMENT_NAMES[r]);
+    if (refinement_in(set, (Refinement)r)) text_add(text, size, "%s%s", *text ? "," : "", REFINEMENT_NAMES[r]);
 }
 
 /* Below zero is none, for numbers whose zero is the usual. */

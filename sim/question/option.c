@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/word_list.h"
@@ -356,15 +357,14 @@ static bool value_of(const Option *o, const void *target, char *text, size_t siz
 }
 
 const char *options_state(const OptionSet *sets, const void *target, char *text, size_t size) {
-  size_t n = 0;
   text[0] = '\0';
   for (int rest = 0; rest < 2; rest++)
     for (OptionRows r = {.set = sets}; option_rows_next(&r, true);) {
       char value[OPTION_VALUE_CHARS_MAX], letter[2] = {r.row->letter};
-      if ((r.row->set_found == NULL) != rest || !r.row->help || r.row->keys || n >= size ||
+      if ((r.row->set_found == NULL) != rest || !r.row->help || r.row->keys ||
           !value_of(r.row, (const char *)target + r.offset, value, sizeof value))
         continue;
-      n += (size_t)snprintf(text + n, size - n, "%s%s=%s", n ? " " : "", *letter ? letter : r.row->name, value);
+      text_add(text, size, "%s%s=%s", *text ? " " : "", *letter ? letter : r.row->name, value);
     }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
+#include "sim/base/text_add.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -136,9 +137,8 @@ Status question_set_algorithm(void *target, const char *value, const QuestionFil
 
 static bool get_algorithm(const void *target, char *text, size_t size) {
   const Question *q = target;
-  size_t n = 0;
-  for (int k = 0; k < q->n_algorithms && n < size; k++)
-    n += (size_t)snprintf(text + n, size - n, "%s%s", k ? "," : "", schedule_word(q->algorithms[k]));
+  *text = '\0';
+  for (int k = 0; k < q->n_algorithms; k++) text_add(text, size, "%s%s", k ? "," : "", schedule_word(q->algorithms[k]));
   return q->n_algorithms > 0;
 }
 
@@ -253,9 +253,8 @@ static Status set_lengths(void *target, const char *value, Error *error) {
 
 static bool get_lengths(const void *target, char *text, size_t size) {
   const ServedPages *p = &((const Question *)target)->pages;
-  size_t n = 0;
-  for (int64_t k = 0; k < p->n && n < size; k++)
-    n += (size_t)snprintf(text + n, size - n, "%s%" PRId64, k ? "+" : "", p->lengths[k]);
+  *text = '\0';
+  for (int64_t k = 0; k < p->n; k++) text_add(text, size, "%s%" PRId64, k ? "+" : "", p->lengths[k]);
   return p->n > 0;
 }
 

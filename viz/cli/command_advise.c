@@ -1,4 +1,5 @@
 /* tilewalk advise: which kernel to take on a GPU, or which tile to write one for (sim/answer/advice.h). */
+#include "sim/base/text_add.h"
 #include "sim/answer/advice.h"
 #include "viz/request/own.h"
 #include "viz/document/figure_lines.h"
@@ -33,18 +34,15 @@ static void reason_of(const Candidate *t, char *text, size_t size) {
   else
     snprintf(text, size, "%s is first: an SM finishes a tile every %s, of which %s take most", name,
              number_seconds((double)t->cost.law.tile_ns * 1e-9).text, timing_term_title(t->cost.binds));
-  const size_t used = strlen(text);
   if (memory)
-    snprintf(text + used, size - used, "; HBM's bytes alone take %s.",
-             number_seconds(timing->run.part_s[TIME_HBM]).text);
+    text_add(text, size, "; HBM's bytes alone take %s.", number_seconds(timing->run.part_s[TIME_HBM]).text);
   else if (t->run.has_launch && l->n_waves > 1)
-    snprintf(text + used, size - used, ", and the last of %" PRId64 " waves is %s full.", l->n_waves,
+    text_add(text, size, ", and the last of %" PRId64 " waves is %s full.", l->n_waves,
              number_percent(l->tail_fill).text);
   else if (l->occupancy.ctas_per_sm > 0)
-    snprintf(text + used, size - used, ", and one wave of CTAs fills %s of the slots.",
-             number_percent(l->tail_fill).text);
+    text_add(text, size, ", and one wave of CTAs fills %s of the slots.", number_percent(l->tail_fill).text);
   else
-    snprintf(text + used, size - used, "; the bottleneck: %s.", timing_term_title(timing_term(&timing->run)));
+    text_add(text, size, "; the bottleneck: %s.", timing_term_title(timing_term(&timing->run)));
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
@@ -56,7 +54,7 @@ static const char COLUMNS[] =
 static void add_row(const FigureTable *t, const Candidate *tried, bool names_kind) {
   char name[128];
   advice_name(tried, name, sizeof name);
-  if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
+  if (names_kind) text_add(name, sizeof name, " (%s)", time_kind_name(tried->kind));
   table_text(t->table, ROLE_ACCENT, name);
   Simulation run = tried->run; /* with the launch and the time of such a kernel */
   run.launch = tried->launch;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/lib/cpu_check.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
@@ -65,7 +66,7 @@ typedef struct {
 static void note_reading(Crosscheck *c, const CounterTable *table) {
   char names[200] = "";
   for (int i = 0; i < table->n_ignored && i < 4; i++)
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", table->ignored[i]);
+    text_add(names, sizeof names, "%s%s", i ? ", " : "", table->ignored[i]);
   if (table->n_ignored)
     crosscheck_note(c, "Columns that are not used: %d%s (%s%s).", table->n_ignored,
                     table->ignored_more ? " and more" : "", names, table->n_ignored > 4 ? ", ..." : "");

@@ -8,6 +8,7 @@
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_export.h"
 #include "lessons/engine/lesson_progress.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/command.h"
@@ -166,12 +167,11 @@ static Status write_template(const char *name, Io *io, Error *error) {
 /* The keys of an order, from the first on; of anything else what the learner is shown. */
 static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *text, size_t size) {
   const LessonAsk *ask = &lesson->asks[q->ask];
-  size_t used = (size_t)snprintf(text, size, "%s", ask->kind == LESSON_ORDER ? "" : q->answer);
+  snprintf(text, size, "%s", ask->kind == LESSON_ORDER ? "" : q->answer);
   int order[ANSWER_CHOICES_MAX];
   if (ask->kind == LESSON_ORDER) lesson_order(q, order);
-  for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER && used < size; n++)
-    used +=
-        (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", ask->choice[q->written[order[n]]].key.text);
+  for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER; n++)
+    text_add(text, size, "%s%s", n ? ", " : "", ask->choice[q->written[order[n]]].key.text);
 }
 
 /* What is right for a learner with this seed. */

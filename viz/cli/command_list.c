@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
@@ -96,7 +97,7 @@ static Number shown(const KeyfileField *f, double value) {
   case KEYFILE_BYTES_PER_CLOCK:
   case KEYFILE_OPS_PER_CLOCK:
     number = number_exact_double(value);
-    snprintf(number.text + strlen(number.text), sizeof number.text - strlen(number.text), " %s", unit);
+    text_add(number.text, sizeof number.text, " %s", unit);
     return number;
   default: return number_si(value, unit);
   }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "lessons/engine/class_key.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
@@ -148,10 +149,8 @@ static Status add_question(Practice *p, Table *t, int k, Error *error) {
   Status status = open_question(p, k, s, &lesson, &seed, error);
   if (!status) status = lesson_run_start(&run, &lesson, &LESSON_LIMITS, seed, error);
   if (!status) status = lesson_run_question(&run, 0, q, error);
-  for (int c = 0; c < q->n_choices && !status; c++) {
-    const size_t used = strlen(q->prompt);
-    snprintf(q->prompt + used, sizeof q->prompt - used, " %c) %s", 'a' + c, q->choice[c]);
-  }
+  for (int c = 0; c < q->n_choices && !status; c++)
+    text_add(q->prompt, sizeof q->prompt, " %c) %s", 'a' + c, q->choice[c]);
   if (!status) {
     const LessonAsk *ask = &lesson.asks[0];
     put_cells(t, "snssss", lesson.name, k + 1, s->name, q->prompt, ask->kind == LESSON_NUMBER ? ask->unit.name : "",

@@ -4,6 +4,7 @@
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/precision.h"
 #include "sim/numbers/quantised.h"
+#include "sim/base/text_add.h"
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
 #include "viz/cli/command.h"
@@ -131,8 +132,7 @@ static void cell_vector(Table *t, const double *values, int64_t n, bool plain) {
   for (int64_t k = 0; k < n && k < 16; k++) {
     char number[32];
     snprintf(number, sizeof number, "%g", values[k]);
-    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", k ? ", " : "",
-             plain ? number : shown(values[k]).text);
+    text_add(text, sizeof text, "%s%s", k ? ", " : "", plain ? number : shown(values[k]).text);
   }
   table_format(t, ROLE_PLAIN, "%s%s", text, n > 16 ? ", ..." : "");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/base/text_add.h"
 #include "kernels/counters/ncu.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
@@ -71,8 +72,7 @@ static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *err
   const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   if (!*o->output.output) return STATUS_OK;
   for (int k = 0; k < n_compared; k++)
-    if (compared[k] != shipped_unfused())
-      snprintf(tiled + strlen(tiled), sizeof tiled - strlen(tiled), "%s%s", *tiled ? "," : "", compared[k]->name);
+    if (compared[k] != shipped_unfused()) text_add(tiled, sizeof tiled, "%s%s", *tiled ? "," : "", compared[k]->name);
   document_gap(d);
   document_line(d, ROLE_PLAIN, "Pictures:");
   if (make_folder(o->output.output, error)) return error->status;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "sim/base/text_add.h"
 
 /* ---- Scale ----------------------------------------------------------------------------------------------------- */
 
@@ -231,10 +232,10 @@ enum { FIRST_NOTES = 3 }; /* on the first screen so many runs have one each */
 
 /* The text with figures for {PATH}. */
 static void fill_in(const Simulation *run, const char *from, char text[640]) {
-  size_t used = 0;
-  for (const char *open; *from && used < 639;) {
+  *text = '\0';
+  for (const char *open; *from;) {
     open = strchr(from, '{');
-    used += (size_t)snprintf(text + used, 640 - used, "%.*s", open ? (int)(open - from) : (int)strlen(from), from);
+    text_add(text, 640, "%.*s", open ? (int)(open - from) : (int)strlen(from), from);
     if (!open) return;
     const char *close = strchr(open, '}');
     char path[64];
@@ -242,8 +243,7 @@ static void fill_in(const Simulation *run, const char *from, char text[640]) {
     const FigureRow *row = figure_row(path);
     const Figure f = figure_of(run, row, 0);
     const FigureValue value = figure_as_value(row, &f);
-    if (used < 639)
-      used += (size_t)snprintf(text + used, 640 - used, "%s", f.is == IS_TEXT ? f.text : figure_shown(&value).text);
+    text_add(text, 640, "%s", f.is == IS_TEXT ? f.text : figure_shown(&value).text);
     from = close + 1;
   }
 }

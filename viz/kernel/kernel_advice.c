@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/base/text_add.h"
 #include "viz/text/number.h"
 
 enum { LANES = 32, ARRAYS = 16, ROWS = 4, PADS = 5, UNITS = 3, LAYOUTS = ROWS * PADS + UNITS, BANKS_BYTES = 128 };
@@ -79,20 +80,18 @@ static void say(const Advice *a, const Array *array, char text[KERNEL_ADVICE_BYT
   const Layout padded = layout_of(pad < 0 ? 0 : pad), swizzled = layout_of(swizzle < 0 ? 0 : swizzle);
   char name[64];
   kernel_line_name(a->launch, a->line, name, sizeof name);
-  int n =
-      snprintf(text, KERNEL_ADVICE_BYTES,
-               "Line %s: its array's %s requests of a block take %s passes over the banks where %s would do; ", name,
-               number_count(array->requests).text, number_count(array->passes).text, number_count(array->least).text);
+  snprintf(text, KERNEL_ADVICE_BYTES,
+           "Line %s: its array's %s requests of a block take %s passes over the banks where %s would do; ", name,
+           number_count(array->requests).text, number_count(array->passes).text, number_count(array->least).text);
   if (pad >= 0)
-    n += snprintf(text + n, KERNEL_ADVICE_BYTES - (size_t)n, "%d bytes more after each %d: %s passes, +%s B%s",
-                  (int)padded.pad, (int)padded.row, number_count(array->by_layout[pad]).text,
-                  number_count((uint64_t)(array->bytes / padded.row * padded.pad)).text, swizzle >= 0 ? "; " : ".");
+    text_add(text, KERNEL_ADVICE_BYTES, "%d bytes more after each %d: %s passes, +%s B%s", (int)padded.pad,
+             (int)padded.row, number_count(array->by_layout[pad]).text,
+             number_count((uint64_t)(array->bytes / padded.row * padded.pad)).text, swizzle >= 0 ? "; " : ".");
   if (swizzle >= 0)
-    snprintf(text + n, KERNEL_ADVICE_BYTES - (size_t)n,
-             "units of %d bytes XORed by the number of their 128 bytes: %s passes.", (int)swizzled.unit,
-             number_count(array->by_layout[swizzle]).text);
+    text_add(text, KERNEL_ADVICE_BYTES, "units of %d bytes XORed by the number of their 128 bytes: %s passes.",
+             (int)swizzled.unit, number_count(array->by_layout[swizzle]).text);
   else if (pad < 0)
-    snprintf(text + n, KERNEL_ADVICE_BYTES - (size_t)n, "no pad or swizzle of its rows helps.");
+    text_add(text, KERNEL_ADVICE_BYTES, "no pad or swizzle of its rows helps.");
 }
 
 /* The first block once more, in buffers of its own. */

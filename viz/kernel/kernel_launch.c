@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
@@ -91,47 +92,42 @@ static void name_entry(const KernelLaunch *l, int e, char *to, size_t size) {
   const char *at = strstr(mangled, plain) + strlen(plain);
   if (same < 2 || !l->by_clang || *at != 'I') return;
   char arguments[100] = "", argument[40];
-  size_t n = 0;
-  for (at++; *at != 'E'; n = strlen(arguments)) {
+  for (at++; *at != 'E';) {
     at = take_argument(at, argument, sizeof argument);
-    if (!at || n + sizeof argument + 2 > sizeof arguments) return;
-    snprintf(arguments + n, sizeof arguments - n, "%s%s", n ? ", " : "", argument);
+    if (!at || strlen(arguments) + sizeof argument + 2 > sizeof arguments) return;
+    text_add(arguments, sizeof arguments, "%s%s", *arguments ? ", " : "", argument);
   }
   if (snprintf(to, size, "'%s<%s>'", plain, arguments) >= (int)size) snprintf(to, size, "%s", mangled);
 }
 
 /* "saxpy, histogram, ..." */
 static void list_entries(const KernelLaunch *l, char *to, size_t size) {
-  size_t n = 0;
   to[0] = '\0';
   for (int e = 0; e < ptx_n_entries(l->module); e++) {
     char plain[160];
     name_entry(l, e, plain, sizeof plain);
-    if (n + strlen(plain) + 8 > size) {
-      snprintf(to + n, size - n, ", ...");
-      return;
-    }
-    n += (size_t)snprintf(to + n, size - n, "%s%s", e ? ", " : "", plain);
+    const bool fits = strlen(to) + strlen(plain) + 8 <= size;
+    text_add(to, size, "%s%s", e ? ", " : "", fits ? plain : "...");
+    if (!fits) return;
   }
 }
 
 /* "; twice takes float *x, int n", of each entry while there is room. */
 static void list_needs(const KernelLaunch *l, char *to, size_t size) {
-  size_t n = 0;
   Signature s;
   to[0] = '\0';
   for (int e = 0; l->source && e < ptx_n_entries(l->module); e++) {
     char plain[160], text[200];
     signature_plain_name(ptx_entry_name(l->module, e), plain, sizeof plain);
     if (!signature_find(l->source, l->source_length, plain, &s) || !s.n) continue;
-    size_t used = (size_t)snprintf(text, sizeof text, "; %.60s takes ", plain);
-    for (int k = 0; k < s.n && used < sizeof text; k++) {
+    snprintf(text, sizeof text, "; %.60s takes ", plain);
+    for (int k = 0; k < s.n; k++) {
       const SignatureParameter *p = &s.parameters[k];
       const char *blank = p->type[0] && p->type[strlen(p->type) - 1] == '*' ? "" : " ";
-      used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", k ? ", " : "", p->type, blank, p->name);
+      text_add(text, sizeof text, "%s%s%s%s", k ? ", " : "", p->type, blank, p->name);
     }
-    if (n + used >= size) return;
-    n += (size_t)snprintf(to + n, size - n, "%s", text);
+    if (strlen(to) + strlen(text) >= size) return;
+    text_add(to, size, "%s", text);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "sim/base/splitmix.h"
 #include "viz/kernel/kernel_launch.h"
@@ -25,15 +26,14 @@ static int parameter_by_name(const KernelLaunch *l, const char *name, size_t n) 
 
 /* "int n, float a, const float *x": what a kernel takes, for a message. */
 static void list_parameters(const KernelLaunch *l, int n, char *to, size_t size) {
-  size_t used = 0;
   to[0] = '\0';
-  for (int p = 0; p < n && used + 60 < size; p++) {
+  for (int p = 0; p < n && strlen(to) + 60 < size; p++) {
     if (l->signature.n == n) {
       const SignatureParameter *s = &l->signature.parameters[p];
-      used += (size_t)snprintf(to + used, size - used, "%s%.30s %.24s", p ? ", " : "", s->type, s->name);
+      text_add(to, size, "%s%.30s %.24s", p ? ", " : "", s->type, s->name);
     } else {
       const PtxParameter q = ptx_parameter(l->module, l->entry, p);
-      used += (size_t)snprintf(to + used, size - used, "%s%d bytes", p ? ", " : "", q.size_bytes);
+      text_add(to, size, "%s%d bytes", p ? ", " : "", q.size_bytes);
     }
   }
 }
@@ -106,15 +106,12 @@ static const char *argument_text(const KernelLaunch *l, int a, const char *given
 static Status all_given(const KernelLaunch *l, int n, const char *const texts[], Error *error) {
   char list[200] = "", spec[KERNEL_ARGUMENT_BYTES];
   int missing = 0;
-  size_t used = 0;
   for (int a = 0; a < n; a++) {
     if (argument_text(l, a, texts[a], spec)) continue;
     const bool named = l->signature.n > a;
-    if (used + 50 < sizeof list && named)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", missing ? ", " : "",
-                               l->signature.parameters[a].name);
-    if (used + 20 < sizeof list && !named)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%snumber %d", missing ? ", " : "", a);
+    if (strlen(list) + 50 < sizeof list && named)
+      text_add(list, sizeof list, "%s%.40s", missing ? ", " : "", l->signature.parameters[a].name);
+    if (strlen(list) + 20 < sizeof list && !named) text_add(list, sizeof list, "%snumber %d", missing ? ", " : "", a);
     missing++;
   }
   if (!missing) return STATUS_OK;

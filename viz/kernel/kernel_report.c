@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/kernel/kernel_lines.h"
 
 enum { SECTOR_BYTES = 32, PAIR_BYTES = 64, FEW_REGISTERS = 16 };
@@ -88,7 +89,7 @@ void kernel_report_verdict(const KernelReport *r, const KernelLine *lines, int n
   const OutputVerdict *v = &r->verdict;
   const PtxFault *fault = r->result.faults;
   uint64_t all = 0, most = 0;
-  int worst = 0, used = 0;
+  int worst = 0;
   for (int k = 0; k < n; k++) {
     const uint64_t sectors = lines[k].load.sectors + lines[k].store.sectors + lines[k].reduce.sectors;
     all += sectors;
@@ -100,19 +101,18 @@ void kernel_report_verdict(const KernelReport *r, const KernelLine *lines, int n
              fault->message, (unsigned long long)fault->count);
     return;
   }
-  if (r->launch->launch.faults) used = snprintf(text, KERNEL_VERDICT_BYTES, "No fault in this run. ");
+  if (r->launch->launch.faults) text_add(text, KERNEL_VERDICT_BYTES, "No fault in this run. ");
   if (r->is_judged && v->wrong >= 0) {
-    snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used,
+    text_add(text, KERNEL_VERDICT_BYTES,
              "It is not attention: %lld of %lld elements of O are wrong; the first was last written by %s.",
              (long long)v->n_wrong, (long long)v->n, r->wrong_by);
     return;
   }
-  if (r->is_judged) used += snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used, "It is attention. ");
+  if (r->is_judged) text_add(text, KERNEL_VERDICT_BYTES, "It is attention. ");
   if (!most) return;
   char name[64];
   kernel_line_name(r->launch, &lines[worst], name, sizeof name);
-  snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used, "Line %s moves %.0f %% of the bytes.", name,
-           100 * (double)most / (double)all);
+  text_add(text, KERNEL_VERDICT_BYTES, "Line %s moves %.0f %% of the bytes.", name, 100 * (double)most / (double)all);
 }
 
 /* ---- figures ---- */

@@ -1,3 +1,4 @@
+#include "sim/base/text_add.h"
 #include "sim/algorithms/shipped.h"
 #include "viz/player/player.h"
 
@@ -122,12 +123,11 @@ static void drop_what_it_ignores(Request *r, const Schedule *schedule) {
 bool parameter_set(Player *p, Parameter which, const char *text) {
   char line[2 * PLAYER_ENTRY_BYTES];
   if (which == PARAMETER_PRESET) return set_preset(p, text);
-  size_t n = (size_t)snprintf(line, sizeof line, "%s=", KEYS[which]);
+  snprintf(line, sizeof line, "%s=", KEYS[which]);
   Request r = p->request;
-  for (; *text && n < PLAYER_ENTRY_BYTES; text++) {
-    const bool is_gqa = which == PARAMETER_HEADS && *text == '/'; /* 32/8 */
-    if (*text != ' ')
-      n += (size_t)snprintf(line + n, sizeof line - n, is_gqa ? " kv-heads=" : "%c", *text); /* 96 KiB */
+  for (; *text && strlen(line) < PLAYER_ENTRY_BYTES; text++) {
+    const bool is_gqa = which == PARAMETER_HEADS && *text == '/';                       /* 32/8 */
+    if (*text != ' ') text_add(line, sizeof line, is_gqa ? " kv-heads=" : "%c", *text); /* 96 KiB */
   }
   if (which == PARAMETER_GPU || which == PARAMETER_SRAM) r.sram_bytes = 0;           /* a GPU brings its own */
   if (strcmp(line, "sram=machine") == 0 || strcmp(line, "sram=") == 0) *line = '\0'; /* the default */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/counters/launches.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 
 bool kernel_is_counters(const char *text, size_t length) {
@@ -33,7 +34,7 @@ static void write_lines(const LaunchRun *run, char *to, size_t size) {
   const CounterRow *row = &run->sum;
   const LaunchFacts *f = &run->facts;
   const int64_t threads = row->block[0] * row->block[1] * row->block[2];
-#define PUT(...) snprintf(to + strlen(to), size - strlen(to), __VA_ARGS__)
+#define PUT(...) text_add(to, size, __VA_ARGS__)
   PUT("tile = %" PRId64 " x %" PRId64 "\n", f->block_q, f->block_k);
   if (threads) PUT("threads = %" PRId64 "\n", threads);
   if (row->registers) PUT("registers = %" PRId64 "\n", row->registers);

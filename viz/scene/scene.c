@@ -2,10 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
@@ -59,7 +59,7 @@ const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo
   if (size > 0 && s->narrate) {
     Narration said;
     s->narrate(now, memo, &said);
-    snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);
+    text_add(text, size, "%s %s\n", said.what, said.why);
   }
   return text;
 }
@@ -159,15 +159,6 @@ static int64_t last_of(int64_t block, int64_t size, int64_t n) {
   return (block + 1) * size < n ? (block + 1) * size - 1 : n - 1;
 }
 
-static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void put(char *text, size_t size, const char *format, ...) {
-  const size_t used = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + used, size - used, format, arguments);
-  va_end(arguments);
-}
-
 static bool is_stored(const Snapshot *now, int tensor) {
   return tensor < TENSORS_MAX && now->whole.read[tensor] + now->whole.write[tensor] > 0;
 }
@@ -187,22 +178,22 @@ static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, s
       holds = tile.progress == TILE_WAITING && tile.laps > 0 && snapshot_keeps_scores(now);
   int tiles[VALUES_MAX];
   const int n_tiles = snapshot_values(now, is_by_tiles, tiles);
-  put(text, size, "%s[%" PRId64 ",%" PRId64 "]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i, hit->j,
-      tile_kind_name(tile.kind), skipped ? "" : ", ",
-      skipped ? ""
-      : holds ? "holds data"
-              : PROGRESS[tile.progress]);
-  put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
-      number_bytes(bytes).text);
-  if (n_tiles && !is_stored(now, tiles[0])) put(text, size, ", never in HBM");
+  text_add(text, size, "%s[%" PRId64 ",%" PRId64 "]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i,
+           hit->j, tile_kind_name(tile.kind), skipped ? "" : ", ",
+           skipped ? ""
+           : holds ? "holds data"
+                   : PROGRESS[tile.progress]);
+  text_add(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
+           number_bytes(bytes).text);
+  if (n_tiles && !is_stored(now, tiles[0])) text_add(text, size, ", never in HBM");
 }
 
 /* A whole matrix. */
 static void matrix_tooltip(const Snapshot *now, int tensor, char *text, size_t size) {
-  put(text, size, "%s: %s", name_of(now, tensor), number_bytes(snapshot_tensor_bytes(now, tensor)).text);
+  text_add(text, size, "%s: %s", name_of(now, tensor), number_bytes(snapshot_tensor_bytes(now, tensor)).text);
   if (tensor >= TENSORS_MAX) return;
-  put(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
-  put(text, size, ", %s written", number_bytes(now->traffic.write[tensor]).text);
+  text_add(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
+  text_add(text, size, ", %s written", number_bytes(now->traffic.write[tensor]).text);
 }
 
 /* A block in HBM: where it begins. */
@@ -216,25 +207,26 @@ static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text,
   }
   const int64_t first = block * B, last = last_of(block, B, N);
   const Wide row = snapshot_tensor_bytes(now, hit->tensor) / wide(N);
-  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", name_of(now, hit->tensor), block, first, last,
-      number_bytes(wide(last - first + 1) * row).text);
-  put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, name_of(now, hit->tensor));
+  text_add(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", name_of(now, hit->tensor), block, first,
+           last, number_bytes(wide(last - first + 1) * row).text);
+  text_add(text, size, ": byte %s of %s", number_count(wide(first) * row).text, name_of(now, hit->tensor));
 }
 
 /* What a place on chip holds, and where it comes from or goes to. */
 static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *text, size_t size) {
   const int tensor = slot->tensor;
   if (!slot->is_filled) {
-    put(text, size, "%s: empty\n%s set aside", name_of(now, tensor), number_bytes(slot->slot_bytes).text);
+    text_add(text, size, "%s: empty\n%s set aside", name_of(now, tensor), number_bytes(slot->slot_bytes).text);
     return;
   }
-  put(text, size, "%s on chip: ", name_of(now, tensor));
-  if (slot->row1 > slot->row0) put(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
+  text_add(text, size, "%s on chip: ", name_of(now, tensor));
+  if (slot->row1 > slot->row0) text_add(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
   if (slot->col1 > slot->col0)
-    put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
-  put(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
-  put(text, size, "%s set aside%s", number_bytes(slot->slot_bytes).text,
-      is_stored(now, tensor) ? "" : "\nin HBM: never");
+    text_add(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0,
+             slot->col1 - 1);
+  text_add(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
+  text_add(text, size, "%s set aside%s", number_bytes(slot->slot_bytes).text,
+           is_stored(now, tensor) ? "" : "\nin HBM: never");
 }
 
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
@@ -247,10 +239,10 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
   case HIT_SLOT: slot_tooltip(now, slot, text, size); break;
   case HIT_RUN:
     if (hit->index < 0 || hit->index >= now->n_runs) break;
-    put(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
-        number_bytes(now->runs[hit->index].moved_bytes).text);
-    put(text, size, "%s", number_bytes(now->runs[hit->index].total_bytes).text);
-    if (now->race_heads > 1) put(text, size, " for %" PRId64 " heads", now->race_heads);
+    text_add(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
+             number_bytes(now->runs[hit->index].moved_bytes).text);
+    text_add(text, size, "%s", number_bytes(now->runs[hit->index].total_bytes).text);
+    if (now->race_heads > 1) text_add(text, size, " for %" PRId64 " heads", now->race_heads);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
   default: break;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/score_table.h"
 #include "viz/text/number.h"
@@ -43,15 +44,13 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   bool is_over = true;
   memset(said, 0, sizeof *said);
   for (int k = 0; k < now->n_runs; k++) is_over = is_over && now->runs[k].is_finished;
-  size_t used = 0;
-  if (!is_over)
-    used = (size_t)snprintf(said->what, sizeof said->what, "After %.40s each: ", number_bytes((Wide)now->clock).text);
-  for (int k = 0; k < now->n_runs && used < sizeof said->what; k++) {
+  if (!is_over) snprintf(said->what, sizeof said->what, "After %.40s each: ", number_bytes((Wide)now->clock).text);
+  for (int k = 0; k < now->n_runs; k++) {
     const SnapshotRun *run = &now->runs[k];
     const Number amount =
         is_over ? number_bytes(run->total_bytes) : number_percent(part_of(run->moved_bytes, run->total_bytes));
-    used += (size_t)snprintf(said->what + used, sizeof said->what - used, "%.24s %s %.24s%s", run->schedule->name,
-                             is_over ? "carried" : "is at", amount.text, k + 1 < now->n_runs ? ", " : ".");
+    text_add(said->what, sizeof said->what, "%.24s %s %.24s%s", run->schedule->name, is_over ? "carried" : "is at",
+             amount.text, k + 1 < now->n_runs ? ", " : ".");
   }
   if (!are_alike(now))
     snprintf(said->why, sizeof said->why, "Their outputs differ, so their bytes have no ratio.");
@@ -80,8 +79,8 @@ static void list_tensors(const Pile *p, const Wide bytes[TENSORS_MAX], Wide all,
   *text = '\0';
   for (int t = 0; t < p->schedule->n_tensors; t++)
     if (bytes[t] > 0 && 10 * bytes[t] >= all && strlen(text) + 24 < LEGEND)
-      snprintf(text + strlen(text), LEGEND - strlen(text), "%s%s", *text ? ", " : "", p->schedule->tensors[t].title);
-  if (*text) snprintf(text + strlen(text), LEGEND - strlen(text), "%s", end);
+      text_add(text, LEGEND, "%s%s", *text ? ", " : "", p->schedule->tensors[t].title);
+  if (*text) text_add(text, LEGEND, "%s", end);
 }
 
 /* Scores of one table, of one walk and as bytes. */

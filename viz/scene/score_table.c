@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/ascii.h"
 
 double pen_words_width(const Pen *pen, double size, bool bold, const char *text) {
@@ -27,8 +28,7 @@ static void table_names(ScoreTable *table, const Schedule *s) {
     const uint8_t blocks = sides_blocks(of->rows, of->cols);
     if (!of->is_moved || of->is_stats || of->role == TENSOR_BETWEEN || (blocks != IN_I && blocks != IN_J)) continue;
     char *to = (of->role == TENSOR_INPUT ? table->in : table->out)[blocks == IN_J ? TABLE_KEYS : TABLE_ROWS];
-    if (strlen(to) + strlen(of->title) + 3 < TABLE_NAME)
-      snprintf(to + strlen(to), TABLE_NAME - strlen(to), "%s%s", *to ? ", " : "", of->title);
+    if (strlen(to) + strlen(of->title) + 3 < TABLE_NAME) text_add(to, TABLE_NAME, "%s%s", *to ? ", " : "", of->title);
   }
 }
 

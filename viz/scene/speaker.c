@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -55,7 +56,7 @@ static void draw_clock(const Pen *pen, const SpeakerPage *page, Box box) {
     y += 1.6 * body;
   }
   snprintf(words, sizeof words, "step %s of ", number_count(page->now->step).text);
-  snprintf(words + strlen(words), sizeof words - strlen(words), "%s", number_count(page->now->n_steps).text);
+  text_add(words, sizeof words, "%s", number_count(page->now->n_steps).text);
   pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_START, box.x, y, box.width, words);
   const Box bar = box_at(box.x, y + 0.6 * body, box.width, 6 * pen->unit);
   pen_meter(pen, bar, part_of(page->now->step, page->now->n_steps), t->tile[TILE_COLOUR_DONE]);

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
+
 enum { SIGNIFICANT = 4, WIDE_DIGITS = 40, SMALL = 3, PREFIXES = 9 };
 static const char *const SI[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"}; /* SMALL below one */
 
 /* Appends `tail` to the text; what does not fit is cut. */
-static void append(Number *number, const char *tail) {
-  size_t used = strlen(number->text);
-  snprintf(number->text + used, sizeof number->text - used, "%s", tail);
-}
+static void add(Number *number, const char *tail) { text_add(number->text, sizeof number->text, "%s", tail); }
 
 Number number_text(const char *format, ...) {
   Number number;
@@ -136,13 +135,13 @@ static Number decimal_text(const Decimal *decimal, bool negative) {
   int whole = decimal->point > 0 ? decimal->point : 1;
   for (int i = 0; i < whole; i++) {
     char digit[2] = {decimal->point > 0 && i < n ? decimal->digits[i] : '0', '\0'};
-    if (i > 0 && (whole - i) % 3 == 0) append(&number, ",");
-    append(&number, digit);
+    if (i > 0 && (whole - i) % 3 == 0) add(&number, ",");
+    add(&number, digit);
   }
   if (n <= decimal->point) return number;
-  append(&number, ".");
-  for (int i = decimal->point; i < 0; i++) append(&number, "0");
-  append(&number, decimal->digits + (decimal->point > 0 ? decimal->point : 0));
+  add(&number, ".");
+  for (int i = decimal->point; i < 0; i++) add(&number, "0");
+  add(&number, decimal->digits + (decimal->point > 0 ? decimal->point : 0));
   return number;
 }
 

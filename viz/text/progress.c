@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, fileno */
 #include "viz/text/progress.h"
 
+#include "sim/base/text_add.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
@@ -45,10 +46,10 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
   const double part = total ? (double)done / (double)total : 0;
   char line[512];
   progress->drawn_s = now_s;
-  const int n = snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
+  snprintf(line, sizeof line, "%s  %s", progress->what, number_count(done).text);
   if (part > 0)
-    snprintf(line + n, sizeof line - (size_t)n, " of %s  %s  %.0f s left", number_count(total).text,
-             number_percent(part).text, (now_s - progress->started_s) * (1 - part) / part);
+    text_add(line, sizeof line, " of %s  %s  %.0f s left", number_count(total).text, number_percent(part).text,
+             (now_s - progress->started_s) * (1 - part) / part);
   draw(progress, line);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
@@ -16,11 +17,9 @@ typedef struct {
 } Link;
 
 static const char *line_of(Link *link) {
-  size_t n = 0;
   *link->line = '\0';
   for (int k = 0; k < link->n; k++)
-    if (link->kept[k])
-      n += (size_t)snprintf(link->line + n, sizeof link->line - n, "%s%s", n ? " " : "", link->parts[k]);
+    if (link->kept[k]) text_add(link->line, sizeof link->line, "%s%s", *link->line ? " " : "", link->parts[k]);
   return link->line;
 }
 
@@ -39,9 +38,8 @@ static bool is_possible(const char *line, Error *error) {
 }
 
 static void leave_out(Link *link, int part, const Error *why) {
-  const size_t n = strlen(link->said);
   link->kept[part] = false;
-  snprintf(link->said + n, sizeof link->said - n, "%s%.60s is left out: %.160s", n ? "; " : "", link->parts[part],
+  text_add(link->said, sizeof link->said, "%s%.60s is left out: %.160s", *link->said ? "; " : "", link->parts[part],
            why->message);
 }
 
@@ -65,8 +63,7 @@ static bool is_read(const char *line, Error *error) {
 
 /* A step too far is the last. */
 static void to_the_end(Link *link, int part) {
-  const size_t n = strlen(link->said);
-  snprintf(link->said + n, sizeof link->said - n, "%s%.60s is past the end, step %" PRIu64, n ? "; " : "",
+  text_add(link->said, sizeof link->said, "%s%.60s is past the end, step %" PRIu64, *link->said ? "; " : "",
            link->parts[part], n_steps);
   snprintf(link->last, sizeof link->last, "step=%" PRIu64, n_steps);
   link->parts[part] = link->last;

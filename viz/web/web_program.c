@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
@@ -78,13 +79,12 @@ EXPORT const char *web_program_names(void) {
  * "prose title": what follows on its line is none. */
 EXPORT const char *web_words(void) {
   static char words[2048];
-  size_t n = 0;
   words[0] = '\0';
   for (int k = 0; k < N_LANGUAGE_WORDS; k++) {
     const LanguageWord *w = &LANGUAGE_WORDS[k];
     const bool is_line = w->places & ~(unsigned)(WORDS_VALUE | WORDS_FORMULA | WORDS_SIDE);
     const char *kind = w->places & WORDS_PROSE ? "prose" : w->places & WORDS_SIDE ? "side" : is_line ? "line" : "value";
-    n += (size_t)snprintf(words + n, sizeof words - n, "%s %s\n", kind, w->text);
+    text_add(words, sizeof words, "%s %s\n", kind, w->text);
   }
   return words;
 }

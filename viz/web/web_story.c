@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/request/assets.h"
 #include "viz/story/story_file.h"
@@ -34,8 +35,7 @@ typedef struct {
 
 static void add(void *data, const char *name, const char *title) {
   List *list = data;
-  const size_t used = strlen(list->text);
-  snprintf(list->text + used, sizeof list->text - used, "%s\t%s\n", name, title);
+  text_add(list->text, sizeof list->text, "%s\t%s\n", name, title);
 }
 
 /* A name and a title, one a line. */

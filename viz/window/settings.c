@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/record.h"
+#include "sim/base/text_add.h"
 #include "sim/base/keyfile.h"
 
 /* ---- The form -------------------------------------------------------------------------------------------- */
@@ -57,16 +58,15 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
 }
 
 void settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
-  size_t n = (size_t)snprintf(text, SETTINGS_TEXT_BYTES,
-                              "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = 1\n"
-                              "speed = %d\n",
-                              s->events_per_s > 0 ? s->events_per_s : 5);
+  snprintf(text, SETTINGS_TEXT_BYTES,
+           "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = 1\n"
+           "speed = %d\n",
+           s->events_per_s > 0 ? s->events_per_s : 5);
   const Written written = {.s = *s};
   for (int k = 0; k < N_FIELDS; k++)
     if (FIELDS[k].kind == KEYFILE_WORD)
-      n += (size_t)snprintf(text + n, SETTINGS_TEXT_BYTES - n, "%s = %s\n", FIELDS[k].name,
-                            keyfile_text(&FIELDS[k], &written));
-  if (s->width) snprintf(text + n, SETTINGS_TEXT_BYTES - n, "size = %dx%d\n", s->width, s->height);
+      text_add(text, SETTINGS_TEXT_BYTES, "%s = %s\n", FIELDS[k].name, keyfile_text(&FIELDS[k], &written));
+  if (s->width) text_add(text, SETTINGS_TEXT_BYTES, "size = %dx%d\n", s->width, s->height);
 }
 
 /* ---- The user's file ------------------------------------------------------------------------------------- */

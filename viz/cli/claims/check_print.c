@@ -1,6 +1,7 @@
 /* The report of `tilewalk lesson claims`: for people, as CSV and as JSON. */
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/print.h"
@@ -62,8 +63,7 @@ static void add_counts(Document *d, const Claims *claims, const bool *chosen) {
     for (const ClaimEntry *e = claims->entries; e < claims->entries + claims->n_entries; e++)
       if (chosen[e - claims->entries] && e->is_computed && e->is_question == questions) n[e->verdict]++, total++;
     for (int v = 0; v < VERDICT_COUNT; v++)
-      if (n[v])
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s%d %s", *line ? ", " : "", n[v], LOOK[v].count);
+      if (n[v]) text_add(line, sizeof line, "%s%d %s", *line ? ", " : "", n[v], LOOK[v].count);
     if (total)
       document_line(d, ROLE_PLAIN, "%s: %s.", number_of(wide(total), questions ? "question" : "claim").text, line);
   }

@@ -9,6 +9,7 @@
 
 #include "lessons/engine/pool.h"
 #include "sim/algorithms/shipped.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 
@@ -158,8 +159,7 @@ static void say_assumed(Crosscheck *c, const Gpu *gpu) {
     n_numbers++;
     n_measured += strstr(gpu->notes[f].source, "measured") != NULL;
     if (!gpu->notes[f].assumed) continue;
-    if (n_assumed++ < 6)
-      snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", fields[f].name);
+    if (n_assumed++ < 6) text_add(names, sizeof names, "%s%s", *names ? ", " : "", fields[f].name);
   }
   if (!strcmp(gpu->name, "h200") || !strcmp(gpu->name, "h100-sxm")) return; /* their counters are recorded */
   crosscheck_note(
@@ -243,7 +243,7 @@ enum { UNKNOWN_BLOCK = 64 };
 static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
   const bool own_shape = r->shape.N_q != 0;
   char taken[160] = "";
-#define TAKE(...) snprintf(taken + strlen(taken), sizeof taken - strlen(taken), __VA_ARGS__)
+#define TAKE(...) text_add(taken, sizeof taken, __VA_ARGS__)
   if (!own_shape && f->shape.N_q && f->d && (f->is_even || f->shape.N_k)) {
     r->shape.N_q = f->shape.N_q;
     r->shape.N_k = f->shape.N_k;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/algorithms/shipped.h"
+#include "sim/base/text_add.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 
@@ -19,12 +20,11 @@ enum { COMMAND_BYTES = 4096, PATH_BYTES = 1200, NOT_FOUND = 127 };
 
 /* Options of tilewalk-kernels; of what is 0 it chooses. */
 static void shape_options(const Shape *s, const Tiling *t, char *text, size_t size) {
-  int n = snprintf(text, size,
-                   " -N %" PRId64 " --seq-len-k %" PRId64 " -d %" PRId64 " --batch %" PRId64 " --heads %" PRId64
-                   " --kv-heads %" PRId64 " --dtype %s%s",
-                   s->N_q, s->N_k, s->d, s->batch, s->heads, s->kv_heads, dtype_name(s->dtype),
-                   s->causal ? " --causal" : "");
-  if (t->B_r) snprintf(text + n, size - (size_t)n, " --block-q %" PRId64 " --block-k %" PRId64, t->B_r, t->B_c);
+  snprintf(text, size,
+           " -N %" PRId64 " --seq-len-k %" PRId64 " -d %" PRId64 " --batch %" PRId64 " --heads %" PRId64
+           " --kv-heads %" PRId64 " --dtype %s%s",
+           s->N_q, s->N_k, s->d, s->batch, s->heads, s->kv_heads, dtype_name(s->dtype), s->causal ? " --causal" : "");
+  if (t->B_r) text_add(text, size, " --block-q %" PRId64 " --block-k %" PRId64, t->B_r, t->B_c);
 }
 
 /* Runs a line of the shell, with $TILEWALK_KERNELS, and takes what it prints, errors included. *exit_status: NOT_FOUND
@@ -84,14 +84,14 @@ static Status count(const char *kernels, const Request *r, CounterTable *table, 
 /* One rung under ncu; its kernels' counters are added up in *sum. *ran is false when there is no ncu. */
 static Status profile(const CounterRow *run, CounterRow *sum, bool *ran, Error *error) {
   char options[512], metrics[COMMAND_BYTES / 2] = "", command[COMMAND_BYTES], *text;
-  size_t length, n = 0;
+  size_t length;
   int exit_status = 0;
   const Tiling any = {0};
   const KernelModel *model =
       kernel_model_find(run->kernel); /* of unfused attention each product has tiles of its own */
   const bool is_unfused = model && strcmp(model->schedule, shipped_unfused()->name) == 0;
   for (int i = 0; i < COUNTER_COUNTED_READ; i++)
-    n += (size_t)snprintf(metrics + n, sizeof metrics - n, "%s%s", i ? "," : "", COUNTER_NAMES[i].metric);
+    text_add(metrics, sizeof metrics, "%s%s", i ? "," : "", COUNTER_NAMES[i].metric);
   shape_options(&run->shape, is_unfused ? &any : &run->tiling, options, sizeof options);
   snprintf(command, sizeof command,
            "ncu --clock-control none --cache-control all --csv --page raw --print-units base --kernel-name "

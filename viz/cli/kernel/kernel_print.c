@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/cli/counter_file.h"
 #include "viz/kernel/kernel_advice.h"
 #include "viz/kernel/kernel_lines.h"
@@ -119,10 +120,9 @@ static void put_unreached(Document *d, const KernelReport *r) {
   char names[200] = "";
   for (int32_t pc = 0; pc < r->result.n_instructions; pc++) {
     const PtxInstruction at = ptx_instruction(r->launch->kernel, pc);
-    const size_t used = strlen(names);
     if (!r->result.kinds[pc] || r->result.counts[pc].executed || at.line == last || at.file != main_file) continue;
     last = at.line;
-    if (!is_reached(r, at)) snprintf(names + used, sizeof names - used, "%s%d", used ? ", " : "", last);
+    if (!is_reached(r, at)) text_add(names, sizeof names, "%s%d", *names ? ", " : "", last);
   }
   if (*names)
     document_line(d, ROLE_DIM, "No thread reached the loads and stores of line %s: of them nothing is known.", names);

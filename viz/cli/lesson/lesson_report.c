@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lessons/engine/class_key.h"
+#include "sim/base/text_add.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/utf8.h"
@@ -97,12 +98,9 @@ static const char *score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTE
   if (!*s->who) return "answers without a name";
   *text = '\0';
   if (s->n_conflicts) snprintf(text, CLASS_REMARK_BYTES, "%d in conflict with another file", s->n_conflicts);
-  if (s->n_errors)
-    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d could not be graded", *text ? ", " : "",
-             s->n_errors);
+  if (s->n_errors) text_add(text, CLASS_REMARK_BYTES, "%s%d could not be graded", *text ? ", " : "", s->n_errors);
   if (s->n_counted < s->n_asked)
-    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d of %d questions counted", *text ? ", " : "",
-             s->n_counted, s->n_asked);
+    text_add(text, CLASS_REMARK_BYTES, "%s%d of %d questions counted", *text ? ", " : "", s->n_counted, s->n_asked);
   return text;
 }
 

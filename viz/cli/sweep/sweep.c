@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "sim/base/word_list.h"
 
 /* In the same order. */
@@ -301,7 +302,7 @@ const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text,
   *text = '\0';
   for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].time_is == point->runs[0].time_is;
   for (int k = 0; k < (same ? 1 : n_algorithms); k++)
-    snprintf(text + strlen(text), size - strlen(text), "%s%s", k ? ", " : "", point->runs[k].time_is);
+    text_add(text, size, "%s%s", k ? ", " : "", point->runs[k].time_is);
   return text;
 }
 
