@@ -120,9 +120,11 @@ static void fill(Document *d, const BatchRun *runs, int n, const Lengths *length
   }
   put_values(d, "sequences:i shortest:i longest:i kind:s", lengths->n, lengths->shortest, lengths->longest, "counted");
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
-  table_title(t, "Packed, %s reads %s less than padded (%s vs %s).\n%s of %s to %s tokens, %s in all: counted",
-              runs[1].schedule->name, number_ratio((double)runs->read_bytes / (double)runs[1].read_bytes).text,
-              number_bytes(runs[1].read_bytes).text, number_bytes(runs->read_bytes).text,
+  const double ratio = (double)runs->read_bytes / (double)runs[1].read_bytes;
+  char less[112] = "as much as";
+  if (ratio >= 1.005) snprintf(less, sizeof less, "%s less than", number_ratio(ratio).text);
+  table_title(t, "Packed, %s reads %s padded (%s vs %s).\n%s of %s to %s tokens, %s in all: counted",
+              runs[1].schedule->name, less, number_bytes(runs[1].read_bytes).text, number_bytes(runs->read_bytes).text,
               number_of(wide(lengths->n), "sequence").text, number_count(wide(lengths->shortest)).text,
               number_count(wide(lengths->longest)).text, number_count(lengths_sum(lengths)).text);
   add_rows(t, values, n, d->details);
