@@ -44,7 +44,7 @@ static void make(Scheme scheme, int64_t n, const Shape *shape, const Profile *ke
   must(ranks_make(&ranks, &asked, fresh_error()));
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------------------- */
+/* ---- Tokens ------------------------------------------------------------------------------------------------ */
 
 /* Who has a token, said apart from the code. */
 static int64_t owner(Scheme scheme, int64_t token, int64_t N, int64_t n) {
@@ -52,27 +52,6 @@ static int64_t owner(Scheme scheme, int64_t token, int64_t N, int64_t n) {
   if (scheme == SCHEME_RING) return token / (N / n);
   const int64_t chunk = token / (N / (2 * n));
   return chunk < n ? chunk : 2 * n - 1 - chunk;
-}
-
-/* Every scheme, mask and step against all pairs of tokens. */
-TEST(pairs_are_those_of_the_tokens) {
-  for (int scheme = SCHEME_RING; scheme <= SCHEME_ZIGZAG; scheme++)
-    for (int64_t n = 1; n <= 5; n++)
-      for (int causal = 0; causal < 2; causal++) {
-        enum { A_RANK = 6 };
-        const int64_t N = A_RANK * n;
-        make((Scheme)scheme, n, &(Shape){.N_q = N, .d = 16, .heads = 2, .batch = 3, .causal = causal}, NULL);
-        for (int64_t t = 0; t < n; t++)
-          for (int64_t r = 0; r < n; r++) {
-            const RankStep step = ranks_step(&ranks, t, r);
-            int64_t pairs = 0;
-            for (int64_t q = 0; q < N; q++)
-              for (int64_t k = 0; k < N; k++)
-                pairs += owner((Scheme)scheme, q, N, n) == r && owner((Scheme)scheme, k, N, n) == (r - t + n) % n &&
-                         (!causal || k <= q);
-            assert_int_equal((int64_t)ranks.pieces[step.piece].pairs, 6 * pairs);
-          }
-      }
 }
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------- */
@@ -159,9 +138,9 @@ static void make_program(const Program *p, int64_t n, const Shape *shape) {
   must(ranks_make(&ranks, &asked, fresh_error()));
 }
 
-/* What a program sends and computes in each step is what its scheme does, and 2 N / G d (G - 1) elements a rank by
- * hand. A is written once before the steps, read and written in each that has pairs, read once after them; its tokens
- * are those that see keys then. */
+/* Every scheme, mask and step against all pairs of tokens. What a program sends and computes in each step is what its
+ * scheme does, and 2 N / G d (G - 1) elements a rank by hand. A is written once before the steps, read and written in
+ * each that has pairs, read once after them; its tokens are those that see keys then. */
 TEST(a_program_sends_what_its_scheme_does) {
   static Program p;
   static const char *const LAYOUTS[] = {"contiguous", "striped", "zigzag"};
@@ -177,13 +156,15 @@ TEST(a_program_sends_what_its_scheme_does) {
         for (int64_t t = 0; t < n; t++)
           for (int64_t r = 0; r < n; r++) {
             steps[t][r] = ranks_step(&ranks, t, r);
-            pairs[t][r] = (int64_t)ranks.pieces[steps[t][r].piece].pairs;
+            pairs[t][r] = 0;
             for (int64_t q = 0; q < A_RANK * n; q++) { /* rows of r that see a key of r - t */
-              bool sees = false;
+              int64_t seen = 0;
               for (int64_t k = 0; k < A_RANK * n && owner((Scheme)scheme, q, A_RANK * n, n) == r; k++)
-                sees |= owner((Scheme)scheme, k, A_RANK * n, n) == (r - t + n) % n && (!causal || k <= q);
-              rows += sees;
+                seen += owner((Scheme)scheme, k, A_RANK * n, n) == (r - t + n) % n && (!causal || k <= q);
+              pairs[t][r] += HEADS * BATCH * seen;
+              rows += seen > 0;
             }
+            assert_int_equal((int64_t)ranks.pieces[steps[t][r].piece].pairs, pairs[t][r]);
           }
         must(read_ring(&p, "contiguous", LAYOUTS[scheme], NULL));
         make_program(&p, n, &shape);
@@ -212,7 +193,6 @@ TEST(a_program_sends_what_its_scheme_does) {
       }
 }
 
-/* Exchanged in every step, blocks come home in the last one: G instead of G - 1. */
 /* Ring attention with other names: columns that go to HBM and back have theirs, m' and an unmoved L have none there. */
 TEST(columns_are_called_as_the_program_does) {
   static const char *const NEW[][2] = {
@@ -234,6 +214,7 @@ TEST(columns_are_called_as_the_program_does) {
   }
 }
 
+/* Exchanged in every step, blocks come home in the last one: G instead of G - 1. */
 TEST(a_last_exchange_is_counted) {
   static Program p;
   const Shape shape = {.N_q = 64, .d = 16, .heads = 2};
