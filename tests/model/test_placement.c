@@ -7,39 +7,28 @@ enum { SMS = 132, MOST = 4 * SMS, LAYOUTS = 5 };
 static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD,
                                               &PLACEMENT_H200_FOURTH};
 
+/* And it is always on one side and in one GPC. */
 TEST(every_sm_gets_one_before_any_gets_two) {
-  static Place places[MOST];
-  for (int layout = 0; layout < LAYOUTS; layout++)
+  static Place all[SMS], by_sm[SMS], places[MOST];
+  for (int layout = 0; layout < LAYOUTS; layout++) {
+    uint32_t in_gpc[SMS] = {0};
+    placement_deal(ALL[layout], SMS, 0, all, SMS);
+    for (uint32_t i = 0; i < SMS; i++) {
+      by_sm[all[i].sm] = all[i];
+      assert_true(all[i].gpc < SMS && ++in_gpc[all[i].gpc] <= 18);
+    }
     for (uint32_t n = 1; n <= MOST; n++) {
       uint32_t on_sm[SMS] = {0}, on_side[PLACEMENT_SIDES] = {0};
       placement_deal(ALL[layout], SMS, 0, places, n);
       for (uint32_t i = 0; i < n; i++) {
         assert_true(places[i].sm < SMS && places[i].side < PLACEMENT_SIDES);
+        const Place *same = &by_sm[places[i].sm];
+        assert_true(places[i].side == same->side && places[i].gpc == same->gpc);
         assert_int_equal(places[i].layer, on_sm[places[i].sm]++);
         on_side[places[i].side]++;
       }
       for (uint32_t sm = 0; sm < SMS; sm++) assert_true(on_sm[sm] == n / SMS || on_sm[sm] == (n + SMS - 1) / SMS);
       if (n % SMS == 0) assert_int_equal(on_side[0], (ALL[layout] == &PLACEMENT_H200_FOURTH ? 64 : 66) * n / SMS);
-    }
-}
-
-TEST(an_sm_is_always_on_one_side_and_in_one_gpc) {
-  static Place all[SMS], places[MOST];
-  for (int layout = 0; layout < LAYOUTS; layout++) {
-    const Placement *placement = ALL[layout];
-    Place by_sm[SMS];
-    uint32_t in_gpc[SMS] = {0};
-    placement_deal(placement, SMS, 0, all, SMS);
-    for (uint32_t i = 0; i < SMS; i++) {
-      by_sm[all[i].sm] = all[i];
-      assert_true(all[i].gpc < SMS && ++in_gpc[all[i].gpc] <= 18);
-    }
-    for (uint32_t n = 1; n <= MOST; n += 7) {
-      placement_deal(placement, SMS, 0, places, n);
-      for (uint32_t i = 0; i < n; i++) {
-        const Place *same = &by_sm[places[i].sm];
-        assert_true(same->side == places[i].side && same->gpc == places[i].gpc);
-      }
     }
   }
 }
