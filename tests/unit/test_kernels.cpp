@@ -100,8 +100,7 @@ static void expect_right(const Rung &rung, const Shape &s, Block block, bool out
                run.counts.write[t], (unsigned long long)model.read[t], (unsigned long long)model.write[t]);
 }
 
-static void run_cases(const char *name) {
-  const Rung &rung = rung_named(name);
+static void run_cases(const Rung &rung) {
   const Dtype types[] = {DTYPE_FP16, DTYPE_BF16, DTYPE_FP32};
   int n = 0;
   for (const Case &c : CASES) {
@@ -120,8 +119,7 @@ static void run_cases(const char *name) {
   }
 }
 
-static void run_odd_cases(const char *name) {
-  const Rung &rung = rung_named(name);
+static void run_odd_cases(const Rung &rung) {
   int n = 0;
   for (const Case &c : ODD_CASES)
     for (Dtype dtype : {DTYPE_FP16, DTYPE_BF16, DTYPE_FP32}) {
@@ -133,18 +131,17 @@ static void run_odd_cases(const char *name) {
     }
 }
 
-/* Rungs 1 to 7 on the shapes that all take; those that take any d on odd ones too. */
-static void test_standard_naive(void **) { run_cases("standard_naive"), run_odd_cases("standard_naive"); }
-static void test_standard_tiled(void **) { run_cases("standard_tiled"), run_odd_cases("standard_tiled"); }
-static void test_fa1(void **) { run_cases("fa1"), run_odd_cases("fa1"); }
-static void test_fa2_scalar(void **) { run_cases("fa2_scalar"), run_odd_cases("fa2_scalar"); }
-static void test_fa2_causal(void **) { run_cases("fa2_causal"), run_odd_cases("fa2_causal"); }
-static void test_fa2_tensor(void **) { run_cases("fa2_tensor"); }
-static void test_fa2_async(void **) { run_cases("fa2_async"); }
-static void test_fa2_wgmma(void **) { run_cases("fa2_wgmma"); }
+/* Every rung on the shapes that it takes; those that take any d on odd ones too. */
+static void test_every_rung(void **) {
+  for (int r = 0; r < counted::N_RUNGS; r++) {
+    run_cases(*counted::RUNGS[r]);
+    if (counted::RUNGS[r]->head_dims[0] == 0) run_odd_cases(*counted::RUNGS[r]);
+  }
+}
+
+/* Three consumers; more row blocks than CTAs. */
 static void test_fa3_overlap(void **) {
-  run_cases("fa3_overlap");
-  for (const bool causal : {false, true}) /* three consumers; more row blocks than CTAs */
+  for (const bool causal : {false, true})
     expect_right(rung_named("fa3_overlap"), shape_of({1, 4, 2, 390, 300, 64, causal, 0, 0}, DTYPE_BF16), {192, 128},
                  true, causal);
 }
@@ -170,8 +167,6 @@ static void test_fa2_decode(void **) {
       n++;
       expect_right(rung_named(name), shape_of(c.shape, n % 2 ? DTYPE_FP16 : DTYPE_BF16), block, n % 3 == 0, n % 5 < 2);
     }
-  run_cases("fa2_decode");
-  run_cases("fa2_decode_paged");
 }
 
 /* A CTA for each of 132 SMs, and no more splits than tiles. */
@@ -185,11 +180,6 @@ static void test_decode_splits(void **) {
   a.N_k = 32768, a.batch = 33;
   assert_int_equal(rung.default_splits(a, 132), 1);
 }
-
-/* Both orders of dQ: square, ragged, more keys than queries and fewer, groups, rows and keys that see nothing. */
-static void test_fa2_backward(void **) { run_cases("fa2_backward"); }
-static void test_fa2_backward_twice(void **) { run_cases("fa2_backward_twice"); }
-static void test_fa3_backward(void **) { run_cases("fa3_backward"); }
 
 /* Every block that the tensor rungs offer. */
 static void test_block_choices(void **) {
@@ -263,22 +253,9 @@ static void test_every_barrier_and_wait_is_needed(void **) {
 int main(void) {
   if (sizeof(void *) < 8) return 77; /* crosscheck --cpu refuses there */
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_standard_naive),
-      cmocka_unit_test(test_standard_tiled),
-      cmocka_unit_test(test_fa1),
-      cmocka_unit_test(test_fa2_scalar),
-      cmocka_unit_test(test_fa2_causal),
-      cmocka_unit_test(test_fa2_tensor),
-      cmocka_unit_test(test_fa2_async),
-      cmocka_unit_test(test_fa2_wgmma),
-      cmocka_unit_test(test_fa3_overlap),
-      cmocka_unit_test(test_fa2_decode),
-      cmocka_unit_test(test_decode_splits),
-      cmocka_unit_test(test_fa2_backward),
-      cmocka_unit_test(test_fa2_backward_twice),
-      cmocka_unit_test(test_fa3_backward),
-      cmocka_unit_test(test_block_choices),
-      cmocka_unit_test(test_every_barrier_and_wait_is_needed),
+      cmocka_unit_test(test_every_rung),    cmocka_unit_test(test_fa3_overlap),
+      cmocka_unit_test(test_fa2_decode),    cmocka_unit_test(test_decode_splits),
+      cmocka_unit_test(test_block_choices), cmocka_unit_test(test_every_barrier_and_wait_is_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
