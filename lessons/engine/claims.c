@@ -38,7 +38,7 @@ static Status begin_part(LessonReader *r, void *target, Piece claimed, int line)
   if (c->awaits_code) return LESSON_REFUSE(r, line, "the claimed value before this one has no ```lua block yet");
   if (e->n_parts == CLAIMS_PARTS_MAX)
     return LESSON_REFUSE(r, line, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
-  if (!pool_grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
+  if (!grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
     return no_memory(c);
   snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
   if (claimed_parse(text, &part.claimed, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
@@ -109,7 +109,7 @@ static Status begin_entry(Reader *c, Piece id) {
       return REFUSE(c, "'%s' is here twice, first on line %d of %s", piece_quote(id).text, all->entries[k].line,
                     all->entries[k].file);
   if (all->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
-  if (!pool_grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
+  if (!grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
     return no_memory(c);
   status = lesson_add_text(&c->r, id, c->r.line, &text);
   if (status) return status;

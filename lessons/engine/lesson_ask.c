@@ -130,7 +130,7 @@ Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n
                        const char *what, int line) {
   if (n == most)
     return LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons", most, what);
-  if (pool_grow_array(items, capacity, n + 1, item_bytes)) return STATUS_OK;
+  if (grow_array(items, capacity, n + 1, item_bytes)) return STATUS_OK;
   return error_no_memory(r->error, "to read %s", r->file);
 }
 

@@ -14,7 +14,7 @@ typedef struct {
 static void put(Writer *w, LessonPart part, const char *words, const char *text) {
   LessonPage *p = w->page;
   void *parts = p->parts;
-  const bool fits = pool_grow_array(&parts, &p->capacity, p->n + 1, sizeof *p->parts);
+  const bool fits = grow_array(&parts, &p->capacity, p->n + 1, sizeof *p->parts);
   p->parts = parts;
   part.block = w->block;
   part.words = pool_add(&p->pool, words, strlen(words));

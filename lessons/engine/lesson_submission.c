@@ -87,7 +87,7 @@ static Status add_row(Reader *r, SubmissionRow row) {
     return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
   row.problem = r->problem.status ? pool_add(&r->s->pool, why, strlen(why)) : NULL;
   if (r->problem.status && !row.problem) return no_memory(r);
-  if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
+  if (!grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
   row.file = r->file_name;
   r->s->rows[r->s->n_rows++] = row;
   r->problem = (Error){0};
@@ -403,7 +403,7 @@ Status submission_add_problem(Submission *submission, const char *file, const ch
   row.file = pool_add(&submission->pool, name.text, strlen(name.text));
   row.problem = pool_add(&submission->pool, why, strlen(why));
   if (!row.file || !row.problem ||
-      !pool_grow_array((void **)&submission->rows, &submission->capacity, submission->n_rows + 1, sizeof row))
+      !grow_array((void **)&submission->rows, &submission->capacity, submission->n_rows + 1, sizeof row))
     return error_no_memory(error, "to read %s", name.text);
   submission->rows[submission->n_rows++] = row;
   return STATUS_OK;

@@ -4,21 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool pool_grow_array(void **items, size_t *capacity, size_t needed, size_t item_bytes) {
-  if (needed <= *capacity) return true;
-  size_t more = *capacity ? *capacity : 16;
-  while (more < needed) {
-    if (more > SIZE_MAX / 2) return false;
-    more *= 2;
-  }
-  if (more > SIZE_MAX / item_bytes) return false;
-  void *const grown = realloc(*items, more * item_bytes);
-  if (!grown) return false;
-  *items = grown;
-  *capacity = more;
-  return true;
-}
-
 struct PoolBlock {
   struct PoolBlock *before;
   size_t used, capacity;

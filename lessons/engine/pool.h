@@ -2,8 +2,9 @@
 #ifndef TILEWALK_LESSONS_ENGINE_POOL_H
 #define TILEWALK_LESSONS_ENGINE_POOL_H
 
-#include <stdbool.h>
 #include <stddef.h>
+
+#include "sim/base/grow.h"
 
 typedef struct {
   struct PoolBlock *blocks;
@@ -13,8 +14,5 @@ typedef struct {
 const char *pool_add(Pool *pool, const char *text, size_t length);
 
 void pool_free(Pool *pool);
-
-/* Makes room for `needed` items in a growing array, doubling; false: no memory, nothing changed. */
-bool pool_grow_array(void **items, size_t *capacity, size_t needed, size_t item_bytes);
 
 #endif

@@ -5,6 +5,7 @@
 #define TILEWALK_VIZ_TEXT_STORE_H
 
 #include "sim/base/error.h"
+#include "sim/base/grow.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -26,9 +27,5 @@ size_t text_store_format(TextStore *store, const char *format, va_list arguments
 const char *text_store_get(const TextStore *store, size_t offset);
 
 void text_store_free(TextStore *store);
-
-/* Makes room for at least `needed` items in a growing array (doubling, overflow checked). Returns
- * false and leaves all as it was when memory is out. */
-bool grow_array(void **items, size_t *capacity, size_t needed, size_t item_bytes);
 
 #endif

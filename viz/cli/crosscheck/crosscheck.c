@@ -18,8 +18,8 @@ void crosscheck_free(Crosscheck *c) {
 }
 
 Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
-  if (!pool_grow_array((void **)&c->items, &c->capacity, c->n_items + 1, sizeof *c->items) ||
-      !pool_grow_array((void **)&c->errors, &c->errors_capacity, c->n_items + 1, sizeof *c->errors))
+  if (!grow_array((void **)&c->items, &c->capacity, c->n_items + 1, sizeof *c->items) ||
+      !grow_array((void **)&c->errors, &c->errors_capacity, c->n_items + 1, sizeof *c->errors))
     return error_no_memory(error, "for the comparisons");
   c->items[c->n_items++] = *item;
   if (item->must_hold && !item->holds) c->is_bad = true;

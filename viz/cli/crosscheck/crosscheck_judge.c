@@ -70,7 +70,7 @@ static JudgeJob *job_of(Judge *j, const char *kernel, const PredictedRun *run) {
         job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement &&
         job->run.once == run->once)
       return job;
-  if (!pool_grow_array((void **)&j->jobs, &j->capacity, j->n_jobs + 1, sizeof *j->jobs)) return NULL;
+  if (!grow_array((void **)&j->jobs, &j->capacity, j->n_jobs + 1, sizeof *j->jobs)) return NULL;
   JudgeJob *job = &j->jobs[j->n_jobs++];
   *job = (JudgeJob){.run = *run};
   snprintf(job->kernel, JUDGE_NAME_BYTES, "%.*s", JUDGE_NAME_BYTES - 1, kernel);

@@ -56,7 +56,7 @@ Status class_names_read(ClassNames *names, const char *path, Io *io, Error *erro
     line += strspn(line, " \t");
     if (!*line) continue;
     utf8_clean(line);
-    if (!pool_grow_array((void **)&names->names, &names->capacity, names->n + 1, sizeof *names->names))
+    if (!grow_array((void **)&names->names, &names->capacity, names->n + 1, sizeof *names->names))
       return error_no_memory(error, "for %zu names", names->n + 1);
     names->names[names->n++] = line;
   }

@@ -354,8 +354,7 @@ static ClassScore *find_score(Report *report, const char *name) {
   class_fold_name(name, who);
   const size_t known = (size_t)g_hash_table_lookup(report->by_name, who);
   if (known) return &report->score[known - 1];
-  if (!pool_grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score))
-    return NULL;
+  if (!grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score)) return NULL;
   ClassScore *new = &report->score[report->n_scores++];
   *new = (ClassScore){0};
   snprintf(new->name, sizeof new->name, "%s", name);
