@@ -7,6 +7,7 @@
 #include "lessons/engine/answer.h"
 #include "lessons/engine/expression.h"
 #include "sim/base/ascii.h"
+#include "sim/base/text_add.h"
 
 /* The number at *at, which moves on behind it: 1,024.5, with its percent sign. `slack`: half of one in its last
  * digit. */
@@ -44,7 +45,7 @@ static bool is_word(const char *p) {
 /* [from, end) in Lua: x multiplies, and so does what stands before a parenthesis; false: it is no sum, or too long. */
 static bool translate(const char *from, const char *end, char *to, size_t size) {
   bool has_operator = false;
-  size_t used = 0;
+  *to = '\0';
   char before = '(';
   for (const char *p = from; p < end; p++) {
     const char *put = (const char[]){*p, '\0'};
@@ -55,11 +56,10 @@ static bool translate(const char *from, const char *end, char *to, size_t size) 
     if (*p == 'e') put = "2.718281828459045";
     if (*p == '(' && (ascii_is_digit(before) || before == ')')) put = "*(";
     has_operator = has_operator || (before != '(' && *put && strchr("+-*/^", *put) && *p != '%');
-    used += (size_t)snprintf(to + used, size - used, "%s", put);
-    if (used >= size) return false;
+    text_add(to, size, "%s", put);
     if (*p != ' ') before = *p;
   }
-  return has_operator;
+  return has_operator && strlen(to) + 1 < size;
 }
 
 bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {

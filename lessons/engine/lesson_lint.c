@@ -641,10 +641,9 @@ static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner) 
 
 static int n_different(const double *values, int n) {
   int different = 0;
-  for (int k = 0; k < n; k++) {
-    bool is_new = true;
-    for (int other = 0; other < k && is_new; other++) is_new = values[other] != values[k];
-    different += is_new;
+  for (int k = 0, first; k < n; k++) {
+    for (first = 0; first < k && values[first] != values[k];) first++;
+    different += first == k;
   }
   return different;
 }

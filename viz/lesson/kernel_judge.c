@@ -118,15 +118,12 @@ static uint64_t conflicts_of(const PtxTotals *t) {
 
 /* What a run shows of each demand. */
 static void measure(const ProgramTask *t, const PtxKernel *kernel, const Run *r, DemandFigures *figures) {
-  for (int k = 0; k < t->n_demands; k++) {
-    const DemandKind kind = t->demands[k].kind;
-    figures->of[k] = 0;
-    if (kind == DEMAND_SECTORS) figures->of[k] = (double)sectors_of(&r->result.totals);
-    if (kind == DEMAND_CONFLICTS) figures->of[k] = (double)conflicts_of(&r->result.totals);
-    if (kind == DEMAND_SHARED)
-      figures->of[k] = (double)(ptx_kernel_static_shared(kernel) + r->launch.dynamic_shared_bytes);
-    if (kind == DEMAND_LOCAL) figures->of[k] = (double)ptx_kernel_local(kernel);
-  }
+  const double shown[DEMAND_COUNT] = {[DEMAND_SECTORS] = (double)sectors_of(&r->result.totals),
+                                      [DEMAND_CONFLICTS] = (double)conflicts_of(&r->result.totals),
+                                      [DEMAND_SHARED] =
+                                          (double)(ptx_kernel_static_shared(kernel) + r->launch.dynamic_shared_bytes),
+                                      [DEMAND_LOCAL] = (double)ptx_kernel_local(kernel)};
+  for (int k = 0; k < t->n_demands; k++) figures->of[k] = shown[t->demands[k].kind];
 }
 
 /* The first element that differs from what it should be; -1: none. */

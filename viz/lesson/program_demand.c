@@ -83,29 +83,26 @@ Status demand_measure(const ProgramTask *t, const Simulation *run, DemandFigures
       if (d->kind == DEMAND_STORE && event_goes_out(e.kind)) figures->of[k] += moves(p, &e, d->left + d->of);
     }
   }
-  for (int k = 0; k < t->n_demands; k++) {
-    const DemandKind kind = t->demands[k].kind;
-    if (kind == DEMAND_COLUMNS) figures->of[k] = waiting_columns(p);
-    if (kind == DEMAND_LONGEST) figures->of[k] = longest;
-    if (kind == DEMAND_BYTES) figures->of[k] = (double)run->total_bytes;
-    if (kind == DEMAND_KERNELS) figures->of[k] = p->n_kernels;
-    if (kind == DEMAND_SRAM) figures->of[k] = (double)run->sram.bytes;
-  }
+  const double whole[DEMAND_COUNT] = {[DEMAND_COLUMNS] = waiting_columns(p),
+                                      [DEMAND_LONGEST] = longest,
+                                      [DEMAND_BYTES] = (double)run->total_bytes,
+                                      [DEMAND_KERNELS] = p->n_kernels,
+                                      [DEMAND_SRAM] = (double)run->sram.bytes};
+  for (int k = 0; k < t->n_demands; k++) figures->of[k] += whole[t->demands[k].kind]; /* 0 of what was counted */
   return STATUS_OK;
 }
 
 double demand_bar(const ProgramDemand *d, const Plan *plan, double reference) {
-  double unit = 1;
+  double tiles = 0;
   if (d->unit == DEMAND_OF_REFERENCE) return (double)(uint64_t)(d->amount * reference + 0.5);
   if (!plan) return d->amount;
-  if (d->unit == DEMAND_ROW_BLOCKS) unit = (double)plan->T_r;
-  if (d->unit == DEMAND_COLUMN_BLOCKS) unit = (double)plan->T_c;
-  if (d->unit == DEMAND_SPLIT_TILES) unit = (double)plan->tiles_per_split;
-  if (d->unit == DEMAND_TILES) {
-    unit = 0;
-    for (int64_t i = 0; i < plan->T_r; i++) unit += (double)plan_row_tiles(plan, i).computed;
-  }
-  return d->amount * unit;
+  for (int64_t i = 0; i < plan->T_r; i++) tiles += (double)plan_row_tiles(plan, i).computed;
+  const double units[DEMAND_UNIT_COUNT] = {[DEMAND_PLAIN] = 1,
+                                           [DEMAND_TILES] = tiles,
+                                           [DEMAND_ROW_BLOCKS] = (double)plan->T_r,
+                                           [DEMAND_COLUMN_BLOCKS] = (double)plan->T_c,
+                                           [DEMAND_SPLIT_TILES] = (double)plan->tiles_per_split};
+  return d->amount * units[d->unit];
 }
 
 void demand_say(const ProgramDemand *d, double now, double right, double bar, char *text, size_t size) {
