@@ -7,15 +7,14 @@ const PLAY = 'M8 5v14l11-7z', PAUSE = 'M7 6h2v12H7zM15 6h2v12h-2z'
 
 // `go` is what Back and Next do, instead of a step.
 export async function openScene(options, go = way => viewer.input(way)) {
-  const elements = Object.fromEntries(['canvas', 'place', 'what', 'why', 'moved', 'whole', 'live', 'note'].map(id => [id, $(id)]))
-  const viewer = await Viewer.open(elements, options).catch(error => {
+  const viewer = await Viewer.open(options).catch(error => {
     tellProblem(`Tilewalk cannot start here: ${error.message}`)
     throw error
   })
   $('back').onclick = () => go('back')
   $('next').onclick = () => go('next')
   $('play').onclick = () => viewer.input('play')
-  $('note-close')?.addEventListener('click', () => viewer.closeNote())
+  $('note-close').onclick = () => viewer.closeNote()
   const show = () => {
     const name = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
     if ($('play').getAttribute('aria-label') === name && $('play').title) return

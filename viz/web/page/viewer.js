@@ -3,7 +3,7 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler } from './canvas.js'
-import { copied, quoted, save } from './element.js'
+import { $, copied, quoted, save } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
@@ -37,12 +37,11 @@ const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', Page
 const baseOf = hash => partsOf(hash).filter(part => !/^(step|seed)=/.test(part)).join('&')
 
 export class Viewer {
-  // `elements`: of the page, what it has of canvas, place (its slider), what, why, moved, whole
-  // (the words over the scene), live, note (one line for what went wrong), play. `options`: follows (the permalink),
-  // plays (a link without a step), dark, framed (false: C draws all of the canvas), keys, isEmbedded.
-  constructor(engine, elements, options) {
-    Object.assign(this, { engine, elements, canvas: elements.canvas, options, List })
-    this.framed = options.framed ?? true
+  // The page has a canvas, place (its slider), what, why, moved, whole (the words over the scene), live, and note (one
+  // line for what went wrong). `options`: follows (the permalink), plays (a link without a step), keys, isEmbedded.
+  constructor(engine, options) {
+    Object.assign(this, { engine, canvas: $('canvas'), options, List })
+    this.framed = true // false: C draws all of the canvas
     this.painter = new Painter()
     this.context = this.canvas.getContext('2d', { alpha: false })
     this.changed = []   // called after a change came to rest
@@ -53,9 +52,9 @@ export class Viewer {
     this.linkError = '' // why that of the link was not taken
   }
 
-  static async open(elements, options = {}) {
+  static async open(options) {
     const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), loadFonts()])
-    const viewer = new Viewer(engine, elements, options)
+    const viewer = new Viewer(engine, options)
     const wrong = options.line === undefined ? await viewer.takeLinked(location.hash) : ''
     viewer.begin(options.line ?? lineOf(location.hash))
     if (wrong) viewer.tell(viewer.linkError = wrong, true)
@@ -91,7 +90,7 @@ export class Viewer {
     engine.call('web_l2_later', options.background)
     const taken = this.openLink(line || options.first || '')
     engine.call('web_frame_scene', this.framed)
-    engine.call('web_look', options.dark ?? isDark(), isStill.matches)
+    engine.call('web_look', isDark(), isStill.matches)
     if (!taken) this.tell(engine.text('web_error'), true)
     if (options.plays && (options.isEmbedded || !/\bstep=/.test(line))) this.begun(line)
     this.before = this.hash()
@@ -162,17 +161,14 @@ export class Viewer {
     this.moved.forEach(call => call(this.words))
   }
   showWords({ what, why, moved, whole, step, steps }) {
-    const { elements } = this, put = (name, text) => { if (elements[name] && elements[name].textContent !== text) elements[name].textContent = text }
+    const place = $('place'), put = (name, text) => { if ($(name).textContent !== text) $(name).textContent = text }
     put('what', what)
     put('why', why)
     put('moved', moved)
     put('whole', `of ${whole}`)
-    if (elements.place) {
-      const most = Math.max(1, Math.min(steps, 1e6))
-      elements.place.max = most // an arrow key goes one step, of not too many
-      elements.place.value = Math.round(most * step / Math.max(1, steps))
-      elements.place.setAttribute('aria-valuetext', `step ${step} of ${steps}, ${moved} moved`)
-    }
+    place.max = Math.max(1, Math.min(steps, 1e6)) // an arrow key goes one step, of not too many
+    place.value = Math.round(place.max * step / Math.max(1, steps))
+    place.setAttribute('aria-valuetext', `step ${step} of ${steps}, ${moved} moved`)
   }
 
   // L2 takes up to 0.2 s: a Worker works it out, one question at a time, while frames go on.
@@ -200,7 +196,7 @@ export class Viewer {
 
   first() {
     this.hasPicture = true
-    document.getElementById('poster')?.remove()
+    $('poster')?.remove()
     document.documentElement.classList.remove('linked')
     requestAnimationFrame(() => performance.mark('first-picture'))
     if (!this.options.bundles && (!this.options.isEmbedded || /scene=(time|timeline|pipeline)/.test(this.state()))) this.whole = this.later().catch(() => {}) // its scenes then say what is missing
@@ -240,15 +236,15 @@ export class Viewer {
 
   // For the ear: the two sentences of the step, while nothing plays. What went wrong is an alert.
   say() {
-    const { live, note } = this.elements, { engine } = this
+    const { engine } = this, note = $('note')
     const message = (engine.text('web_message') || this.left || '').replace(/--[\w-]+: /g, '') // a page has no options
-    if (note && message !== this.warned) {
+    if (message !== this.warned) {
       note.hidden = !message
       note.querySelector('span').textContent = this.warned = message
     }
-    if (!live || !this.words && this.framed || engine.call('web_is_playing')) return
+    if (!this.words && this.framed || engine.call('web_is_playing')) return
     const words = this.framed ? `${this.words.what} ${this.words.why}` : (message ? message + '. ' : '') + engine.text('web_describe')
-    if (words !== this.spoken) live.textContent = this.spoken = words
+    if (words !== this.spoken) $('live').textContent = this.spoken = words
   }
 
   state() { return this.engine.text('web_state') }
@@ -272,7 +268,7 @@ export class Viewer {
   }
   tell(text, isBad = false) {
     this.engine.call('web_say', text, isBad)
-    if (this.elements.note) this.say()
+    this.say()
     this.wake()
   }
   restore(line) {
@@ -292,7 +288,7 @@ export class Viewer {
     const on = (target, name, call) => target.addEventListener(name, event => { call(event); this.wake() })
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement)
     const look = () => {
-      engine.call('web_look', this.options.dark ?? isDark(), isStill.matches)
+      engine.call('web_look', isDark(), isStill.matches)
       this.wake()
     }
     for (const query of [prefersDark, isStill]) query.addEventListener('change', look)
@@ -309,7 +305,7 @@ export class Viewer {
     on(canvas, 'pointerup', () => engine.call('web_release', 1))
     on(canvas, 'pointercancel', () => engine.call('web_release', 1))
     on(canvas, 'pointerleave', () => engine.call('web_leave'))
-    this.elements.place?.addEventListener('input', ({ target }) => {
+    $('place').addEventListener('input', ({ target }) => {
       this.acted()
       engine.call('web_scrub', target.value / target.max)
       this.wake()
