@@ -172,10 +172,6 @@ static void draw_markers(const ChartLayout *layout, int index) {
   }
 }
 
-static bool has_markers(const ChartSeries *series) {
-  return series->look == SERIES_LINE || series->look == SERIES_POINTS;
-}
-
 static void draw_series(const ChartLayout *layout, int index) {
   const Canvas *canvas = &layout->canvas;
   const ChartPlane *plane = &layout->plane;
@@ -196,7 +192,7 @@ static void draw_series(const ChartLayout *layout, int index) {
     cairo_stroke(cr);
     cairo_restore(cr);
   }
-  if (has_markers(series)) draw_markers(layout, index);
+  if (series->look != SERIES_REFERENCE) draw_markers(layout, index);
 }
 
 /* Names at the ends of the lines, moved apart; a thin line leads to a name that had to move. */
@@ -252,7 +248,7 @@ static void draw_key_entry(const ChartLayout *layout, int index, double x, doubl
     cairo_line_to(cr, x + sample * u, y);
     cairo_stroke(cr);
   }
-  if (has_markers(series))
+  if (series->look != SERIES_REFERENCE)
     canvas_marker(canvas, canvas->theme->series[series->ink], series->cue, x + sample / 2 * u, y, MARK_RADIUS * u);
   cairo_set_dash(cr, NULL, 0, 0);
   canvas_text(canvas, canvas->theme->series_text[series->ink], TYPE_LABEL, false, ANCHOR_START, x + (sample + 9) * u,
@@ -278,23 +274,18 @@ static int key_rows(const ChartLayout *layout, bool draw) {
   return rows;
 }
 
-/* All but titles, footer and background. */
-static void draw_plane(const ChartLayout *layout) {
-  const Chart *chart = layout->chart;
-  if (chart_check(chart, NULL) != STATUS_OK) return;
-  chart_draw_stretches(layout);
-  draw_axes(layout);
-  chart_draw_note_lines(layout);
-  for (int i = 0; i < chart->n_series; i++) draw_series(layout, i);
-  draw_end_labels(layout);
-  key_rows(layout, true);
-  chart_draw_notes(layout);
-}
-
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
   ChartLayout layout = chart_lay_out(chart, cr, width, height, theme);
   cairo_save(cr);
   canvas_frame(&layout.canvas);
-  draw_plane(&layout);
+  if (chart_check(chart, NULL) == STATUS_OK) {
+    chart_draw_stretches(&layout);
+    draw_axes(&layout);
+    chart_draw_note_lines(&layout);
+    for (int i = 0; i < chart->n_series; i++) draw_series(&layout, i);
+    draw_end_labels(&layout);
+    key_rows(&layout, true);
+    chart_draw_notes(&layout);
+  }
   cairo_restore(cr);
 }

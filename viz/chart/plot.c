@@ -81,7 +81,7 @@ static void put_series(const Plot *plot, int index) {
 /* Markers go over all lines; of several on one place the first series is seen. */
 static void put_markers(const Plot *plot, int index) {
   const ChartSeries *series = &plot->chart->series[index];
-  if (series->look != SERIES_LINE && series->look != SERIES_POINTS) return;
+  if (series->look == SERIES_REFERENCE) return;
   for (size_t i = 0; i < series->n; i++) {
     ChartPoint point = plot->chart->points[series->first + i];
     if (!chart_shows(plot->chart, point)) continue;
@@ -107,13 +107,6 @@ static const char *marker_of(const TextStyle *style, int cue) {
                                         "\xe2\x97\x86", "\xe2\x96\xbc", "\xe2\x97\x8b"};
   static const char *const ascii[] = {"*", "#", "^", "o", "v", "x"};
   return (style->utf8 ? unicode : ascii)[cue % N_CUES];
-}
-
-/* What stands before a series' name: its marker, or a piece of its line. */
-static const char *sample_of(const Plot *plot, int series) {
-  SeriesLook look = plot->chart->series[series].look;
-  if (look == SERIES_LINE || look == SERIES_POINTS) return marker_of(plot->style, plot->chart->series[series].cue);
-  return plot->style->utf8 ? "\xe2\x94\x84" : "."; /* light triple dash */
 }
 
 static TextRole role_of(const Chart *chart, int series) {
@@ -144,10 +137,13 @@ static void put_cell(const Plot *plot, FILE *out, const Cell *cell) {
   text_print(out, style, role, "%s", text);
 }
 
+/* With its marker before it, or a piece of its line. */
 static void put_name(const Plot *plot, FILE *out, int series) {
   const TextStyle *style = plot->style;
-  const char *name = chart_text(plot->chart, plot->chart->series[series].name);
-  text_print(out, style, role_of(plot->chart, series), "%s %.*s", sample_of(plot, series),
+  const ChartSeries *s = &plot->chart->series[series];
+  const char *name = chart_text(plot->chart, s->name), *dash = style->utf8 ? "\xe2\x94\x84" : "."; /* light, triple */
+  text_print(out, style, role_of(plot->chart, series), "%s %.*s",
+             s->look == SERIES_REFERENCE ? dash : marker_of(style, s->cue),
              (int)text_fit(style, name, style->width - 2), name);
 }
 
