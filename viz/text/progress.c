@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, fileno */
 #include "viz/text/progress.h"
 
+#include <math.h>
+
 #include "sim/base/text_add.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/number.h"
@@ -55,10 +57,9 @@ void progress_update(Progress *progress, uint64_t done, uint64_t total, double n
 
 void progress_foretell(Progress *p, double part) {
   const double all_s = (progress_clock_s() - p->started_s) / part;
-  /* Of its own time: a busy computer's wait is not counted. */
-  if (p->is_told || (double)(clock() - p->began) < SURE_S * CLOCKS_PER_SEC || part >= 1 || all_s < LONG_S ||
-      fileno(p->err) < 0)
-    return;
+  /* Of its own time: on a busy computer a short question is no long one. */
+  const double own_s = (double)(clock() - p->began) / CLOCKS_PER_SEC;
+  if (p->is_told || own_s < SURE_S || part >= 1 || fmin(all_s, own_s / part) < LONG_S || fileno(p->err) < 0) return;
   p->is_told = true;
   text_say(p->err, "%s: about %s in all\n", p->what, number_seconds(all_s).text);
 }
