@@ -106,8 +106,8 @@ static void print_option(const Option *o, int column, bool whole, FILE *out, con
 }
 
 static void heading(Io *io, const char *text) {
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", text);
-  fputc('\n', io->out);
+  io_print(io, ROLE_HEADING, "%s", text);
+  io_end_line(io);
 }
 
 /* The options of one set under its heading. */
@@ -115,7 +115,7 @@ static void print_set(const OptionSet *set, bool whole, Io *io) {
   if (set->heading) heading(io, set->heading);
   for (const Option *o = set->options; option_is_row(o); o++)
     if (o->help) print_option(o, OPTION_COLUMN, whole, io->out, &io->style);
-  fputc('\n', io->out);
+  io_end_line(io);
 }
 
 /* The name without FILE, which usage has. */
@@ -127,11 +127,11 @@ static int name_width(const Command *command) {
 static void print_head(const Command *command, Io *io) {
   char line[400];
   snprintf(line, sizeof line, "tilewalk %s: %s", command->name, command->summary);
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, line);
-  fputc('\n', io->out);
+  io_paragraph(io, ROLE_PLAIN, 0, line);
+  io_end_line(io);
   snprintf(line, sizeof line, "tilewalk %.*s %s", name_width(command), command->name, command->usage);
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, line);
-  fputc('\n', io->out);
+  io_paragraph(io, ROLE_PLAIN, 2, line);
+  io_end_line(io);
 }
 
 static int lines_in(const char *text, size_t n) {
@@ -194,7 +194,7 @@ static void print_screen(const Command *command, Io *io) {
     if (wide <= OPTION_COLUMN && wide > column) column = wide;
   }
   for (int k = 0; k < OPTIONS_SHOWN && (o = shown_option(command, k)); k++) left -= add_option(o, column, left, io);
-  if (n_options) fputc('\n', io->out);
+  if (n_options) io_end_line(io);
   print_examples(command, left + 2 * EXAMPLES_MAX, io);
   text_say(io->out, "\n'tilewalk %s --help=all' has all %d options.\n", command->name, n_options);
 }
@@ -203,8 +203,8 @@ static void print_all(const Command *command, Io *io) {
   bool any_shared = false;
   print_head(command, io);
   if (command->description) {
-    text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, command->description);
-    fputc('\n', io->out);
+    io_paragraph(io, ROLE_PLAIN, 0, command->description);
+    io_end_line(io);
   }
   for (int last = 0; last < 2; last++) { /* those for experts come last */
     for (const OptionSet *set = command->sets; set && set->options; set++) {
@@ -214,9 +214,8 @@ static void print_all(const Command *command, Io *io) {
     }
   }
   if (any_shared) {
-    text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
-                   "'tilewalk help options' says more about the options that commands share.");
-    fputc('\n', io->out);
+    io_paragraph(io, ROLE_PLAIN, 0, "'tilewalk help options' says more about the options that commands share.");
+    io_end_line(io);
   }
   heading(io, "Examples");
   text_say(io->out, "%s", command->examples);
@@ -241,10 +240,10 @@ Status command_help(const Command *command, const char *topic, Io *io, Error *er
 }
 
 void command_shared_help(Io *io) {
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
-                 "Options that many commands share. A size takes K, M and G (binary), KiB, MB and so on.");
+  io_paragraph(io, ROLE_PLAIN, 0,
+               "Options that many commands share. A size takes K, M and G (binary), KiB, MB and so on.");
   for (const OptionSet *set = QUESTION_SETS; set->options; set++) {
-    fputc('\n', io->out);
+    io_end_line(io);
     heading(io, set->heading);
     for (const Option *o = set->options; option_is_row(o); o++)
       if (o->help) print_option(o, OPTION_COLUMN, true, io->out, &io->style);

@@ -198,13 +198,13 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Document *d, Io
   Status status =
       text ? lesson_run_start(&run, lesson, &LESSON_LIMITS, seed, error) : error_no_memory(error, "for a text");
   if (!status) {
-    text_print(io->out, &io->style, ROLE_HEADING, "%s: for the teacher", lesson->title.text);
+    io_print(io, ROLE_HEADING, "%s: for the teacher", lesson->title.text);
     fputs("\n\n", io->out);
     for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
       if (lesson->blocks[k].kind != LESSON_TEACHER) continue;
       status = lesson_run_fill(&run, lesson->blocks[k].text, text, LESSON_PROSE_BYTES, error);
       if (!status) status = text_markdown(io->out, &io->style, text, strlen(text), error);
-      fputc('\n', io->out);
+      io_end_line(io);
     }
     if (!status) status = add_answers(&run, d, error);
     lesson_run_end(&run);

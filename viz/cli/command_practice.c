@@ -102,10 +102,10 @@ static Status practise(Practice *p, Error *error) {
   int n_right = 0, n = 0;
   bool has_stopped = false;
   Status status = STATUS_OK;
-  text_paragraph(
-      p->io->out, &p->io->style, ROLE_DIM, 0,
+  io_paragraph(
+      p->io, ROLE_DIM, 0,
       "Type an answer as you would write it: 64 MiB, 50%, 1/2, 2x. 'hint', 'skip' and 'quit' do what they say.");
-  fputc('\n', p->io->out);
+  io_end_line(p->io);
   while (n < p->count && !status && !has_stopped) {
     const int k = next_skill(p);
     Skill *s = &p->skills[k];
@@ -130,11 +130,11 @@ static Status practise(Practice *p, Error *error) {
     status = lesson_progress_save(&p->progress, error);
   }
   if (status) return status;
-  text_print(p->io->out, &p->io->style, ROLE_HEADING, "%d of %d right at the first try, without a hint.\n", n_right, n);
+  io_print(p->io, ROLE_HEADING, "%d of %d right at the first try, without a hint.\n", n_right, n);
   for (int k = 0; k < p->n; k++)
     if (p->skills[k].is_weak)
-      text_print(p->io->out, &p->io->style, ROLE_WARN, "%s: %lld of %lld right\n", p->skills[k].name,
-                 (long long)p->known[k].n_right, (long long)p->known[k].n_asked);
+      io_print(p->io, ROLE_WARN, "%s: %lld of %lld right\n", p->skills[k].name, (long long)p->known[k].n_right,
+               (long long)p->known[k].n_asked);
   return STATUS_OK;
 }
 

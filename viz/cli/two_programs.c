@@ -70,12 +70,12 @@ static Status become_full(char *const *argv, Error *error) {
 
 static void print_overview(const Command *const *commands, Io *io) {
   const char *group = "";
-  text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
+  io_print(io, ROLE_HEADING, "tilewalk");
   fputs(" shows where the bytes of attention go: HBM, L2, SRAM.\n\n", io->out);
   for (const Command *const *c = commands; *c; c++) {
     if (!(*c)->group) continue;
-    text_print(io->out, &io->style, ROLE_PLAIN, "%-8s", strcmp(group, (*c)->group) ? (*c)->group : "");
-    text_print(io->out, &io->style, ROLE_ACCENT, "%-12s", (*c)->name);
+    io_print(io, ROLE_PLAIN, "%-8s", strcmp(group, (*c)->group) ? (*c)->group : "");
+    io_print(io, ROLE_ACCENT, "%-12s", (*c)->name);
     text_hanging(io->out, &io->style, 20, (*c)->summary, strlen((*c)->summary));
     group = (*c)->group;
   }

@@ -18,12 +18,15 @@ static void write_lines(FILE *out, const TextStyle *style, const char *text) {
 }
 
 void text_print(FILE *out, const TextStyle *style, TextRole role, const char *format, ...) {
-  char shown[4096]; /* longer text is cut */
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(shown, sizeof shown, format, arguments);
+  text_vprint(out, style, role, format, arguments);
   va_end(arguments);
-  if (length < 0) return;
+}
+
+void text_vprint(FILE *out, const TextStyle *style, TextRole role, const char *format, va_list arguments) {
+  char shown[4096]; /* longer text is cut */
+  if (vsnprintf(shown, sizeof shown, format, arguments) < 0) return;
   fputs(text_role_begin(style, role), out);
   write_lines(out, style, shown);
   fputs(text_role_end(style, role), out);

@@ -2,12 +2,16 @@
 #ifndef TILEWALK_VIZ_TEXT_PRINT_H
 #define TILEWALK_VIZ_TEXT_PRINT_H
 
+#include <stdarg.h>
+
 #include "viz/text/style.h"
 
 /* Prints `format` in a role. In ASCII style other characters are replaced as text_ascii says
  * (glyphs.h). */
 void text_print(FILE *out, const TextStyle *style, TextRole role, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+void text_vprint(FILE *out, const TextStyle *style, TextRole role, const char *format, va_list arguments)
+    __attribute__((format(printf, 4, 0)));
 
 /* Writes text of any origin: a newline and a tab stay, what else a terminal obeys and broken UTF-8 become "?". Nothing
  * but this file and the writers of documents write a string to a stream (`make layers`). */

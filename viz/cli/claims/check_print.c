@@ -46,9 +46,9 @@ static void print_labelled(Io *io, const char *label, TextRole role, const char 
   while (*rest || first) {
     const char *line = rest;
     const size_t bytes = *rest ? text_wrap(&io->style, &rest, columns) : 0;
-    text_print(io->out, &io->style, ROLE_DIM, "  %-*s", LABEL_COLUMNS, first ? label : "");
-    text_print(io->out, &io->style, role, "%.*s", (int)bytes, line);
-    fputc('\n', io->out);
+    io_print(io, ROLE_DIM, "  %-*s", LABEL_COLUMNS, first ? label : "");
+    io_print(io, role, "%.*s", (int)bytes, line);
+    io_end_line(io);
     first = false;
   }
 }
@@ -120,10 +120,10 @@ static void print_part(const ClaimPart *part, const char *name, const char *labe
 
 static void print_heading(const ClaimEntry *e, Io *io) {
   const TextRole role = LOOK[e->verdict].role;
-  fputc('\n', io->out);
-  text_print(io->out, &io->style, role, "%s ", text_role_mark(&io->style, role));
-  text_print(io->out, &io->style, ROLE_HEADING, "%s", e->id);
-  text_print(io->out, &io->style, role, "  %s\n", verdict_name(e->verdict));
+  io_end_line(io);
+  io_print(io, role, "%s ", text_role_mark(&io->style, role));
+  io_print(io, ROLE_HEADING, "%s", e->id);
+  io_print(io, role, "  %s\n", verdict_name(e->verdict));
 }
 
 static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
@@ -143,12 +143,12 @@ static void print_question(const Claims *claims, const ClaimEntry *e, Io *io) {
 /* The expression of a part, below its label and indented, so that it can be copied. */
 static void print_code(const ClaimPart *part, Io *io) {
   const char *line = part->code.text;
-  text_print(io->out, &io->style, ROLE_DIM, "  computed by\n");
+  io_print(io, ROLE_DIM, "  computed by\n");
   while (*line) {
     const size_t bytes = strcspn(line, "\n");
     fputs("    ", io->out);
     text_write_n(io->out, &io->style, line, bytes);
-    fputc('\n', io->out);
+    io_end_line(io);
     line += bytes + (line[bytes] == '\n');
   }
 }
@@ -177,7 +177,7 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
 
 void check_print(Document *d, const Claims *claims, const bool *chosen, CheckDepth depth, Io *io) {
   if (depth == CHECK_IN_FULL) print_in_full(claims, chosen, io);
-  if (depth == CHECK_IN_FULL) fputc('\n', io->out);
+  if (depth == CHECK_IN_FULL) io_end_line(io);
   add_counts(d, claims, chosen);
   if (depth != CHECK_IN_FULL) document_gap(d);
   if (depth == CHECK_BY_ARTICLE) add_articles(d, claims, chosen);

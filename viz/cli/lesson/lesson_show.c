@@ -69,13 +69,13 @@ static void walk_grid(const Simulation *run, const LessonShow *show, Grid *g) {
 static void print_cell(const Grid *g, int64_t i, int64_t j, Io *io) {
   const int order = g->order[i][j];
   if (order < 0)
-    text_print(io->out, &io->style, ROLE_DIM, "%6s", "skip");
+    io_print(io, ROLE_DIM, "%6s", "skip");
   else if (order == 0)
-    text_print(io->out, &io->style, ROLE_DIM, "%6s", ".");
+    io_print(io, ROLE_DIM, "%6s", ".");
   else if (g->kind[i][j] == TILE_PARTIAL)
-    text_print(io->out, &io->style, ROLE_WARN, "%5d/", order);
+    io_print(io, ROLE_WARN, "%5d/", order);
   else
-    text_print(io->out, &io->style, ROLE_ACCENT, "%6d", order);
+    io_print(io, ROLE_ACCENT, "%6d", order);
 }
 
 static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
@@ -89,14 +89,14 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
     snprintf(label, sizeof label, "K%" PRId64, j);
     text_say(io->out, "%7s", label);
   }
-  fputc('\n', io->out);
+  io_end_line(io);
   for (int64_t i = 0; i < g->T_r; i++) {
     fprintf(io->out, "  Q%-6" PRId64 "", i);
     for (int64_t j = 0; j < g->T_c; j++) {
       fputc(' ', io->out);
       print_cell(g, i, j, io);
     }
-    fputc('\n', io->out);
+    io_end_line(io);
   }
   if (g->T_r < run->plan.T_r || g->T_c < run->plan.T_c)
     fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n", g->T_r, g->T_c,
@@ -125,7 +125,7 @@ static void print_event(const Schedule *s, const Event *e, Io *io) {
   if (e->i >= 0) fprintf(io->out, " i=%-4" PRId64, e->i);
   if (e->j >= 0) fprintf(io->out, " j=%-4" PRId64, e->j);
   if (moves) fprintf(io->out, "  %s", number_bytes(wide((int64_t)e->bytes)).text);
-  fputc('\n', io->out);
+  io_end_line(io);
 }
 
 static void print_events(const Simulation *run, const LessonShow *show, Io *io) {
@@ -220,7 +220,7 @@ static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error
     char *end = strrchr(text, '\n');
     if (end) *end = '\0';
     const char *last = strrchr(text, '\n');
-    text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, last ? last + 1 : text);
+    io_paragraph(io, ROLE_PLAIN, 2, last ? last + 1 : text);
   }
   stage_free(&stage);
   return status;
@@ -240,7 +240,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   if (*lines) text_say(io->out, "%s\n", lines);
   for (int k = 0; k < s->n_runs && !status; k++) {
     const bool events = has_events(show), grid = show->scene == SCENE_WALK && !events;
-    if (k > 0 && (grid || events)) fputc('\n', io->out);
+    if (k > 0 && (grid || events)) io_end_line(io);
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }

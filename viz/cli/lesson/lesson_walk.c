@@ -36,24 +36,24 @@ typedef struct {
 
 /* ---- Talking */
 
-static void say(Walk *w, TextRole role, const char *text) { text_paragraph(w->io->out, &w->io->style, role, 2, text); }
+static void say(Walk *w, TextRole role, const char *text) { io_paragraph(w->io, role, 2, text); }
 
 /* A mark and a short verdict, then the rest of the message below. */
 static void verdict(Walk *w, TextRole role, const char *words, const char *message) {
   if (*words) {
-    text_print(w->io->out, &w->io->style, role, "  %s %s", text_role_mark(&w->io->style, role), words);
-    fputc('\n', w->io->out);
+    io_print(w->io, role, "  %s %s", text_role_mark(&w->io->style, role), words);
+    io_end_line(w->io);
   }
   if (*message) say(w, *words ? ROLE_PLAIN : role, message);
 }
 
 /* The next line, without its end and blanks around it; NULL at the end of the input. */
 static const char *read_line(Walk *w, const char *prompt) {
-  text_print(w->io->out, &w->io->style, ROLE_HEADING, "%s", prompt);
+  io_print(w->io, ROLE_HEADING, "%s", prompt);
   fflush(w->io->out);
   ssize_t length = getline(&w->line, &w->line_bytes, stdin);
   if (length < 0) {
-    fputc('\n', w->io->out);
+    io_end_line(w->io);
     w->stopped = true;
     return NULL;
   }
@@ -61,8 +61,8 @@ static const char *read_line(Walk *w, const char *prompt) {
   const char *text = w->line;
   while (ascii_is_space((unsigned char)*text)) text++;
   if (!w->is_terminal) {
-    text_print(w->io->out, &w->io->style, ROLE_PLAIN, "%s", text);
-    fputc('\n', w->io->out);
+    io_print(w->io, ROLE_PLAIN, "%s", text);
+    io_end_line(w->io);
   }
   return text;
 }
@@ -71,14 +71,14 @@ static void wait_for_enter(Walk *w) {
   if (!w->is_terminal || w->stopped) return;
   const char *typed = read_line(w, "[Enter] ");
   if (typed && strcmp(typed, "quit") == 0) w->stopped = true;
-  fputc('\n', w->io->out);
+  io_end_line(w->io);
 }
 
 /* ---- The page */
 
 static Status print_prose(Walk *w, const char *text, Error *error) {
   const Status status = text_markdown(w->io->out, &w->io->style, text, strlen(text), error);
-  fputc('\n', w->io->out);
+  io_end_line(w->io);
   return status;
 }
 
@@ -107,13 +107,13 @@ static void print_field(Walk *w, const LessonPart *part, const char *unit) {
   else if (strcmp(unit, "x") == 0)
     say(w, ROLE_DIM, "(how many times, such as 1.5x)");
   else if (*unit)
-    text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n", part->number ? "a number of " : "in ", unit);
+    io_print(w->io, ROLE_DIM, "  (%s%s)\n", part->number ? "a number of " : "in ", unit);
 }
 
 static void print_option(Walk *w, const char *letter, const char *text) {
   char option[LESSON_OPTION_BYTES + 8];
   snprintf(option, sizeof option, "%s) %s", letter, text);
-  text_paragraph(w->io->out, &w->io->style, ROLE_PLAIN, 4, option);
+  io_paragraph(w->io, ROLE_PLAIN, 4, option);
 }
 
 static Status print_figure(Walk *w, const LessonPart *part, Error *error) {
@@ -126,7 +126,7 @@ static Status print_figure(Walk *w, const LessonPart *part, Error *error) {
   if (status)
     return error_set(error, status, "%s:%d: %s", s->lesson.file, s->lesson.blocks[part->block].text.line,
                      inner.message);
-  fputc('\n', w->io->out);
+  io_end_line(w->io);
   return STATUS_OK;
 }
 
@@ -136,7 +136,7 @@ static void print_reveal(Walk *w, const LessonPart *part, TextRole role, const c
   snprintf(predicted, sizeof predicted, "You predicted: %s", a->typed);
   if (!a->is_right && *a->typed) say(w, ROLE_PLAIN, predicted);
   verdict(w, role, words, text);
-  fputc('\n', w->io->out);
+  io_end_line(w->io);
 }
 
 static void print_to_do(Walk *w) {
@@ -171,7 +171,7 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
     return print_prose(w, w->page.filled, error);
   case PART_PREDICTED:
     if (*text) say(w, ROLE_PLAIN, "Noted. Now look.");
-    fputc('\n', w->io->out);
+    io_end_line(w->io);
     break;
   case PART_VERDICT:
   case PART_ANSWER: verdict(w, role, words, text); break;
@@ -180,11 +180,11 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   case PART_END: print_end(w, words, text); break;
   case PART_HEADING:
   case PART_HINT:
-    text_print(w->io->out, &w->io->style, role, part->kind == PART_HINT ? "  %s" : "%s",
-               part->kind == PART_HINT ? words
-               : w->heading            ? w->heading
-                                       : text);
-    fputc('\n', w->io->out);
+    io_print(w->io, role, part->kind == PART_HINT ? "  %s" : "%s",
+             part->kind == PART_HINT ? words
+             : w->heading            ? w->heading
+                                     : text);
+    io_end_line(w->io);
     if (part->kind == PART_HINT) say(w, ROLE_PLAIN, text);
     break;
   default: break; /* the title was printed; nothing can be pressed */
@@ -289,7 +289,7 @@ static Status answer_file(Walk *w, Error *error) {
   while (!status && !w->stopped && lesson_session_ask(s) == ask) {
     status = print_new(w, error);
     if (status || lesson_session_ask(s) != ask) break;
-    text_print(w->io->out, &w->io->style, ROLE_HEADING, "> ");
+    io_print(w->io, ROLE_HEADING, "> ");
     fflush(w->io->out);
     if (w->is_watching && wait_for_save(w)) {
       text_say(w->io->out, "%s was saved\n", w->file.path);
@@ -301,7 +301,7 @@ static Status answer_file(Walk *w, Error *error) {
       status = judge_file(w, *typed ? typed : w->file.path, error);
   }
   if (!status) status = print_new(w, error);
-  if (!status && !w->stopped) fputc('\n', w->io->out);
+  if (!status && !w->stopped) io_end_line(w->io);
   return status;
 }
 
@@ -327,7 +327,7 @@ static Status answer(Walk *w, Error *error) {
         s->answers[ask].tries == TRIES_BEFORE_OFFER)
       say(w, ROLE_DIM, "('hint' for a hint, 'skip' for the answer)");
   }
-  if (!status && (ask < 0 || !(w->stopped || s->lesson.asks[ask].is_prediction))) fputc('\n', w->io->out);
+  if (!status && (ask < 0 || !(w->stopped || s->lesson.asks[ask].is_prediction))) io_end_line(w->io);
   return status;
 }
 
@@ -340,10 +340,10 @@ static void set_state(void *data, const char *state, SceneKind scene) {
 
 static void print_title(Walk *w) {
   const Lesson *l = &w->session.lesson;
-  text_paragraph(w->io->out, &w->io->style, ROLE_HEADING, 0, l->title.text);
-  text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, l->idea.text);
+  io_paragraph(w->io, ROLE_HEADING, 0, l->title.text);
+  io_paragraph(w->io, ROLE_DIM, 0, l->idea.text);
   fprintf(w->io->out, "About %d minutes. 'help' says what you can type.\n", l->minutes);
-  fputc('\n', w->io->out);
+  io_end_line(w->io);
 }
 
 /* Where it was left: how it began, and what was said last. */
@@ -351,7 +351,7 @@ static Status recall(Walk *w, Error *error) {
   LessonSession *s = &w->session;
   const size_t from = w->next_block;
   size_t first = from, last = from;
-  text_paragraph(w->io->out, &w->io->style, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n\n");
+  io_paragraph(w->io, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n\n");
   for (size_t k = 0; k < from; k++) {
     if (s->lesson.blocks[k].kind != LESSON_PROSE) continue;
     last = k;
