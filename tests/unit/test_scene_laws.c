@@ -1,8 +1,11 @@
-/* A law of each scene (Many's: test_many.c), at every step of the shipped programs and of others:
+/* A law of each scene (Many's: test_many.c), at every step of the shipped programs and of random ones (at night 400):
  * what is drawn is what the events have moved, what lies on chip, what the row holds, what the lanes leave free, what
  * is asked of a bank. */
 #include "tests/support/test.h"
 
+#include "sim/algorithms/language/read.h"
+#include "sim/numbers/program_check.h"
+#include "tests/support/mutate_program.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
@@ -183,16 +186,29 @@ static void walk_program(const Schedule *schedule, Rand *r, int number) {
   stage_free(&stage);
 }
 
+/* A shipped program of which three lines are said in other words is one that nobody has seen; some are refused. */
 TEST(laws_hold_at_every_step) {
   static const char *const OWN[] = {OWN_REVERSED, OWN_FUSED, OWN_GROUPED, OWN_COLUMNS, OWN_SUMS};
-  const int rounds = test_depth() > 1 ? 12 : 1;
+  const int n = test_depth() > 1 ? 400 : 8;
+  static Program edited;
+  char text[PROGRAM_TEXT_BYTES];
   Rand r = {66};
   walked_cr = canvas(CAIRO_FORMAT_A8, 1, 1);
-  for (int n = 0; n < rounds * N_PROGRAMS; n++) walk_program(SCHEDULES[n % N_PROGRAMS], &r, n);
-  for (int n = 0; n < rounds * 2 * (int)COUNT_OF(OWN); n++) {
-    Program *p = own_program(OWN[n % (int)COUNT_OF(OWN)]);
-    walk_program(p, &r, n);
+  for (int k = 0; k < N_PROGRAMS; k++) walk_program(SCHEDULES[k], &r, k);
+  for (int k = 0; k < 2 * (int)COUNT_OF(OWN); k++) {
+    Program *p = own_program(OWN[k / 2]);
+    walk_program(p, &r, k);
     free(p);
+  }
+  for (int k = 0, at = 0; k < n; at++) {
+    strcpy(text, SCHEDULES[at % N_PROGRAMS]->text);
+    for (int line = 0; line < 3; line++) {
+      const char *const *words = MUTATE_REWRITINGS[rand_in(&r, 0, 28)];
+      mutate_replace(text, words[0], words[1], 0);
+    }
+    if (program_read(&edited, text, strlen(text), "edited.walk", NULL) || !program_verdict(&edited, NULL).is_right)
+      continue;
+    walk_program(&edited, &r, k++);
   }
   assert_true(n_bars > 1000);
   cairo_destroy(walked_cr);
