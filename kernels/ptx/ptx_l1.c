@@ -179,7 +179,8 @@ static int64_t common(int64_t a, int64_t b) { return b ? common(b, a % b) : a; }
 
 int64_t deal_cluster(int64_t n_clusters, int32_t n_groups, int32_t group, int64_t turn) {
   int64_t step = 1, begin = 0;
-  if (turn > 0) { /* a permutation of the SMs, another each turn */
+  if (turn * n_groups >= n_clusters) return -1; /* asked at each step of the last */
+  if (turn > 0) {                               /* a permutation of the SMs, another each turn */
     uint64_t seed = (uint64_t)turn;
     begin = (int64_t)(mix(seed) % (uint64_t)n_groups);
     do step = (int64_t)(mix(seed += 1000003) % (uint64_t)n_groups);
