@@ -76,21 +76,6 @@ TEST(test_row_is_the_attention) {
   }
 }
 
-/* Beside an exact answer in fp64, the row ends within a few ulps, and says so. */
-TEST(test_row_ends_right) {
-  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
-  Snapshot now;
-  int n_finished = 0;
-  for (uint64_t step = 0; step <= stage.n_steps; step++) {
-    stage_snapshot(&stage, step, &now);
-    if (now.row.phase != ROW_FINISHED) continue;
-    n_finished++;
-    assert_true(now.row.error_ulps < 4);
-  }
-  assert_int_equal(n_finished, 16); /* normalise and store of each of 8 row blocks */
-  stage_free(&stage);
-}
-
 /* A kernel that goes from the last keys to the first is shown so: each row begins with its last computed tile and ends
  * with tile 0, and its numbers are right. */
 TEST(test_reversed_walk) {
@@ -183,15 +168,4 @@ TEST(test_overflow_is_seen) {
       assert_true(n_overflowed == 0 && n_lost == 0);
     stage_free(&stage);
   }
-}
-
-/* 64 tokens in blocks of 8, causal: 36 of 64 tiles, 28 never loaded; 28 tiles of K and V spared. */
-TEST(test_spared) {
-  Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
-  Snapshot now;
-  stage_snapshot(&stage, stage.n_steps, &now);
-  assert_true(now.traffic.tiles[TILE_SKIPPED] == 28);
-  assert_true(now.traffic.tiles[TILE_PARTIAL] == 8);
-  assert_true(now.spared_bytes == 28 * 2 * 8 * 16 * 2);
-  stage_free(&stage);
 }
