@@ -1,11 +1,9 @@
-#define _DEFAULT_SOURCE /* strncasecmp */
 #include "lessons/engine/answer.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lessons/engine/quantity.h"
 #include "sim/base/utf8.h"
@@ -264,10 +262,10 @@ static Status refuse_words(const char *text, Error *error) {
                                              "nine", "ten",     "twen",  "thir",  "fort", "fift", "hund",   "thou",
                                              "half", "quarter", "doub",  "twice", "zero", "none", "a third"};
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
-    if (strncasecmp(text, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
+    if (ascii_same_n(text, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])))
       return error_refuse(error, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
                           quote_text(text).text);
-  if (strncasecmp(text, "inf", 3) == 0 || strncasecmp(text, "nan", 3) == 0)
+  if (ascii_same_n(text, "inf", 3) || ascii_same_n(text, "nan", 3))
     return error_refuse(error, "the answer is a finite number; write it in digits");
   return error_refuse(error, "'%s' is not a number; write one such as 64, 64 MiB, 50%% or 1/2", quote_text(text).text);
 }

@@ -5,12 +5,10 @@
  *     2. A comma is a decimal sign where only that is right.
  *     3. A number that the explanation prints, and that is the answer in its own digits, is right.
  *     4. A known mistake wins when it is nearer than the answer; of several, the nearest. */
-#define _DEFAULT_SOURCE /* strncasecmp */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/quantity.h"
@@ -55,7 +53,7 @@ static size_t singular(const char *word, size_t length) {
 /* "1 launch" and "12 Launches in all" are both of launches. */
 static bool same_thing(const char *a, const char *b) {
   const size_t n = singular(a, strcspn(a, " "));
-  return n >= 1 && n == singular(b, strcspn(b, " ")) && strncasecmp(a, b, n) == 0;
+  return n >= 1 && n == singular(b, strcspn(b, " ")) && ascii_same_n(a, b, n);
 }
 
 static Status check_units(const AnswerKey *key, const Answer *answer, Error *error) {
@@ -236,7 +234,7 @@ void answer_text(const AnswerKey *key, double value, char *text, size_t size) {
 /* ---- Choices */
 
 static bool same_text(const char *a, size_t length, const char *b) {
-  return strlen(b) == length && strncasecmp(a, b, length) == 0;
+  return strlen(b) == length && ascii_same_n(a, b, length);
 }
 
 static int find_choice(const AnswerChoices *c, const char *text, size_t length) {

@@ -1,8 +1,6 @@
 /* Units of answers. Part of lessons/engine/answer.h. */
-#define _DEFAULT_SOURCE /* strncasecmp */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lessons/engine/answer.h"
 #include "sim/base/ascii.h"
@@ -74,6 +72,10 @@ static const Prefix PREFIXES[] = {
 };
 enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES };
 
+static bool same(const char *a, const char *b, size_t n, bool any_case) {
+  return any_case ? ascii_same_n(a, b, n) : strncmp(a, b, n) == 0;
+}
+
 /* Small prefixes go with seconds alone, and seconds with no others: nobody means a megasecond. */
 static bool go_together(const Prefix *prefix, const Base *base) {
   const bool small = prefix->factor < 1, plain = prefix->factor == 1;
@@ -83,13 +85,12 @@ static bool go_together(const Prefix *prefix, const Base *base) {
 }
 
 static bool find(const char *text, bool any_case, AnswerUnit *unit) {
-  int (*const compare)(const char *, const char *, size_t) = any_case ? strncasecmp : strncmp;
   const size_t length = strlen(text);
   for (int p = 0; p < N_PREFIXES; p++)
     for (int b = 0; b < N_BASES; b++) {
       const size_t n = strlen(PREFIXES[p].name), m = strlen(BASES[b].name);
       if (n + m != length || !go_together(&PREFIXES[p], &BASES[b])) continue;
-      if (compare(text, PREFIXES[p].name, n) != 0 || compare(text + n, BASES[b].name, m) != 0) continue;
+      if (!same(text, PREFIXES[p].name, n, any_case) || !same(text + n, BASES[b].name, m, any_case)) continue;
       unit->dimension = BASES[b].dimension;
       unit->factor = PREFIXES[p].factor;
       unit->sister = unit->dimension == ANSWER_BYTES || unit->dimension == ANSWER_BYTES_PER_S ? PREFIXES[p].sister : 0;

@@ -109,7 +109,7 @@ static const char *first_word_of(const char *text, const char *const words[4]) {
     if (p > text && ascii_is_alnum(p[-1])) continue;
     for (size_t k = 0; k < 4; k++) {
       const size_t length = strlen(words[k]);
-      if (strncasecmp(p, words[k], length) == 0 && !ascii_is_alnum(p[length])) return p;
+      if (ascii_same_n(p, words[k], length) && !ascii_is_alnum(p[length])) return p;
     }
   }
   return NULL;

@@ -6,6 +6,7 @@
 #define TILEWALK_SIM_BASE_ASCII_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 static inline bool ascii_is_digit(int c) { return c >= '0' && c <= '9'; }
 static inline bool ascii_is_lower(int c) { return c >= 'a' && c <= 'z'; }
@@ -20,10 +21,12 @@ static inline bool ascii_is_space(int c) { return c == ' ' || (c >= '\t' && c <=
 static inline int ascii_lower(int c) { return ascii_is_upper(c) ? c + ('a' - 'A') : c; }
 static inline int ascii_upper(int c) { return ascii_is_lower(c) ? c - ('a' - 'A') : c; }
 
-/* Whether the texts are equal but for upper and lower case. */
-static inline bool ascii_same(const char *a, const char *b) {
-  while (*a && ascii_lower(*a) == ascii_lower(*b)) a++, b++;
-  return *a == *b;
+/* Whether the texts, or their first n bytes, are equal but for upper and lower case. */
+static inline bool ascii_same_n(const char *a, const char *b, size_t n) {
+  for (; n && ascii_lower(*a) == ascii_lower(*b); a++, b++, n--)
+    if (!*a) return true;
+  return n == 0;
 }
+static inline bool ascii_same(const char *a, const char *b) { return ascii_same_n(a, b, SIZE_MAX); }
 
 #endif

@@ -63,7 +63,7 @@ includes=$(awk "$rooms"'
       complain(FILENAME ":" FNR ": " from " may not include " header)
     else if (header ~ /^sim\// && from == "sim" && !stands_on(floor_of(FILENAME), floor_of(header)))
       complain(FILENAME ":" FNR ": the floor " floor_of(FILENAME) " does not stand on " header)
-    else if (header == "ctype.h") complain(FILENAME ":" FNR ": ctype.h obeys the locale; include sim/base/ascii.h")
+    else if (header ~ /^(ctype|strings)\.h$/) complain(FILENAME ":" FNR ": " header " obeys the locale; include sim/base/ascii.h")
     else if (header ~ /SDL/ && from != "viz/window") complain(FILENAME ":" FNR ": only viz/window may include " header)
   }' $(cat "$BUILD/layers.files"))
 

@@ -28,5 +28,10 @@ TEST(texts_are_compared_without_case) {
   assert_true(ascii_same("", ""));
   assert_false(ascii_same("MiB", "mi"));
   assert_false(ascii_same("mi", "MiB"));
+  assert_true(ascii_same_n("MIBs", "mib", 3));
+  assert_false(ascii_same_n("MIBs", "mib", 4));
+  assert_false(ascii_same_n("KIB", "mib", 3));
+  assert_true(ascii_same_n("mi", "MI", 9));
+  assert_true(ascii_same_n("x", "y", 0));
   assert_false(ascii_same("\xDD", "\xFD")); /* a capital and a small letter of Latin-5 */
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
@@ -77,7 +76,7 @@ static bool same_name(const char *a, const char *b) {
 static const char *card_of(const char *name) {
   static const char *const MAKERS[] = {"NVIDIA ", "GeForce ", "Tesla ", "AMD ", "Instinct "};
   for (size_t k = 0; k < sizeof MAKERS / sizeof *MAKERS; k++)
-    if (!strncasecmp(name, MAKERS[k], strlen(MAKERS[k]))) name += strlen(MAKERS[k]);
+    if (ascii_same_n(name, MAKERS[k], strlen(MAKERS[k]))) name += strlen(MAKERS[k]);
   return name;
 }
 
@@ -112,15 +111,15 @@ static bool same_model_part(const char *part, size_t n) {
   if (n > 1 && (part[0] | 0x20) == 'v' && part[1] >= '0' && part[1] <= '9') return true;
   if (n >= 4 && strspn(part, "0123456789") >= n) return true;
   for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
-    if (strlen(PARTS[i]) == n && !strncasecmp(part, PARTS[i], n)) return true;
+    if (strlen(PARTS[i]) == n && ascii_same_n(part, PARTS[i], n)) return true;
   return false;
 }
 
 /* "Llama-3.1-70B-Instruct" is llama-3.1-70b: the known name, and parts that change nothing. How much of it is known. */
 static size_t same_model(const char *asked, const char *known) {
-  if (!strncasecmp(asked, "meta-", 5) && strncmp(known, "meta-", 5)) asked += 5;
+  if (ascii_same_n(asked, "meta-", 5) && strncmp(known, "meta-", 5)) asked += 5;
   const size_t n = strlen(known);
-  if (strncasecmp(asked, known, n)) return 0;
+  if (!ascii_same_n(asked, known, n)) return 0;
   for (const char *p = asked + n; *p;) {
     if (*p++ != '-') return 0;
     const size_t length = strcspn(p, "-");

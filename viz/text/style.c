@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "sim/base/ascii.h"
 
 static bool is_set(const char *value) { return value && *value; }
 
@@ -17,7 +18,7 @@ static bool locale_is_utf8(const TextEnvironment *environment) {
                                                        : "C";
   const char *codeset = strchr(locale, '.');
   if (!codeset) return false;
-  return strncasecmp(codeset, ".utf-8", 6) == 0 || strncasecmp(codeset, ".utf8", 5) == 0;
+  return ascii_same_n(codeset, ".utf-8", 6) || ascii_same_n(codeset, ".utf8", 5);
 }
 
 /* A positive whole number, else 0. */
