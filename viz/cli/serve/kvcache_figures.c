@@ -104,14 +104,10 @@ static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
 /* Attention of all layers for one new token of every sequence, at least. 0: no model says the query heads. */
 static Status step_of(const Service *s, double *seconds, Error *error) {
   ServingStep step;
-  int64_t n = 0;
-  *seconds = 0;
+  int64_t n;
   if (!s->has_model || !s->has_gpu || !s->model.heads || !kvcache_layers(&s->whole)) return STATUS_OK;
-  ServingPart *parts = malloc((size_t)s->n_runs * sizeof *parts);
-  if (!parts) return error_no_memory(error, "for the sequences");
-  for (int64_t k = 0; k < s->n_runs; k++)
-    if (s->runs[k].tokens)
-      parts[n++] = (ServingPart){.queries = 1, .keys = s->runs[k].tokens, .count = s->runs[k].count};
+  ServingPart *parts = service_decode(s, &n, error);
+  if (!parts) return error->status;
   const Status status = serving_attention(&s->serving, parts, n, &step, error);
   free(parts);
   if (!status) *seconds = step.attention.bound_s;

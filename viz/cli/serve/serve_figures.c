@@ -101,19 +101,11 @@ static const char *binds(const ServingStep *s) {
   return s->weight_s >= s->flop_s ? "weights: HBM" : "matrices: products";
 }
 
-/* The kind of what follows from a member of a description, which may say that it was assumed. */
-static const char *kind_by(const KeyfileField *fields, int n, const KeyfileNote *notes, size_t member,
-                           const char *kind) {
-  for (int k = 0; k < n; k++)
-    if (fields[k].offset == member && notes[k].assumed) return ASSUMED;
-  return kind;
-}
-
 static void step_figures(const Service *s, const ServingStep *step, const Figures *f) {
   const KvModel *m = &s->model;
-  int n_model, n_gpu;
-  const KeyfileField *of_model = kvmodel_fields(&n_model), *of_gpu = gpu_fields(&n_gpu);
-  const char *how = m->experts ? ASSUMED : kind_by(of_model, n_model, m->notes, offsetof(KvModel, vocab), COUNTED);
+  int n;
+  const KeyfileField *fields = kvmodel_fields(&n);
+  const char *how = m->experts || keyfile_note(fields, m->notes, "vocab")->assumed ? ASSUMED : COUNTED;
   const bool by_bytes = step->weight_s >= step->flop_s;
   const double rate = timing_rate(&s->gpu, by_bytes ? TIME_HBM : TIME_MATH, s->serving.products);
   char weights[96] = "all but the input's table of words, once a pass";
@@ -122,7 +114,7 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
              (long long)m->experts);
   figure(f, "weight_bytes", IN_BYTES(step->weight_bytes), how, "weights read", "%s", weights);
   figure(f, "flops", IN_FLOPS(step->flops), how, "FLOPs of the matrices", "2 a weight and token");
-  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), s->model.experts ? ASSUMED : BOUND, "matrices", "%s at %s",
+  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), m->experts ? ASSUMED : BOUND, "matrices", "%s at %s",
          by_bytes ? "HBM" : "products", number_si(rate, by_bytes ? "B/s" : "FLOP/s").text);
   figure(f, "kv_bytes", IN_BYTES(step->kv_bytes), COUNTED, "K and V read", "kvcache: what queries see");
   figure(f, "attention_s", IN_SECONDS(step->attention.bound_s), BOUND, "attention", "sim's floor: %s, all layers",
@@ -135,12 +127,12 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
   }
   if (s->n_gpus == 1) return;
   figure(f, "sent_bytes", IN_BYTES(step->sent_bytes),
-         kind_by(of_model, n_model, m->notes, offsetof(KvModel, hidden), COUNTED), "sent by each GPU",
+         keyfile_note(fields, m->notes, "hidden")->assumed ? ASSUMED : COUNTED, "sent by each GPU",
          "two all-reduces a layer, rows of %lld x 2 B", (long long)m->hidden);
   if (isnan(step->sent_s)) return;
-  const char *link = kind_by(of_gpu, n_gpu, s->gpu.notes, offsetof(Gpu, link_bytes_per_s), "");
-  figure(f, "sent_s", IN_SECONDS(step->sent_s), *link ? ASSUMED : BOUND, "all-reduces", "half of the link's %s%s%s",
-         number_si(s->gpu.link_bytes_per_s, "B/s").text, *link ? ", " : "", link);
+  const bool assumed = gpu_note(&s->gpu, "link")->assumed;
+  figure(f, "sent_s", IN_SECONDS(step->sent_s), assumed ? ASSUMED : BOUND, "all-reduces", "half of the link's %s%s",
+         number_si(s->gpu.link_bytes_per_s, "B/s").text, assumed ? ", assumed" : "");
 }
 
 /* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
@@ -181,23 +173,16 @@ static Status prompt_figures(const Service *s, Figures *f, double *time_s, Error
 /* A step of every sequence; the prefix apart, once for all of them. */
 static Status token_figures(const Service *s, Figures *f, double *time_s, Error *error) {
   ServingStep step;
-  int64_t n = 0;
-  ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts); /* a prefix, and a chunk */
-  if (!parts) return error_no_memory(error, "for %lld sequences", (long long)s->n);
-  for (; n < s->n_runs; n++)
-    parts[n] = (ServingPart){
-        .queries = 1, .keys = evict_kept(&s->evict, s->runs[n].tokens) - s->shared, .count = s->runs[n].count};
+  int64_t n;
+  ServingPart *parts = service_decode(s, &n, error);
+  if (!parts) return error->status;
   if (s->shared)
     parts[n++] = (ServingPart){
         .queries = s->n, .keys = s->shared, .count = 1, .is_prefix = true, .after = s->runs[0].tokens - s->shared};
   figures_section(f, "token", "A step of decode: time a token");
   Status status = serving_step(&s->serving, parts, n, (double)s->n, &step, error);
-  if (status) {
-    free(parts);
-    return status;
-  }
-  const double hbm = timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
-  const double scores_s = 2 * take_memory(s, &s->serving).scores / hbm;
+  if (status) return free(parts), status;
+  const double scores_s = 2 * take_memory(s, &s->serving).scores / timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
   *time_s = step.bound_s + scores_s;
   step_figures(s, &step, f);
   if (s->prefix)

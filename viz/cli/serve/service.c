@@ -209,6 +209,17 @@ Wide service_fixed_bytes(const Service *s, int64_t n_gpus) {
   return sum;
 }
 
+ServingPart *service_decode(const Service *s, int64_t *n, Error *error) {
+  ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts);
+  if (!parts) error_no_memory(error, "for the sequences");
+  *n = 0;
+  for (const ServedRun *r = s->runs; parts && r < s->runs + s->n_runs; r++) {
+    const int64_t keys = evict_kept(&s->evict, r->tokens) - s->shared;
+    if (keys) parts[(*n)++] = (ServingPart){.queries = 1, .keys = keys, .count = r->count};
+  }
+  return parts;
+}
+
 void service_say_context(const Service *s, char text[192]) {
   const KvModel *m = &s->model;
   const Number most = number_count(wide(m->max_tokens));

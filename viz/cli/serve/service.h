@@ -66,6 +66,10 @@ Kept service_kept(const Service *service, const KvCache *cache);
 /* States and the like, which do not grow, of one sequence on one of so many GPUs. */
 Wide service_fixed_bytes(const Service *service, int64_t n_gpus);
 
+/* A new token of every sequence: a part for each run, free() them, with room for a prefix and a chunk. NULL with
+ * *error. */
+ServingPart *service_decode(const Service *service, int64_t *n, Error *error);
+
 /* The answers. */
 Status kvcache_figures(const Service *service, Document *document, Error *error);
 Status kvcache_list(Document *document, Error *error);
