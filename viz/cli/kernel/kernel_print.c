@@ -98,8 +98,8 @@ static void put_faults(Document *d, const KernelReport *r) {
                   "Counts are of a run that leaves out accesses out of bounds and merges no loads, as ptxas may.");
   for (int32_t f = 1; f < r->result.n_faults; f++) { /* the first is the verdict */
     const PtxFault *fault = &r->result.faults[f];
-    document_line(d, ROLE_BAD, "%s: %s%s%s%s", fault->kind, fault->message, fault->count > 1 ? " (" : "",
-                  fault->count > 1 ? number_count(fault->count).text : "", fault->count > 1 ? " times)" : "");
+    document_line(d, ROLE_BAD, fault->count > 1 ? "%s: %s (%s times)" : "%s: %s", fault->kind, fault->message,
+                  number_count(fault->count).text);
   }
 }
 
@@ -130,22 +130,17 @@ static void put_unreached(Document *d, const KernelReport *r) {
 
 /* --- the table of lines --- */
 
-/* Of all that a line moves: requests and sectors; requests, wavefronts and conflicts. */
+/* Of all that a line moves. */
 static PtxCounts global_of(const KernelLine *l) {
-  return (PtxCounts){.requests = l->load.requests + l->store.requests + l->reduce.requests,
-                     .sectors = l->load.sectors + l->store.sectors + l->reduce.sectors};
+  PtxCounts all = l->load;
+  ptx_counts_add(&all, &l->store);
+  ptx_counts_add(&all, &l->reduce);
+  return all;
 }
 static PtxCounts shared_of(const KernelLine *l) {
-  return (PtxCounts){.requests = l->shared_load.requests + l->shared_store.requests,
-                     .wavefronts = l->shared_load.wavefronts + l->shared_store.wavefronts,
-                     .conflicts = l->shared_load.conflicts + l->shared_store.conflicts};
-}
-
-static void ratio_cell(Table *t, uint64_t a, uint64_t b, double warn) {
-  if (!b)
-    table_empty(t, true);
-  else
-    table_double(t, (double)a / (double)b > warn ? ROLE_WARN : ROLE_PLAIN, (double)a / (double)b, 3);
+  PtxCounts all = l->shared_load;
+  ptx_counts_add(&all, &l->shared_store);
+  return all;
 }
 
 static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
@@ -153,7 +148,11 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   const PtxCounts global = global_of(k), shared = shared_of(k);
   kernel_line_name(l, k, name, sizeof name);
   put_cells(t, "*s?U", name, global.sectors * SECTOR_BYTES);
-  ratio_cell(t, global.sectors, global.requests, 16.5);
+  const double a_request = (double)global.sectors / (double)global.requests;
+  if (global.requests)
+    table_double(t, a_request > 16.5 ? ROLE_WARN : ROLE_PLAIN, a_request, 3);
+  else
+    table_empty(t, true);
   const double used = global.sectors ? (double)k->asked_bytes / ((double)global.sectors * SECTOR_BYTES) : 0,
                lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
   put_cells(t, used > 0 ? "@%" : "-", used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1.0 : used);
@@ -238,7 +237,7 @@ Status kernel_put(Document *d, const KernelReport *r, Error *error) {
 
 static int by_place(const void *a, const void *b) {
   const KernelLine *x = a, *y = b;
-  return x->file != y->file ? (x->file > y->file) - (x->file < y->file) : (x->line > y->line) - (x->line < y->line);
+  return x->file != y->file ? x->file - y->file : x->line - y->line;
 }
 
 Status kernel_put_counts(Document *d, const KernelReport *r, Error *error) {
@@ -269,26 +268,21 @@ typedef struct {
   uint64_t value;
 } Here;
 
-enum { HERE_MAX = 12 };
+enum { HERE = 8, HERE_WITHOUT_CACHES = 3 };
 
-static uint64_t sectors(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) {
-  return t->by_kind[a].sectors + t->by_kind[b].sectors;
-}
-
-static int counters_here(const KernelReport *r, Here here[HERE_MAX]) {
+static void counters_here(const KernelReport *r, Here here[HERE]) {
   const PtxTotals *t = &r->result.totals;
-  int n = 0;
-  here[n++] = (Here){COUNTER_GLOBAL_READ, false, SECTOR_BYTES * sectors(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY)};
-  here[n++] = (Here){COUNTER_CONFLICTS_LOAD, false, t->by_kind[PTX_SHARED_LOAD].conflicts};
-  here[n++] = (Here){COUNTER_CONFLICTS_STORE, false, t->by_kind[PTX_SHARED_STORE].conflicts};
-  if (!r->has_caches) return n;
   const KernelTraffic *m = &r->traffic;
-  here[n++] = (Here){COUNTER_L2_WRITE_SECTORS, false, m->counts.writes};
-  here[n++] = (Here){COUNTER_L2_RED_SECTORS, false, sectors(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE)};
-  here[n++] = (Here){COUNTER_BOUNDARY_READ, true, SECTOR_BYTES * t->l1_sectors_from_l2};
-  here[n++] = (Here){COUNTER_L2_READ_SECTORS, true, m->read_sectors};
-  here[n++] = (Here){COUNTER_HBM_READ, true, kernel_hbm_read_bytes(r)};
-  return n;
+  const Here all[HERE] = {
+      {COUNTER_GLOBAL_READ, false, SECTOR_BYTES * kernel_counts(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY).sectors},
+      {COUNTER_CONFLICTS_LOAD, false, t->by_kind[PTX_SHARED_LOAD].conflicts},
+      {COUNTER_CONFLICTS_STORE, false, t->by_kind[PTX_SHARED_STORE].conflicts},
+      {COUNTER_L2_WRITE_SECTORS, false, m->counts.writes},
+      {COUNTER_L2_RED_SECTORS, false, kernel_counts(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE).sectors},
+      {COUNTER_BOUNDARY_READ, true, SECTOR_BYTES * t->l1_sectors_from_l2},
+      {COUNTER_L2_READ_SECTORS, true, m->read_sectors},
+      {COUNTER_HBM_READ, true, kernel_hbm_read_bytes(r)}};
+  memcpy(here, all, sizeof all);
 }
 
 /* The row's kernel is this one: its name holds the other's. */
@@ -307,15 +301,11 @@ static bool same_grid(const KernelReport *r, const CounterRow *row) {
 }
 
 static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h, bool *differs) {
-  const double is = (double)h->value, should = (double)row->value[h->counter];
-  const bool equal = h->value + row->slack[h->counter] >= row->value[h->counter] &&
-                     row->value[h->counter] + row->slack[h->counter] >= h->value;
-  put_cells(t, "s~suu", COUNTER_NAMES[h->counter].title, h->predicted ? "predicted" : "counted", h->value,
-            (uint64_t)row->value[h->counter]);
-  if (should > 0)
-    table_percent(t, equal ? ROLE_GOOD : h->predicted ? ROLE_PLAIN : ROLE_BAD, is / should - 1);
-  else
-    table_empty(t, true);
+  const uint64_t is = h->value, should = row->value[h->counter], slack = row->slack[h->counter];
+  const bool equal = is + slack >= should && should + slack >= is;
+  const TextRole role = equal ? ROLE_GOOD : h->predicted ? ROLE_PLAIN : ROLE_BAD;
+  put_cells(t, "s~suu", COUNTER_NAMES[h->counter].title, h->predicted ? "predicted" : "counted", is, should);
+  put_cells(t, should ? "@%" : "-", role, (double)is / (double)should - 1);
   put_row(d, t);
   put_values(d, "metric:s equal:b", COUNTER_NAMES[h->counter].metric, equal);
   put_end(d);
@@ -324,11 +314,12 @@ static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h,
 
 Status kernel_put_beside(Document *d, const KernelReport *r, const char *path, bool *differs, Error *error) {
   CounterTable table;
-  Here here[HERE_MAX];
-  const int n = counters_here(r, here);
+  Here here[HERE];
+  const int n = r->has_caches ? HERE : HERE_WITHOUT_CACHES;
   int n_launches = 0, n_shared = 0;
   Status status = counter_file_read(path, &table, error);
   if (status) return status;
+  counters_here(r, here);
   put_values(d, "kernel:s launches[", r->launch->name);
   for (size_t k = 0; k < table.n_rows; k++) {
     const CounterRow *row = &table.rows[k];
