@@ -201,9 +201,9 @@ static void deal(Run *r, uint32_t n, int time) {
 /* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
 static double launch_cycles(const Run *r) {
   const Plan *p = r->stream.plan;
-  const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
-  const double scores = (double)mask_count(&p->mask, &tiles).computed * (double)p->tiling.B_r * (double)p->tiling.B_c *
-                        (double)(p->shape.batch * p->shape.heads);
+  const double computed = (double)plan_count(p, (Span){0, p->T_r}, (Span){0, p->T_c}).computed;
+  const double scores =
+      computed * (double)p->tiling.B_r * (double)p->tiling.B_c * (double)(p->shape.batch * p->shape.heads);
   return scores * 2 * (double)(p->shape.d + p->shape.d_v) * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
 }
 

@@ -44,10 +44,9 @@ static double table_bytes(const Plan *plan) {
 Overheads overheads_of(const Launch *l, const Plan *plan) {
   const LaunchConfig *c = &l->config;
   const int64_t B_r = plan->tiling.B_r, last = plan->T_r - 1, ragged = plan->T_r * B_r - plan->shape.N_q;
-  const MaskTiles all = {B_r, plan->tiling.B_c, {0, plan->T_r}, {0, plan->T_c}},
-                  bottom = {B_r, plan->tiling.B_c, {last, plan->T_r}, {0, plan->T_c}};
-  const MaskCount n = mask_count(&plan->mask, &all);
-  const int64_t end = (int64_t)mask_count(&plan->mask, &bottom).computed;
+  const MaskTiles all = {B_r, plan->tiling.B_c, {0, plan->T_r}, {0, plan->T_c}};
+  const MaskCount n = plan_count(plan, all.rows, all.cols);
+  const int64_t end = (int64_t)plan_count(plan, (Span){last, plan->T_r}, all.cols).computed;
   const double heads = (double)plan->shape.batch * (double)plan->shape.heads,
                blocks = (double)mask_rows_seen(&plan->mask, &all).blocks;
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;

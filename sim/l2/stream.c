@@ -137,9 +137,7 @@ static double tiles_at(const Stream *s, const StreamSlot *slot) {
   if (!s->plan->mask.pattern) return (double)(end - first);
   const Span merged = {first, end}, i = {slot->at[DIM_I], slot->at[DIM_I] + 1},
              j = {slot->at[DIM_J], slot->at[DIM_J] + 1};
-  const MaskTiles tiles = {s->plan->tiling.B_r, s->plan->tiling.B_c, s->merged == DIM_I ? merged : i,
-                           s->merged == DIM_J ? merged : j};
-  return (double)mask_count(&s->plan->mask, &tiles).computed;
+  return (double)plan_count(s->plan, s->merged == DIM_I ? merged : i, s->merged == DIM_J ? merged : j).computed;
 }
 
 /* Of CTAs that share a block the last that loads it asks. */

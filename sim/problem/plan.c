@@ -47,9 +47,14 @@ static PlanTiles of_band(const Band *band, int64_t B_r, int64_t B_c, int64_t i) 
   return (PlanTiles){length(row.computed), length(row.computed) - length(row.full)};
 }
 
-static PlanTiles of_mask(const Plan *p, Span rows, Span cols) {
+MaskCount plan_count(const Plan *p, Span rows, Span cols) {
   const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, rows, cols};
-  const MaskCount n = mask_count(&p->mask, &tiles);
+  const bool is_all = length(rows) == p->T_r && length(cols) == p->T_c;
+  return is_all && p->all.tiles ? p->all : mask_count(&p->mask, &tiles);
+}
+
+static PlanTiles of_mask(const Plan *p, Span rows, Span cols) {
+  const MaskCount n = plan_count(p, rows, cols);
   return (PlanTiles){(int64_t)n.computed, (int64_t)(n.computed - n.full)};
 }
 

@@ -34,6 +34,7 @@ typedef struct {
   Band band;               /* queries as rows */
   Band keys;               /* the transposed band: keys as rows */
   Mask mask;               /* the band, and what else hides keys */
+  MaskCount all;           /* of all tiles, where they were counted before (`tiles` is 0 elsewhere) */
 } Plan;
 
 /* Bytes of an element in memory of what attention takes a tensor as. */
@@ -53,6 +54,9 @@ static inline bool plan_keys_are_plain(const Plan *plan) { return !plan->shape.v
 /* Checks shape and tiling (both may hold zeros that mean defaults) and derives the rest. Writes *plan only
  * on success. */
 Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *error);
+
+/* Counts over blocks of rows and of columns. */
+MaskCount plan_count(const Plan *plan, Span rows, Span cols);
 
 /* The tiling of FlashAttention's Algorithm 1: B_c = ceil(M / 4d), B_r = min(B_c, d), M in elements of SRAM.
  * (Dao et al. 2022, Algorithm 1, line 1.) At least 1 each. */

@@ -184,11 +184,10 @@ static double without_order(const Makespan *m) {
   double tiles = 0, longest = 0;
   for (int64_t b = 0; b < (m->of->plan_of ? batch : 1); b++) {
     const Plan *p = &m->of->plans[m->of->plan_of ? m->of->plan_of[b] : 0];
-    const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
+    const double computed = (double)plan_count(p, (Span){0, p->T_r}, (Span){0, p->T_c}).computed;
     const double size = size_of_tile(m->law, p), fixed = fixed_tiles(m->law, p), n = (double)n_blocks(m, p);
     const double rows = m->launch->config.of_columns ? (double)p->T_r : (double)p->tiles_per_split;
-    tiles += (m->of->plan_of ? 1 : (double)batch) *
-             ((double)mask_count(&p->mask, &all).computed * size + n * (double)m->launch->n_splits * fixed);
+    tiles += (m->of->plan_of ? 1 : (double)batch) * (computed * size + n * (double)m->launch->n_splits * fixed);
     longest = fmax(longest, rows * size + fixed);
   }
   const int full = (int)fmin((double)m->launch->occupancy.ctas_per_sm, RESIDENTS_MAX);

@@ -45,10 +45,7 @@ static double row_area(const Simulation *s, int64_t i) {
   const Plan *p = &s->plan;
   const int64_t B_c = p->tiling.B_c, row0 = i * p->tiling.B_r;
   const int64_t row1 = row0 + p->tiling.B_r < p->shape.N_q ? row0 + p->tiling.B_r : p->shape.N_q;
-  if (p->mask.pattern) {
-    const MaskTiles row = {p->tiling.B_r, B_c, {i, i + 1}, {0, p->T_c}};
-    return (double)mask_count(&p->mask, &row).area;
-  }
+  if (p->mask.pattern) return (double)plan_count(p, (Span){i, i + 1}, (Span){0, p->T_c}).area;
   const Span tiles = band_row(&p->band, p->tiling.B_r, B_c, i).computed;
   if (tiles.end <= tiles.begin) return 0;
   int64_t end = tiles.end * B_c < p->shape.N_k ? tiles.end * B_c : p->shape.N_k;
@@ -385,10 +382,9 @@ static double split_s(const Simulation *s, const Gpu *gpu) {
   const TimeLaw *law = &s->config.time;
   const Plan *p = &s->plan;
   const SmSpeed speed = simulation_speed(s, gpu);
-  const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
   const bool is_whole = !p->shape.window && !p->shape.sided && !p->mask.pattern;
   const double of_head = is_whole ? (double)p->T_r * (double)p->shape.N_k / (double)p->tiling.B_c
-                                  : (double)mask_count(&p->mask, &all).computed;
+                                  : (double)plan_count(p, (Span){0, p->T_r}, (Span){0, p->T_c}).computed;
   const double waves = (double)s->launch.n_pieces / (double)s->launch.n_slots;
   const double besides = (shape_unpacked(&p->shape).N_q == 1 ? fmax(waves - 1, 0) : 1) *
                          (double)(law->block_permille + (p->shape.causal ? law->mask_permille : 0)) / 1000 *

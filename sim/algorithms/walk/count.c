@@ -58,8 +58,7 @@ static CountSums region_of(const Plan *plan, const ProgramOp *op, const PlaceBlo
   if (op->diagonal) {
     g = region_on_diagonal(plan, span_overlap(rows, (Span){0, plan->T_c}));
   } else if (i && j) {
-    const MaskTiles tiles = tiles_of(plan, rows, cols);
-    const MaskCount c = mask_count(&plan->mask, &tiles);
+    const MaskCount c = plan_count(plan, rows, cols);
     if (op->masked)
       g = (CountSums){c.computed, c.full, c.tiles - c.computed, c.rows, c.cols, c.area};
     else
@@ -345,11 +344,8 @@ static int64_t longest_in_splits(const Schedule *s, const Plan *plan, const Prog
   int64_t longest = 0;
   for (int64_t i = 0; i < plan->T_r; i++) {
     int64_t n = 0;
-    for (int64_t split = 0; split < plan->tiling.n_splits; split++) {
-      const MaskTiles tiles = {
-          plan->tiling.B_r, plan->tiling.B_c, {i, i + 1}, walk_range(plan, &s->ops[op->needs], split)};
-      n += mask_count(&plan->mask, &tiles).computed > 0;
-    }
+    for (int64_t split = 0; split < plan->tiling.n_splits; split++)
+      n += plan_count(plan, (Span){i, i + 1}, walk_range(plan, &s->ops[op->needs], split)).computed > 0;
     if (n > longest) longest = n;
   }
   return longest;
