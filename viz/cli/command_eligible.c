@@ -19,7 +19,13 @@ typedef struct {
   double bound_s;
 } Cost;
 
-/* A library's rules; `uses` is followed. */
+/* A kernel of the order. */
+typedef struct {
+  int kernel, first_refusal; /* -1: none */
+  Cost cost;
+} Row;
+
+/* A library's rules, and what they say; `uses` is followed. */
 enum { LIBRARIES_MAX = 3 };
 typedef struct {
   Backend libraries[LIBRARIES_MAX]; /* the last one's kernels count */
@@ -27,10 +33,16 @@ typedef struct {
   bool changed[LIBRARIES_MAX][BACKEND_RULES]; /* rules that changed a fact */
   CallFacts facts;                            /* as the last library sees them */
   const Order *order;                         /* NULL: none holds */
-  int runs;                                   /* a kernel of the last library; -1: none */
-} Judged;
+  Shape shape;
+  Gpu gpu;
+  Row rows[BACKEND_KERNELS];
+  int n_rows;
+  const Row *runs; /* NULL: none */
+  Cost asked;      /* one fused kernel, were the call taken as it is asked */
+} Answer;
 
-static const Backend *backend_of(const Judged *e) { return &e->libraries[e->n - 1]; }
+static const Backend *backend_of(const Answer *a) { return &a->libraries[a->n - 1]; }
+static const BackendKernel *kernel_of(const Answer *a, const Row *row) { return &backend_of(a)->kernels[row->kernel]; }
 
 typedef struct {
   Request request;
@@ -39,8 +51,7 @@ typedef struct {
   double dropout;
   int64_t cudnn;          /* 0: the file's */
   bool flags[CALL_COUNT]; /* as asked; of the mask that it is a tensor, of GQA that it is not passed */
-  Gpu gpu;
-  Judged judged;
+  Answer answer;
 } EligibleOptions;
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
@@ -107,44 +118,22 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
 /* ---- Which --------------------------------------------------------------------------------------------------- */
 
 /* Reads the rules that `library` names and judges *facts. */
-static Status judge_call(const char *library, const CallFacts *facts, Judged *e, Error *error) {
-  memset(e, 0, sizeof *e);
-  e->facts = *facts;
-  e->runs = -1;
-  for (const char *name = library; *name; name = e->libraries[e->n - 1].uses) {
-    if (e->n == LIBRARIES_MAX)
+static Status judge_call(const char *library, const CallFacts *facts, Answer *a, Error *error) {
+  a->facts = *facts;
+  for (const char *name = library; *name; name = backend_of(a)->uses) {
+    if (a->n == LIBRARIES_MAX)
       return error_set(error, STATUS_TOO_LARGE, "%.80s uses more than %d files of rules, one another's perhaps",
                        library, LIBRARIES_MAX);
-    const Status status = description_backend(name, &e->libraries[e->n], error);
+    const Status status = description_backend(name, &a->libraries[a->n], error);
     if (status) return status;
-    backend_apply(&e->libraries[e->n], &e->facts, e->changed[e->n]);
-    e->n++;
+    backend_apply(&a->libraries[a->n], &a->facts, a->changed[a->n]);
+    a->n++;
   }
-  const Backend *b = backend_of(e);
-  e->order = backend_order(b, &e->facts);
-  for (int k = 0; e->order && k < e->order->n && e->runs < 0; k++)
-    if (backend_refusal(b, e->order->kernels[k], &e->facts, 0) < 0) e->runs = e->order->kernels[k];
+  a->order = backend_order(backend_of(a), &a->facts);
   return STATUS_OK;
 }
 
 /* ---- What it costs ----------------------------------------------------------------------------------------- */
-
-static bool is_tensor(const CallFacts *f) { return strcmp(f->value[CALL_MASK].word, "tensor") == 0; }
-
-/* A mask tensor is the same for all heads and sequences, in the type of Q; kernels that read it skip no tile. */
-static void mask_tensor(Problem *p, Wide *once_bytes, Wide *read_bytes) {
-  Shape *s = &p->shape;
-  s->causal = s->top_left = s->sided = false;
-  s->window = 0;
-  s->pattern = NULL;
-  *once_bytes = wide(s->N_q) * wide(s->N_k) * wide(dtype_bytes(s->dtype));
-  *read_bytes = *once_bytes * wide(s->batch) * wide(s->heads);
-}
-
-/* K and V for every query head. */
-static Wide repeated_bytes(const Shape *s) {
-  return wide(s->batch) * wide(s->heads) * wide(s->N_k) * wide(s->d + s->d_v) * wide(dtype_bytes(s->dtype));
-}
 
 /* The program of what a rule runs, and the kernel that is described, or NULL. NULL: neither is known. */
 static const char *program_of(const char *runs, const Profile **kernel) {
@@ -169,22 +158,31 @@ static Status cost_of(const Problem *asked, const CallFacts *facts, const char *
   Problem p = *asked;
   Simulation run;
   *cost = (Cost){.program = program_of(runs, &p.kernel)};
-  Status status = cost->program ? shape_complete(&p.shape, error) : STATUS_OK;
-  if (status || !cost->program) return status;
-  Wide mask_once = 0, mask_read = 0, repeated = 0, repeated_read = 0;
-  if (p.shape.causal && strcmp(facts->value[CALL_CORNER].word, "top-left") == 0) p.shape.top_left = true;
-  if (is_tensor(facts)) mask_tensor(&p, &mask_once, &mask_read);
-  if (facts->value[CALL_KV_HEADS].number > (double)p.shape.kv_heads) {
-    repeated = repeated_bytes(&p.shape);
-    repeated_read = repeated / wide(p.shape.heads / p.shape.kv_heads);
-    p.shape.kv_heads = p.shape.heads;
+  if (!cost->program) return STATUS_OK;
+  Status status = shape_complete(&p.shape, error);
+  if (status) return status;
+  Shape *s = &p.shape;
+  const Wide heads = wide(s->batch) * wide(s->heads), element = wide(dtype_bytes(s->dtype));
+  Wide mask = 0, repeated = 0, repeated_read = 0;
+  if (s->causal && strcmp(facts->value[CALL_CORNER].word, "top-left") == 0) s->top_left = true;
+  if (strcmp(facts->value[CALL_MASK].word, "tensor") == 0) {
+    /* The same for all heads and sequences, in the type of Q; kernels that read it skip no tile. */
+    s->causal = s->top_left = s->sided = false;
+    s->window = 0;
+    s->pattern = NULL;
+    mask = wide(s->N_q) * wide(s->N_k) * element;
+  }
+  if (facts->value[CALL_KV_HEADS].number > (double)s->kv_heads) { /* K and V for every query head */
+    repeated = heads * wide(s->N_k) * wide(s->d + s->d_v) * element;
+    repeated_read = repeated / wide(s->heads / s->kv_heads);
+    s->kv_heads = s->heads;
   }
   status = run_kernel(&run, &p, cost->program, error);
   if (status) return status;
   simulation_time(&run, gpu);
-  const double rate = timing_rate(gpu, TIME_HBM, p.shape.dtype), extra = (double)(mask_once + repeated + repeated_read);
-  cost->boundary_bytes = run.total_bytes + mask_read + repeated + repeated_read;
-  cost->memory_bytes = run.intermediates_bytes + mask_once + repeated;
+  const double rate = timing_rate(gpu, TIME_HBM, s->dtype), extra = (double)(mask + repeated + repeated_read);
+  cost->boundary_bytes = run.total_bytes + mask * heads + repeated + repeated_read;
+  cost->memory_bytes = run.intermediates_bytes + mask + repeated;
   cost->bound_s = run.timing.least_s;
   if (rate > 0) cost->bound_s = fmax(cost->bound_s, run.timing.floor.part_s[TIME_HBM] + extra / rate);
   return STATUS_OK;
@@ -192,23 +190,8 @@ static Status cost_of(const Problem *asked, const CallFacts *facts, const char *
 
 /* ---- Output ------------------------------------------------------------------------------------------------ */
 
-/* A kernel of the order. */
-typedef struct {
-  int kernel, first_refusal; /* -1: none */
-  Cost cost;
-} Row;
-
-typedef struct {
-  const Judged *e;
-  Shape shape;
-  const Gpu *gpu;
-  Row rows[BACKEND_KERNELS];
-  int n;
-  Cost asked; /* one fused kernel, were the call taken as it is asked */
-} Answer;
-
 static const char *verdict(const Answer *a, const Row *row) {
-  if (row->kernel == a->e->runs) return "runs";
+  if (row == a->runs) return "runs";
   return row->first_refusal < 0 ? "could" : "cannot";
 }
 
@@ -217,14 +200,14 @@ static void cost_cells(Table *t, const Cost *c) {
 }
 
 static void add_notes(Table *t, const Answer *a) {
-  for (int l = 0; l < a->e->n; l++)
-    for (int r = 0; r < a->e->libraries[l].n_rules; r++)
-      if (a->e->changed[l][r])
-        table_note(t, "%s: %s.", a->e->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
-                   a->e->libraries[l].rules[r].why);
-  if (a->e->order) table_note(t, "Order: %s.", a->e->order->why);
-  table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.",
-             backend_of(a->e)->source, backend_of(a->e)->version);
+  for (int l = 0; l < a->n; l++)
+    for (int r = 0; r < a->libraries[l].n_rules; r++)
+      if (a->changed[l][r])
+        table_note(t, "%s: %s.", a->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
+                   a->libraries[l].rules[r].why);
+  if (a->order) table_note(t, "Order: %s.", a->order->why);
+  table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.", backend_of(a)->source,
+             backend_of(a)->version);
 }
 
 static void put_cost(Document *d, const Cost *c) {
@@ -234,18 +217,18 @@ static void put_cost(Document *d, const Cost *c) {
 
 /* A kernel, and all that keeps it out. */
 static void add_row(Document *d, Table *t, const Answer *a, const Row *row) {
-  const Backend *b = backend_of(a->e);
-  const BackendKernel *k = &b->kernels[row->kernel];
+  const Backend *b = backend_of(a);
+  const BackendKernel *k = kernel_of(a, row);
   const Profile *kernel;
   const char *program = program_of(k->runs, &kernel);
   int r = row->first_refusal;
-  put_cells(t, row->kernel == a->e->runs ? "*ssss*s" : "sssss", k->name, k->title, program,
-            kernel ? kernel->name : NULL, verdict(a, row));
+  put_cells(t, row == a->runs ? "*ssss*s" : "sssss", k->name, k->title, program, kernel ? kernel->name : NULL,
+            verdict(a, row));
   cost_cells(t, &row->cost);
   put_cells(t, "~s", r >= 0 ? b->rules[r].why : d->form == DOCUMENT_CSV ? "" : k->title);
   put_row(d, t);
   put_values(d, "why_not[");
-  for (; r >= 0; r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) {
+  for (; r >= 0; r = backend_refusal(b, row->kernel, &a->facts, r + 1)) {
     put_values(d, ":s", b->rules[r].why);
     if (d->form != DOCUMENT_TEXT || r == row->first_refusal) continue;
     put_cells(t, "........");
@@ -262,18 +245,16 @@ static void add_table(Document *d, const Answer *a) {
   Table *t = put_table(d, DOCUMENT_ALL, "kernels",
                        "kernel=name|=title|=program|=kernel|verdict=verdict|moves>;boundary_bytes|"
                        "storage>;memory_bytes|bound>;bound_s|why not~;why");
-  const Row *runs = a->rows;
-  while (runs < a->rows + a->n && runs->kernel != a->e->runs) runs++;
-  if (a->e->runs < 0)
+  if (!a->runs)
     snprintf(said, sizeof said, "refuses the call: no kernel runs");
   else
-    snprintf(said, sizeof said, "runs %s, which moves %s", backend_of(a->e)->kernels[a->e->runs].name,
-             runs->cost.program ? number_bytes(runs->cost.boundary_bytes).text : "what is not known");
-  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s",
-              a->e->libraries[0].library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+    snprintf(said, sizeof said, "runs %s, which moves %s", kernel_of(a, a->runs)->name,
+             a->runs->cost.program ? number_bytes(a->runs->cost.boundary_bytes).text : "what is not known");
+  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->libraries->library,
+              said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
-              (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
-  for (int k = 0; k < a->n; k++) add_row(d, t, a, &a->rows[k]);
+              (long long)s->d, dtype_name(s->dtype), a->facts.value[CALL_MASK].word, a->gpu.name);
+  for (int k = 0; k < a->n_rows; k++) add_row(d, t, a, &a->rows[k]);
   if (d->form != DOCUMENT_TEXT) return;
   table_rule(t);
   put_cells(t, "~s...~s", "fused, as asked", "to compare");
@@ -283,17 +264,16 @@ static void add_table(Document *d, const Answer *a) {
 }
 
 static void fill(Document *d, const Answer *a) {
-  const Judged *e = a->e;
-  put_values(d, "library:s gpu:s runs:s rules[", e->libraries->library, a->gpu->name,
-             e->runs >= 0 ? backend_of(e)->kernels[e->runs].name : NULL);
-  for (int l = 0; l < e->n; l++) {
-    const Backend *b = &e->libraries[l];
+  put_values(d, "library:s gpu:s runs:s rules[", a->libraries->library, a->gpu.name,
+             a->runs ? kernel_of(a, a->runs)->name : NULL);
+  for (int l = 0; l < a->n; l++) {
+    const Backend *b = &a->libraries[l];
     put_values(d, "{library:s version:s source:s changes[", b->library, b->version, b->source);
     for (int r = 0; r < b->n_rules; r++)
-      if (e->changed[l][r]) put_values(d, ":s", b->rules[r].why);
+      if (a->changed[l][r]) put_values(d, ":s", b->rules[r].why);
     put_values(d, "]}");
   }
-  put_values(d, "] order:s", e->order ? e->order->why : "");
+  put_values(d, "] order:s", a->order ? a->order->why : "");
   add_table(d, a);
   put_values(d, "fused_as_asked{");
   put_cost(d, &a->asked);
@@ -302,36 +282,35 @@ static void fill(Document *d, const Answer *a) {
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
 
-static Status judge(EligibleOptions *o, Answer *a, Error *error) {
-  Judged *e = &o->judged;
-  Gpu *gpu = &o->gpu;
+static Status judge(const EligibleOptions *o, Answer *a, Error *error) {
   Request request = o->request;
   Problem problem;
   CallFacts facts;
   if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
   Status status = request_take_model(&request, error);
-  if (!status) status = request_problem(&request, &problem, gpu, error);
+  if (!status) status = request_problem(&request, &problem, &a->gpu, error);
   if (!status) status = shape_complete(&problem.shape, error);
-  if (!status) status = facts_of(o, &problem.shape, gpu, &facts, error);
-  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, &facts, e, error);
+  if (!status) status = facts_of(o, &problem.shape, &a->gpu, &facts, error);
+  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, &facts, a, error);
   if (status) return status;
-  *a = (Answer){.e = e, .shape = problem.shape, .gpu = gpu};
-  for (int k = 0; e->order && k < e->order->n && !status; k++) {
-    Row *row = &a->rows[a->n++];
-    row->kernel = e->order->kernels[k];
-    row->first_refusal = backend_refusal(backend_of(e), row->kernel, &e->facts, 0);
-    if (row->first_refusal < 0)
-      status = cost_of(&problem, &e->facts, backend_of(e)->kernels[row->kernel].runs, gpu, &row->cost, error);
+  a->shape = problem.shape;
+  for (int k = 0; a->order && k < a->order->n && !status; k++) {
+    Row *row = &a->rows[a->n_rows++];
+    row->kernel = a->order->kernels[k];
+    row->first_refusal = backend_refusal(backend_of(a), row->kernel, &a->facts, 0);
+    if (row->first_refusal >= 0) continue;
+    if (!a->runs) a->runs = row;
+    status = cost_of(&problem, &a->facts, kernel_of(a, row)->runs, &a->gpu, &row->cost, error);
   }
   if (!status) call_word(&facts, CALL_MASK, "none"); /* whatever the mask: it is not a tensor then */
-  return status ? status : cost_of(&problem, &facts, shipped_default()->name, gpu, &a->asked, error);
+  return status ? status : cost_of(&problem, &facts, shipped_default()->name, &a->gpu, &a->asked, error);
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
-  Answer a;
+  EligibleOptions *o = options;
   (void)io;
-  const Status status = judge(options, &a, error);
-  if (!status) fill(d, &a);
+  const Status status = judge(o, &o->answer, error);
+  if (!status) fill(d, &o->answer);
   return status;
 }
 
