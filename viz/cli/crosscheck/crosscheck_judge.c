@@ -92,8 +92,8 @@ void judge_collect(Judge *j, bool only_collects) {
 }
 
 /* Predicts what a row counted, and adds it; while the judge only collects, nothing. */
-static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const Tiling *tiling,
-                            const PredictedRun *run, bool explains, Error *error) {
+static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const PredictedRun *run,
+                            bool explains, Error *error) {
   JudgeJob *job = job_of(j, row->kernel, run);
   if (!job) return error_no_memory(error, "for predictions");
   if (j->only_collects) return STATUS_OK;
@@ -103,8 +103,8 @@ static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, cons
   Status status = STATUS_OK;
   if (explains && job->prediction.known[PREDICT_HBM_READ] &&
       counter_explain_background(row, job->prediction.value[PREDICT_HBM_READ], &cause))
-    status = crosscheck_add_causes(c, row, shape, tiling, &cause, 1, error);
-  return status ? status : crosscheck_add_predictions(c, row, shape, tiling, &job->prediction, error);
+    status = crosscheck_add_causes(c, row, shape, &run->tiling, &cause, 1, error);
+  return status ? status : crosscheck_add_predictions(c, row, shape, &run->tiling, &job->prediction, error);
 }
 
 /* Split keys are another kernel's. The tile is the row's. */
@@ -146,7 +146,7 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status || j->blind) return status;
   const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
-  return add_predicted(c, j, row, shape, &tiles, &run, c->explains, error);
+  return add_predicted(c, j, row, shape, &run, c->explains, error);
 }
 
 /* Numbers of a description that nobody measured. */
@@ -174,33 +174,31 @@ Status judge_file(Crosscheck *c, Judge *j, const CounterTable *table, Error *err
   for (size_t i = 0; i < table->n_rows && !row; i++)
     if (table->rows[i].capability || *table->rows[i].device) row = &table->rows[i];
   const char *candidates = "", *name = row ? launch_gpu(row, &candidates) : NULL;
+  const int is = row ? row->capability : 0;
+  char capability[16];
+  snprintf(capability, sizeof capability, "%d.%d", is / 10, is % 10);
   if (*j->request->gpu) {
-    char capability[16];
-    snprintf(capability, sizeof capability, "%d.%d", row ? row->capability / 10 : 0, row ? row->capability % 10 : 0);
-    if (row && row->capability && strcmp(j->gpu.compute_capability, capability))
+    if (is && strcmp(j->gpu.compute_capability, capability))
       crosscheck_note(c, "Warning: the file is of compute capability %s, but --gpu %s has %s.", capability, j->gpu.name,
                       j->gpu.compute_capability);
-    say_assumed(c, &j->gpu);
+  } else if (!row) {
     return STATUS_OK;
-  }
-  if (!row) return STATUS_OK;
-  if (!name) {
+  } else if (!name) {
     j->blind = true;
-    crosscheck_note(
-        c,
-        "The file is of %s%s%scompute capability %d.%d, of which no GPU is described: bytes are judged, and "
-        "nothing is predicted; --gpu FILE describes one.",
-        row->device, *row->device ? ", " : "", "", row->capability / 10, row->capability % 10);
+    crosscheck_note(c,
+                    "The file is of %s%scompute capability %s, of which no GPU is described: bytes are judged, and "
+                    "nothing is predicted; --gpu FILE describes one.",
+                    row->device, *row->device ? ", " : "", capability);
     return STATUS_OK;
+  } else {
+    if (description_gpu(name, &j->gpu, error)) return error->status;
+    snprintf(c->gpu, sizeof c->gpu, "%s", name);
+    if (*candidates)
+      crosscheck_note(c, "Compute capability %s: %s; taken for %s, --gpu says otherwise.", capability, candidates,
+                      name);
+    else
+      crosscheck_note(c, "GPU by the file: %s.", name);
   }
-  const Status status = description_gpu(name, &j->gpu, error);
-  if (status) return status;
-  snprintf(c->gpu, sizeof c->gpu, "%s", name);
-  if (*candidates)
-    crosscheck_note(c, "Compute capability %d.%d: %s; taken for %s, --gpu says otherwise.", row->capability / 10,
-                    row->capability % 10, candidates, name);
-  else
-    crosscheck_note(c, "GPU by the file: %s.", name);
   say_assumed(c, &j->gpu);
   return STATUS_OK;
 }
@@ -216,7 +214,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   if (!status) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
   const PredictedRun run = run_of(j, j->profile.schedule, &shape, &row->tiling, &launch);
-  return add_predicted(c, j, row, &row->shape, &row->tiling, &run, false, error);
+  return add_predicted(c, j, row, &row->shape, &run, false, error);
 }
 
 static Status recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
@@ -238,6 +236,8 @@ static Status recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *er
 /* ---- A run of someone else's kernels ---- */
 
 enum { UNKNOWN_BLOCK = 64 };
+
+static bool says_tiles(const Request *r) { return r->block || r->tiling.B_r || r->tiling.B_c; }
 
 /* What the file says goes where the request says nothing. */
 static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
@@ -261,7 +261,7 @@ static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
     r->shape.dtype = f->dtype;
     TAKE(" %s,", dtype_name(f->dtype));
   }
-  if (!r->block && !r->tiling.B_r && !r->tiling.B_c && f->block_q) {
+  if (!says_tiles(r) && f->block_q) {
     r->tiling.B_r = f->block_q;
     r->tiling.B_c = f->block_k;
     TAKE(" tiles of %" PRId64 " x %" PRId64 ",", f->block_q, f->block_k);
@@ -324,8 +324,7 @@ static bool is_packed(const LaunchRun *run, const Shape *shape) {
 }
 
 static Status choose_kernel(Crosscheck *c, Judge *j, Request *r, const LaunchRun *run, Error *error) {
-  const bool free = !*r->kernel && !r->n_algorithms && !r->block && !r->tiling.B_r && !r->tiling.B_c;
-  if (free && run->facts.description && run->sum.capability == 90) {
+  if (!*r->kernel && !r->n_algorithms && !says_tiles(r) && run->facts.description && run->sum.capability == 90) {
     snprintf(r->kernel, sizeof r->kernel, "%s", run->facts.description);
     crosscheck_note(c, "Taken for %s by its name; --kernel says otherwise.", r->kernel);
   }
@@ -363,7 +362,7 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   launch_short_name(row->kernel, named.kernel, sizeof named.kernel);
   if (run->n_parts > 1 || !*named.kernel) memcpy(named.kernel, row->kernel, sizeof named.kernel);
   row = &named;
-  if (!status && !*r->kernel && !r->block && !r->algorithm1_blocks && !r->tiling.B_r && !r->tiling.B_c) {
+  if (!status && !*r->kernel && !r->algorithm1_blocks && !says_tiles(r)) {
     r->block = UNKNOWN_BLOCK;
     if (run->facts.role != LAUNCH_ROLE_SOFTMAX)
       crosscheck_note(c, "The file does not say the tile: taken as %d x %d; --block-q and --block-k give it.",
@@ -390,14 +389,14 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
                                   .n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm,
                                   .l2_bytes = j->gpu.l2_bytes};
     const LaunchFacts *f = &run->facts;
-    if (f->shape.N_q && f->is_even && f->shape.batch && f->shape.heads && !f->n_splits)
-      c->context.by_file = (Shape){.batch = f->shape.batch,
-                                   .heads = f->shape.heads,
-                                   .N_q = f->shape.N_q,
-                                   .N_k = f->shape.N_q,
-                                   .d = shape->d,
-                                   .dtype = shape->dtype,
-                                   .causal = f->says_causal ? f->causal : shape->causal};
+    if (f->shape.N_q && f->is_even && f->shape.batch && f->shape.heads && !f->n_splits) {
+      Shape *by_file = &c->context.by_file;
+      *by_file = f->shape;
+      by_file->N_k = f->shape.N_q;
+      by_file->d = shape->d;
+      by_file->dtype = shape->dtype;
+      by_file->causal = f->says_causal ? f->causal : shape->causal;
+    }
     if (is_packed(run, shape)) {
       const int64_t group = shape->heads / shape->kv_heads;
       crosscheck_note(c,
@@ -418,7 +417,7 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
 }
 
 /* Why a backward pass is not judged; NULL: it can be. */
-static const char *why_no_backward(const Request *r, const LaunchRun *run, char *text, size_t size) {
+static const char *why_no_backward(const Request *r, const LaunchRun *run, char text[96]) {
   const LaunchFacts *f = &run->facts;
   if (!strstr(run->parts, "flash_bwd"))
     return "its name does not say its tiles, and only FlashAttention-2's order of the backward pass is described";
@@ -429,7 +428,7 @@ static const char *why_no_backward(const Request *r, const LaunchRun *run, char 
   if (r->shape.kv_heads && r->shape.kv_heads != r->shape.heads)
     return "with fewer KV heads dK and dV are written for every query head first, which is not described";
   if (r->shape.window) {
-    snprintf(text, size, "a window of %" PRId64 " keys is not described for it", r->shape.window);
+    snprintf(text, 96, "a window of %" PRId64 " keys is not described for it", r->shape.window);
     return text;
   }
   return NULL;
@@ -443,7 +442,7 @@ Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *erro
   const Counter by = row->known[COUNTER_BOUNDARY_READ] ? COUNTER_BOUNDARY_READ : COUNTER_HBM_READ;
   Request own = *j->request, *const r = &own;
   if (!r->shape.N_q) take_from_file(c, r, &run->facts);
-  const char *why = why_no_backward(r, run, text, sizeof text);
+  const char *why = why_no_backward(r, run, text);
   if (row->known[by])
     snprintf(read, sizeof read, ", %.3f GB %s", (double)row->value[by] * 1e-9,
              by == COUNTER_HBM_READ ? "read from HBM" : "read across the boundary");
