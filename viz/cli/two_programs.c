@@ -55,12 +55,10 @@ static Status become_full(char *const *argv, Error *error) {
   char folder[4096], path[4200];
   const bool is_known = program_folder(folder, sizeof folder);
   int reason = is_known ? ENOENT : errno;
-  if (is_known) {
-    for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES; k++) {
-      snprintf(path, sizeof path, "%s/%s/tilewalk-full", folder, PLACES[k]);
-      execv(path, argv);
-      if (errno != ENOENT) reason = errno;
-    }
+  for (size_t k = 0; is_known && k < sizeof PLACES / sizeof *PLACES; k++) {
+    snprintf(path, sizeof path, "%s/%s/tilewalk-full", folder, PLACES[k]);
+    execv(path, argv);
+    if (errno != ENOENT) reason = errno;
   }
   return error_refuse(error,
                       "this needs the program tilewalk-full, which belongs beside tilewalk or in ../lib/tilewalk (%s); "
@@ -106,59 +104,42 @@ static const struct {
     {"embed", "'make web' builds the pages for a browser; they say how to embed a scene"},
 };
 
-static int unknown_command(const Command *const *commands, const char *name, Error *error) {
+static Status unknown_command(const Command *const *commands, const char *name, Error *error) {
   for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
     if (strcmp(name, ELSEWHERE[i].word) == 0)
-      return error_refuse(error, "there is no command '%s': %s", name, ELSEWHERE[i].here), EXIT_BAD_REQUEST;
+      return error_refuse(error, "there is no command '%s': %s", name, ELSEWHERE[i].here);
   Nearest nearest = {.word = name};
   for (const Command *const *c = commands; *c; c++)
     if ((*c)->group || (*c)->old) nearest_offer(&nearest, (*c)->group ? (*c)->name : (*c)->old);
   const Quote shown = quote_text(name);
   if (nearest.best)
-    error_refuse(error, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
-  else
-    error_refuse(error, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
-  return EXIT_BAD_REQUEST;
-}
-
-/* The command that is asked for, and its words, argv[1..) without its name. */
-static const Command *asked_command(const Command *const *commands, int argc, char **argv, int *n, char **words,
-                                    bool *by_old) {
-  *n = argc - 1;
-  memcpy(words, argv + 1, (size_t)argc * sizeof *words);
-  return command_find(commands, n, words, by_old);
-}
-
-/* Whether this program is the small one and the request is for the full one. */
-static bool is_for_full(const Command *const *commands, int argc, char **argv, const Io *io) {
-  char *words[argc + 1];
-  bool by_old;
-  int n;
-  if (io->drawing || (argc > 1 && strcmp(argv[1], "--version") == 0)) return false;
-  return !asked_command(commands, argc, argv, &n, words, &by_old) || !only_prints(argc - 2, argv + 2);
+    return error_refuse(error, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
+  return error_refuse(error, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
 }
 
 static int dispatch(const Command *const *commands, int argc, char **argv, Io *io, Error *error) {
-  if (is_for_full(commands, argc, argv, io)) return become_full(argv, error), EXIT_BAD_REQUEST;
   const char *const first = argc > 1 ? argv[1] : "--help";
-  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (strcmp(first, "help") == 0 && argc == 2)) {
-    print_overview(commands, io);
-    return EXIT_DONE;
-  }
+  const bool help = strcmp(first, "help") == 0;
+  char *words[argc + 1]; /* the command's, without its name */
+  bool by_old;
+  int n = argc - 1 - help, status;
+  memcpy(words, argv + 1 + help, (size_t)(n + 1) * sizeof *words);
+  const Command *command = command_find(commands, &n, words, &by_old);
   if (strcmp(first, "--version") == 0) {
     fputs("tilewalk " TILEWALK_VERSION "\n" PARTS "\n", io->out);
     return EXIT_DONE;
   }
-  const bool help = strcmp(first, "help") == 0;
+  if (!io->drawing && (help || !command || !only_prints(argc - 2, argv + 2)))
+    return become_full(argv, error), EXIT_BAD_REQUEST;
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help && argc == 2)) {
+    print_overview(commands, io);
+    return EXIT_DONE;
+  }
   if (help && strcmp(argv[2], "options") == 0) {
     command_shared_help(io);
     return EXIT_DONE;
   }
-  char *words[argc + 1];
-  bool by_old;
-  int n, status;
-  const Command *command = asked_command(commands, argc - help, argv + help, &n, words, &by_old);
-  if (!command) return unknown_command(commands, argv[1 + help], error);
+  if (!command) return unknown_command(commands, argv[1 + help], error), EXIT_BAD_REQUEST;
   if (help)
     status = command_help(command, "", io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   else
@@ -277,16 +258,17 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   if (!exit_status && keep_input(argc, argv, &error)) exit_status = EXIT_BAD_REQUEST;
   if (!exit_status) exit_status = dispatch(commands, argc, argv, &io, &error);
   errno = 0;
-  const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
+  bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
   if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {
     if (reader_is_gone()) end_by(SIGPIPE); /* as `head` ends others: in silence */
     error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
               errno ? strerror(errno) : "write error");
     exit_status = EXIT_BAD_REQUEST;
+    stopped = true;
   }
-  if (exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED)
-    text_say(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
-             argc > 1 && argv[1][0] != '-' ? quote_text(argv[1]).text : "",
+  const bool is_named = argc > 1 && argv[1][0] != '-';
+  if (stopped)
+    text_say(stderr, "tilewalk%s%s: %s\n", is_named ? " " : "", is_named ? quote_text(argv[1]).text : "",
              error.message[0] ? error.message : "the request failed");
   if (exit_status == EXIT_INTERRUPTED) {
     fflush(NULL);
