@@ -14,33 +14,34 @@ enum { LINES_SHOWN = 12, LINES_ON_SCREEN = 5, SECTOR_BYTES = 32 };
 
 /* --- the table of memories --- */
 
-static void memory_row(Table *t, const char *name, const PtxCounts *c, bool shared) {
-  if (!c->requests) return;
-  if (shared) {
-    put_cells(t, "su---u@u", name, c->requests, c->wavefronts, c->conflicts ? ROLE_WARN : ROLE_PLAIN, c->conflicts);
-    return;
-  }
-  put_cells(t, "suu", name, c->requests, c->sectors);
-  table_double(t, ROLE_PLAIN, (double)c->sectors / (double)c->requests, 3);
-  put_cells(t, "*U--", c->sectors * SECTOR_BYTES);
-}
+static const struct {
+  const char *name;
+  PtxRequestKind a, b; /* the same: that one alone */
+  bool is_shared;
+} MEMORIES[] = {{"global load", PTX_GLOBAL_LOAD, PTX_ASYNC_COPY, false},
+                {"global store", PTX_GLOBAL_STORE, PTX_GLOBAL_STORE, false},
+                {"global atomic", PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE, false},
+                {"local (spills)", PTX_LOCAL_LOAD, PTX_LOCAL_STORE, false},
+                {"shared load", PTX_SHARED_LOAD, PTX_SHARED_LOAD, true},
+                {"shared store", PTX_SHARED_STORE, PTX_SHARED_ATOMIC, true}};
 
 static void put_memories(Document *d, const KernelReport *r) {
-  const PtxTotals *totals = &r->result.totals;
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "memory|requests>|sectors>|a request>|bytes>|wavefronts>|conflicts>");
-  const PtxCounts load = kernel_counts(totals, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
-                  reduce = kernel_counts(totals, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
-                  store = kernel_counts(totals, PTX_SHARED_STORE, PTX_SHARED_ATOMIC),
-                  local = kernel_counts(totals, PTX_LOCAL_LOAD, PTX_LOCAL_STORE);
   const int32_t *g = r->launch->launch.grid, *b = r->launch->launch.block;
   table_title(t, "%s: grid %d x %d x %d, blocks of %d x %d x %d threads", r->launch->name, g[0], g[1], g[2], b[0], b[1],
               b[2]);
-  memory_row(t, "global load", &load, false);
-  memory_row(t, "global store", &totals->by_kind[PTX_GLOBAL_STORE], false);
-  memory_row(t, "global atomic", &reduce, false);
-  memory_row(t, "local (spills)", &local, false);
-  memory_row(t, "shared load", &totals->by_kind[PTX_SHARED_LOAD], true);
-  memory_row(t, "shared store", &store, true);
+  for (size_t m = 0; m < sizeof MEMORIES / sizeof *MEMORIES; m++) {
+    const PtxCounts c = kernel_counts(&r->result.totals, MEMORIES[m].a, MEMORIES[m].b);
+    if (!c.requests) continue;
+    put_cells(t, "su", MEMORIES[m].name, c.requests);
+    if (MEMORIES[m].is_shared) {
+      put_cells(t, "---u@u", c.wavefronts, c.conflicts ? ROLE_WARN : ROLE_PLAIN, c.conflicts);
+    } else {
+      put_cells(t, "u", c.sectors);
+      table_double(t, ROLE_PLAIN, (double)c.sectors / (double)c.requests, 3);
+      put_cells(t, "*U--", c.sectors * SECTOR_BYTES);
+    }
+  }
 }
 
 /* --- more of it --- */
@@ -185,22 +186,20 @@ static Status put_advice(Document *d, const KernelReport *r, const KernelLine *l
   for (int k = 0; k < n && k < LINES_SHOWN; k++) {
     const KernelLine *l = &lines[k];
     const PtxCounts global = global_of(l), shared = shared_of(l);
-    const double wavefronts = (double)shared.wavefronts, conflicts = (double)shared.conflicts,
-                 moved = (double)global.sectors * SECTOR_BYTES;
-    if (wavefronts >= moved / SECTOR_BYTES / 4 && conflicts > wavefronts / 2) {
-      char advice[KERNEL_ADVICE_BYTES];
+    const uint64_t moved = global.sectors * SECTOR_BYTES;
+    if (4 * shared.wavefronts >= global.sectors && 2 * shared.conflicts > shared.wavefronts) {
+      char advice[KERNEL_ADVICE_BYTES] = "";
       const Status status = r->is_broken ? STATUS_OK : kernel_advice(r->launch, l, advice, error);
-      if (!status && !r->is_broken && *advice) document_line(d, ROLE_WARN, "%s", advice);
+      if (!status && *advice) document_line(d, ROLE_WARN, "%s", advice);
       return status;
     }
-    const double neighbours = (double)global.sectors / (double)global.requests;
-    if (l->asked_bytes && neighbours >= 2 && moved > 2 * (double)l->asked_bytes) {
+    if (l->asked_bytes && global.sectors >= 2 * global.requests && moved > 2 * l->asked_bytes) {
       char name[64];
       kernel_line_name(r->launch, l, name, sizeof name);
       document_line(
           d, ROLE_WARN,
           "Line %s moves %s bytes for each that its lanes ask for: let neighbouring lanes touch neighbouring words.",
-          name, number_double(moved / (double)l->asked_bytes, 3).text);
+          name, number_double((double)moved / (double)l->asked_bytes, 3).text);
       return STATUS_OK;
     }
   }
