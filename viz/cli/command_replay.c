@@ -57,10 +57,10 @@ static Status set_cache(void *target, const char *value, Error *error) {
 static const char *const INDEXES[] = {"modulo", "xor", "random", NULL};
 static const char *const POLICIES[] = {"lru", "plru", "fifo", "random", NULL};
 static Status set_access_bytes(void *target, const char *value, Error *error) {
-  const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
-  const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
-  if (!status && (bytes < 1 || bytes > DIN_SIZE_MAX))
-    return error_refuse(error, "an access of %" PRId64 " bytes; 1 to %d are read", bytes, DIN_SIZE_MAX);
+  int64_t *bytes = &((ReplayOptions *)target)->access_bytes;
+  const Status status = size_parse(value, bytes, error);
+  if (!status && (*bytes < 1 || *bytes > DIN_SIZE_MAX))
+    return error_refuse(error, "an access of %" PRId64 " bytes; 1 to %d are read", *bytes, DIN_SIZE_MAX);
   return status;
 }
 
@@ -132,8 +132,7 @@ static Status read_more(Reader *r, bool *is_last, Error *error) {
     if (got < 0) return error_refuse(error, "cannot read '%s': %s", r->name.text, strerror(errno));
     r->held += (size_t)got;
     r->read_bytes += (uint64_t)got;
-    *is_last = got == 0;
-    if (*is_last) break;
+    if ((*is_last = got == 0)) break;
   }
   return STATUS_OK;
 }
@@ -208,8 +207,7 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   r->name = quote(is_stdin ? "standard input" : path, is_stdin ? 14 : strlen(path));
   r->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (r->file < 0) return error_refuse(error, "cannot open '%s': %s", r->name.text, strerror(errno));
-  if (fstat(r->file, &info) != 0) return STATUS_OK;
-  if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
+  if (!fstat(r->file, &info) && S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
   return STATUS_OK;
 }
 
@@ -250,13 +248,6 @@ static void add_counts(Document *d, Table *t, const Reader *r) {
             "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
 }
 
-static void put_cache(Document *d, const Reader *r) {
-  const CacheConfig *c = &r->cache->config;
-  put_values(d, "format:s cache{size_bytes:u ways:u line_bytes:u sector_bytes:u sets:u index:s policy:s}",
-             DIN_FORMATS[r->parser.detected], c->size_bytes, c->ways, c->line_bytes, c->sector_bytes, r->cache->sets,
-             INDEXES[c->index], POLICIES[c->policy]);
-}
-
 static void add_notes(Table *table, const DinParser *parser) {
   if (parser->n_fetches_left_out)
     table_note(table, "%s instruction fetches of lackey's are left out; --fetches counts them.",
@@ -277,7 +268,9 @@ static void fill(Document *d, const Reader *r) {
               "A cache of %s: %s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
               number_bytes(c->size_bytes).text, number_of(sets, "set").text, c->ways, c->line_bytes, c->sector_bytes,
               INDEXES[c->index], POLICIES[c->policy]);
-  put_cache(d, r);
+  put_values(d, "format:s cache{size_bytes:u ways:u line_bytes:u sector_bytes:u sets:u index:s policy:s}",
+             DIN_FORMATS[r->parser.detected], c->size_bytes, c->ways, c->line_bytes, c->sector_bytes, sets,
+             INDEXES[c->index], POLICIES[c->policy]);
   add_counts(d, t, r);
   add_notes(t, &r->parser);
 }

@@ -241,9 +241,10 @@ static const char *times(double ratio, const char *less, const char *more, const
 /* One sentence: the best of the others beside the first; of one run, what it moves and takes. */
 static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   const FigureRow *bytes = figure_row("hbm.total_bytes"), *time = figure_row("time.seconds");
-  const bool one = figure_one_machine(runs, n), at_least = figure_kind(runs, bytes) == KIND_BOUND;
+  const bool one = figure_one_machine(runs, n), at_least = figure_kind(runs, bytes) == KIND_BOUND,
+             at_peak = runs->timing.kind == TIME_BOUND;
   char a[224], b[224], r[160];
-  int best = runs[0].timed && (!one || runs[0].timing.kind != TIME_BOUND) ? least(runs, n, time) : 0;
+  int best = runs->timed && !(one && at_peak) ? least(runs, n, time) : 0;
   const bool by_time = best > 0;
   if (!best) best = least(runs, n, bytes);
   const FigureRow *row = by_time ? time : bytes;
@@ -252,8 +253,8 @@ static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   if (by_time)
     snprintf(text, 1024, "%s is %s %s (%s: %s vs %s).", b,
              times(first / other, "faster than", "slower than", "as fast as", r), a,
-             runs[0].timing.kind == TIME_BOUND ? "at peak rates" : time_kind_name(runs[0].timing.kind),
-             number_seconds(other).text, number_seconds(first).text);
+             at_peak ? "at peak rates" : time_kind_name(runs->timing.kind), number_seconds(other).text,
+             number_seconds(first).text);
   else if (best)
     snprintf(text, 1024, "%s moves %s through HBM %s %s (%s%s vs %s).", b,
              times(first / other, "less", "more", "as much", r), fabs(first / other - 1) < 0.005 ? "as" : "than", a,
@@ -261,7 +262,7 @@ static const char *sentence(const Simulation *runs, int n, char text[1024]) {
   else if (runs[0].timed)
     snprintf(text, 1024, "%s moves %s%s through HBM and takes %s%s.", a, at_least ? "at least " : "",
              number_bytes((Wide)first).text, number_seconds(figure_value(runs, time)).text,
-             runs[0].timing.kind == TIME_BOUND ? " at peak rates" : ", predicted");
+             at_peak ? " at peak rates" : ", predicted");
   else
     snprintf(text, 1024, "%s moves %s through HBM.", a, number_bytes((Wide)first).text);
   return text;
@@ -281,16 +282,15 @@ static FigureScale scale_of(const Simulation *runs, int n) {
 
 enum { SIDE_BY_SIDE = 3, FIRST_ROWS = 12 };
 
+#define PLACES " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes"
+#define TIMES  "|at peak rates>@time.bound_s|predicted>@time.predicted_s|limited by>@time.bound"
+
 /* Many runs: a line each. */
 static Table *put_lines(Document *d, const Simulation *runs, int n) {
   const FigureScale scale = scale_of(runs, n);
   const bool one = figure_one_machine(runs, n);
   FigureTable t;
-  figure_table(&t, d, DOCUMENT_TEXT, NULL,
-               runs[0].timed ? " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes|"
-                               "at peak rates>@time.bound_s|predicted>@time.predicted_s|limited by>@time.bound"
-                             : " ~|B_r>@block_q|B_c>@block_k|boundary>@traffic.total_bytes|HBM>@hbm.total_bytes",
-               &scale);
+  figure_table(&t, d, DOCUMENT_TEXT, NULL, runs->timed ? PLACES TIMES : PLACES, &scale);
   for (int k = 0; k < n && k < FIRST_ROWS; k++) {
     char heading[224];
     table_text(t.table, ROLE_PLAIN, name_of(&runs[k], runs[k].schedule->name, one, heading));

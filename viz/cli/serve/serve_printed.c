@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* strsep */
 #include "viz/cli/serve/service.h"
 
 #include "viz/request/assets.h"
@@ -8,13 +9,9 @@ static const char PATH[] = "assets/serving/printed.tsv";
 
 /* Cuts a line at its tabs, in place. False: not five cells. */
 static bool cut(char *line, char *cells[CELLS]) {
-  for (int c = 0; c < CELLS; c++) {
-    cells[c] = line;
-    line = strchr(line, '\t');
-    if (c + 1 < CELLS && !line) return false;
-    if (line) *line++ = '\0';
-  }
-  return line == NULL;
+  for (int c = 0; c < CELLS; c++)
+    if (!(cells[c] = strsep(&line, "\t"))) return false;
+  return !line;
 }
 
 /* A number with its unit. */
@@ -68,9 +65,7 @@ Status serve_printed(Document *d, Error *error) {
   table_title(t, "Serving in print, and what serve computes");
   Status status = assets_read(PATH, FILE_BYTES_MAX, &text, &n_bytes, error);
   int line = 1;
-  for (char *p = text, *next; !status && p; p = next, line++) {
-    next = strchr(p, '\n');
-    if (next) *next++ = '\0';
+  for (char *rest = text, *p; !status && (p = strsep(&rest, "\n")); line++) {
     if (!*p || *p == '#') continue;
     status = cut(p, cells) ? add_row(t, cells, &why) : error_refuse(&why, "a row has %d cells, apart by tabs", CELLS);
     if (status) error_set(error, status, "%s:%d: %s", PATH, line, why.message);
