@@ -256,4 +256,5 @@ TEST(costs_of_a_pair) {
     assert_true(cost.flops == 2 * 16 + 2 * 8 && cost.is_all);
     assert_true(cost.exps == (n == 0 ? 2 : 1));
   }
+  assert_true(schedule_pair_cost(schedule_find("fa2-backward"), &plan).flops == 2 * (3 * 16 + 2 * 8));
 }

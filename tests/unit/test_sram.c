@@ -43,6 +43,14 @@ TEST(places_by_hand) {
       {"      load V_j\n      S = Q_i K_j^T\n      U = S K_j\n      R = S V_j\n      O_i += (U K_j^T) V_j\n      O_i "
        "+= R\n",
        Q + K + V + O + S + Q + O},
+      /* X has the place of U, which its line reads, not that of R; W, B_c x d, has none of theirs */
+      {"      load V_j\n      S = Q_i K_j^T\n      R = S V_j\n      U = Q_i + Q_i\n      O_i += R\n      X = U + U\n"
+       "      O_i += (X K_j^T) V_j\n      W = K_j + K_j\n      O_i += (Q_i W^T + Q_i K_j^T) V_j\n",
+       Q + K + V + O + S + O + Q + K},
+      /* U has the place of R, which is smaller, not of S */
+      {"      load V_j\n      S = Q_i K_j^T\n      R = S V_j\n      O_i += R\n      U = Q_i + Q_i\n"
+       "      O_i += (U K_j^T) V_j\n",
+       Q + K + V + O + S + Q},
       /* a column with a prime is in registers, another one is not */
       {"      load V_j\n      S = Q_i K_j^T\n      m' = row max of S\n      P = e^(S - m')\n      O_i += P V_j\n",
        Q + K + V + O + S},
