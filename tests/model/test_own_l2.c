@@ -163,23 +163,50 @@ static int each_block(const Problem *p, Cta *ctas, const char *loads, const char
   return n;
 }
 
-/* Q with the first tile that is seen, K and V, O with the last. */
-static int fa2_like(const Problem *p, Cta *ctas) {
+/* A CTA for each row block of `group` heads, which it takes in turn: Q with the first tile that is seen, K and V with
+ * all, O with the last. */
+static int by_rows(const Problem *p, Cta *ctas, int64_t group) {
   int n = 0;
-  for (int64_t head = 0; head < p->batch * p->heads; head++)
+  for (int64_t first = 0; first < p->batch * p->heads; first += group)
     for (int64_t i = 0; i < tiles_of(p); i++) {
       Cta *cta = &ctas[n++];
       int step = 0;
-      for (int64_t k = 0; k < columns_of(p); k++) {
-        const int64_t j = p->backwards ? columns_of(p) - 1 - k : k;
-        if (!is_computed(p, i, j)) continue;
-        if (step == 0) ask_for(cta, step, p, head, i, "Q", "");
-        ask_for(cta, step++, p, head, j, "KV", "");
+      for (int64_t head = first; head < first + group; head++) {
+        const char *Q = "Q";
+        for (int64_t k = 0; k < columns_of(p); k++) {
+          const int64_t j = p->backwards ? columns_of(p) - 1 - k : k;
+          if (!is_computed(p, i, j)) continue;
+          ask_for(cta, step, p, head, i, Q, "");
+          ask_for(cta, step++, p, head, j, "KV", "");
+          Q = "";
+        }
+        ask_for(cta, step > 0 ? step - 1 : 0, p, head, i, "", "O");
       }
-      ask_for(cta, step > 0 ? step - 1 : 0, p, head, i, "", "O");
     }
   return n;
 }
+
+static int fa2_like(const Problem *p, Cta *ctas) { return by_rows(p, ctas, 1); }
+static int grouped(const Problem *p, Cta *ctas) { return by_rows(p, ctas, p->heads / p->kv_heads); }
+
+/* A CTA for each column block of `group` heads: K, all that sees it, and what is stored with each and at the end. */
+static int by_columns(const Problem *p, Cta *ctas, int64_t group, const char *each, const char *last) {
+  int n = 0;
+  for (int64_t first = 0; first < p->heads; first += group)
+    for (int64_t j = 0; j < tiles_of(p); j++) {
+      Cta *cta = &ctas[n++];
+      int step = 0;
+      ask_for(cta, 0, p, first, j, "K", "");
+      for (int64_t head = first; head < first + group; head++)
+        for (int64_t i = 0; i < tiles_of(p); i++)
+          if (is_computed(p, i, j)) ask_for(cta, step++, p, head, i, "Q", each);
+      ask_for(cta, step - 1, p, first, j, "", last);
+    }
+  return n;
+}
+
+static int columns(const Problem *p, Cta *ctas) { return by_columns(p, ctas, p->heads / p->kv_heads, "", "G"); }
+static int sums(const Problem *p, Cta *ctas) { return by_columns(p, ctas, 1, "A", ""); }
 
 static int fused_scores(const Problem *p, Cta *ctas) {
   int n = 0;
@@ -210,44 +237,6 @@ static int fused_values(const Problem *p, Cta *ctas) {
   return n;
 }
 
-/* A CTA for each row block of a KV head takes its query heads in turn. */
-static int grouped(const Problem *p, Cta *ctas) {
-  const int64_t group = p->heads / p->kv_heads;
-  int n = 0;
-  for (int64_t kv_head = 0; kv_head < p->kv_heads; kv_head++)
-    for (int64_t i = 0; i < tiles_of(p); i++) {
-      Cta *cta = &ctas[n++];
-      int step = 0;
-      for (int64_t head = kv_head * group; head < (kv_head + 1) * group; head++) {
-        bool first = true;
-        for (int64_t j = 0; j < tiles_of(p); j++) {
-          if (!is_computed(p, i, j)) continue;
-          if (first) ask_for(cta, step, p, head, i, "Q", "");
-          first = false;
-          ask_for(cta, step++, p, head, j, "KV", "");
-        }
-        ask_for(cta, step - 1, p, head, i, "", "O");
-      }
-    }
-  return n;
-}
-
-static int columns(const Problem *p, Cta *ctas) {
-  const int64_t group = p->heads / p->kv_heads;
-  int n = 0;
-  for (int64_t kv_head = 0; kv_head < p->kv_heads; kv_head++)
-    for (int64_t j = 0; j < tiles_of(p); j++) {
-      Cta *cta = &ctas[n++];
-      int step = 0;
-      ask_for(cta, 0, p, kv_head * group, j, "K", "");
-      for (int64_t head = kv_head * group; head < (kv_head + 1) * group; head++)
-        for (int64_t i = 0; i < tiles_of(p); i++)
-          if (is_computed(p, i, j)) ask_for(cta, step++, p, head, i, "Q", "");
-      ask_for(cta, step - 1, p, kv_head * group, j, "", "G");
-    }
-  return n;
-}
-
 /* Along the diagonal, a CTA a head. */
 static int linear(const Problem *p, Cta *ctas) {
   for (int head = 0; head < (int)p->heads; head++)
@@ -273,19 +262,6 @@ static int chunk_sums(const Problem *p, Cta *ctas) {
 static int chunk_outputs(const Problem *p, Cta *ctas) { return each_block(p, ctas, "QKVS", "O"); }
 
 static int zeros(const Problem *p, Cta *ctas) { return each_block(p, ctas, "", "A"); }
-
-static int sums(const Problem *p, Cta *ctas) {
-  int n = 0;
-  for (int64_t head = 0; head < p->heads; head++)
-    for (int64_t j = 0; j < tiles_of(p); j++) {
-      Cta *cta = &ctas[n++];
-      int step = 0;
-      ask_for(cta, 0, p, head, j, "K", "");
-      for (int64_t i = 0; i < tiles_of(p); i++)
-        if (is_computed(p, i, j)) ask_for(cta, step++, p, head, i, "Q", "A");
-    }
-  return n;
-}
 
 static int converted(const Problem *p, Cta *ctas) { return each_block(p, ctas, "A", "O"); }
 
