@@ -1,8 +1,7 @@
 /* tilewalk trace: an address trace through the cache model. */
-#define _POSIX_C_SOURCE 200809L /* read, poll, fstat */
+#define _POSIX_C_SOURCE 200809L /* read, fstat */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include "viz/cli/command.h"
 #include "viz/text/progress.h"
 
-enum { PIECE_BYTES = 1 << 20, PIECE_RECORDS = 1 << 13, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
+enum { PIECE_BYTES = 1 << 20, PIECE_RECORDS = 1 << 13, PATH_BYTES = 4096, CACHE_FIELDS = 4 };
 #define STATE_BYTES_MAX ((uint64_t)2 << 30)
 
 typedef struct {
@@ -55,6 +54,7 @@ static Status set_cache(void *target, const char *value, Error *error) {
 }
 
 static const char *const INDEXES[] = {"modulo", "xor", "random", NULL};
+static const char *const FORMATS[] = {"auto", "din", "xdin", "lackey", "csv", NULL}; /* as DinFormat has them */
 static const char *const POLICIES[] = {"lru", "plru", "fifo", "random", NULL};
 static Status set_access_bytes(void *target, const char *value, Error *error) {
   int64_t *bytes = &((ReplayOptions *)target)->access_bytes;
@@ -65,23 +65,17 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
 }
 
 static Status set_format(void *target, const char *value, Error *error) {
-  for (int f = DIN_FORMAT_AUTO; f < DIN_N_FORMATS; f++)
-    if (!strcmp(value, DIN_FORMATS[f])) {
-      ((ReplayOptions *)target)->format = (DinFormat)f;
-      return STATUS_OK;
-    }
-  if (din_is_refused(value, error)) return error->status;
-  return error_refuse(error, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
-                      quote_text(value).text);
+  int format;
+  if (din_is_refused(value, error) || options_name(FORMATS, "is no format of traces", value, &format, error))
+    return error->status;
+  ((ReplayOptions *)target)->format = (DinFormat)format;
+  return STATUS_OK;
 }
 
 static Status set_path(void *target, const char *value, Error *error) {
   ReplayOptions *o = target;
   if (*o->path) return error_refuse(error, "one trace at a time: '%s' is a second one", quote_text(value).text);
-  if (!*value || strlen(value) >= PATH_BYTES)
-    return error_refuse(error, "the name of the trace is %s", *value ? "too long" : "empty");
-  strcpy(o->path, value);
-  return STATUS_OK;
+  return options_text("the name of the trace", value, o->path, sizeof o->path, error);
 }
 
 /* --- reading --- */
@@ -105,35 +99,17 @@ static Status stop(const Reader *r, Error *error) {
                    r->parser.line);
 }
 
-static void show_progress(Reader *r) {
-  progress_update(&r->progress, r->read_bytes, r->total_bytes, progress_clock_s());
-}
-
-/* Waits until there is something to read, but not deaf: an interrupt, and the progress line, come
- * through. True where `patience` lasted and something came. */
-static bool wait_for_text(Reader *r, bool patient) {
-  struct pollfd ready = {.fd = r->file, .events = POLLIN};
-  for (;;) {
-    const int n = poll(&ready, 1, patient ? WAIT_MS : 0);
-    if (n > 0 || *r->interrupted) return true;
-    if (n < 0 && errno != EINTR) return true; /* let read() say what is wrong */
-    if (!patient) return false;
-    show_progress(r);
-  }
-}
-
-/* Fills the piece as far as the text comes without waiting, but waits for its beginning. *is_last
- * at the end of the trace. */
+/* Reads on behind what is held, as far as the text comes; an interrupt ends the wait. *is_last at the end of the
+ * trace. */
 static Status read_more(Reader *r, bool *is_last, Error *error) {
-  for (bool patient = true; r->held < PIECE_BYTES && wait_for_text(r, patient); patient = false) {
-    if (*r->interrupted) return stop(r, error);
-    const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return error_refuse(error, "cannot read '%s': %s", r->name.text, strerror(errno));
-    r->held += (size_t)got;
-    r->read_bytes += (uint64_t)got;
-    if ((*is_last = got == 0)) break;
-  }
+  ssize_t got;
+  do got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
+  while (got < 0 && errno == EINTR && !*r->interrupted);
+  if (*r->interrupted) return stop(r, error);
+  if (got < 0) return error_refuse(error, "cannot read '%s': %s", r->name.text, strerror(errno));
+  r->held += (size_t)got;
+  r->read_bytes += (uint64_t)got;
+  *is_last = got == 0;
   return STATUS_OK;
 }
 
@@ -188,14 +164,13 @@ static Status check_accesses(const Reader *r, Error *error) {
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
   r->progress = progress_begin(io->err, "replay, bytes", true);
-  bool is_last = false, checked = false;
+  bool is_last = false;
   Status status = STATUS_OK;
   while (!status && !is_last && r->left) {
     status = read_more(r, &is_last, error);
-    if (!status && !checked) status = check_text(r, error);
-    checked = true;
+    if (!status && !r->parser.line) status = check_text(r, error);
     if (!status) status = run_piece(r, is_last, error);
-    show_progress(r);
+    progress_update(&r->progress, r->read_bytes, r->total_bytes, progress_clock_s());
   }
   progress_end(&r->progress);
   return status ? status : check_accesses(r, error);
@@ -335,7 +310,7 @@ static const Option CACHE_OPTIONS[] = {
     OPTION_ROW("format", "NAME",
                "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey "
                "(valgrind's) or csv. Default auto: by the first line.",
-               .set = set_format, .choices = "auto din xdin lackey csv"),
+               .set = set_format, .names = FORMATS),
     OPTION_SWITCH("fetches", "Count the instruction fetches of a lackey trace too; else its data alone.",
                   OPTION_FLAG(ReplayOptions, fetches)),
     OPTION_SWITCH("flush", "At the end write back what is still dirty.", OPTION_FLAG(ReplayOptions, flush)),
