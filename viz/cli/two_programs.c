@@ -80,23 +80,21 @@ static void print_overview(const Command *const *commands, Io *io) {
   fputs("\ntilewalk COMMAND --help: its options. tilewalk --doctor: what is missing.\n", io->out);
 }
 
-#define DRAWN "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"
-
-/* Words that other programs have, and where theirs is done here. */
+/* Words that other programs have, and where theirs is done here; of several, with the last one. */
 static const struct {
   const char *word, *here;
 } ELSEWHERE[] = {
     {"version", "'tilewalk --version' says which this is, and '--doctor' what it was built with"},
-    {"plot", DRAWN},
-    {"chart", DRAWN},
-    {"graph", DRAWN},
-    {"draw", DRAWN},
+    {"plot", NULL},
+    {"chart", NULL},
+    {"graph", NULL},
+    {"draw", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
     {"export", "pictures come from 'render' and 'sweep' with -o FILE, events from 'trace'"},
     {"compare", "'sim' compares: --algorithm fa1,fa2 or --gpu a100-80gb,h200"},
     {"decode", "decode is 'sim -N 1 --seq-len-k 32K', or 'kvcache --model NAME' for a model"},
-    {"ncu", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
+    {"ncu", NULL},
     {"profile", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
-    {"tune", "'advise' says which tile to take on a GPU"},
+    {"tune", NULL},
     {"block", "'advise' says which tile to take on a GPU"},
     {"claim", "'lesson claims' judges the articles' claims"},
     {"class", "lessons/README.md says how a class works with 'lesson'"},
@@ -106,8 +104,10 @@ static const struct {
 
 static Status unknown_command(const Command *const *commands, const char *name, Error *error) {
   for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
-    if (strcmp(name, ELSEWHERE[i].word) == 0)
+    if (strcmp(name, ELSEWHERE[i].word) == 0) {
+      while (!ELSEWHERE[i].here) i++;
       return error_refuse(error, "there is no command '%s': %s", name, ELSEWHERE[i].here);
+    }
   Nearest nearest = {.word = name};
   for (const Command *const *c = commands; *c; c++)
     if ((*c)->group || (*c)->old) nearest_offer(&nearest, (*c)->group ? (*c)->name : (*c)->old);
@@ -166,6 +166,9 @@ static void end_by(int number) {
  * if this one turns into it, reads all of them. */
 static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error) {
   static const char OPTION[] = "--color";
+  static const char *const WHEN[] = {"always", "never", "auto", NULL};
+  enum { ALWAYS, NEVER, AUTO };
+  int which;
   int n = 1;
   bool is_over = false;
   for (int i = 1; i < *argc; i++) {
@@ -178,12 +181,8 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
       continue;
     }
     when = *when ? when + 1 : "always";
-    if (strcmp(when, "always") == 0)
-      style->colour = true;
-    else if (strcmp(when, "never") == 0)
-      style->colour = false;
-    else if (strcmp(when, "auto") != 0)
-      return error_refuse(error, "--color=%s: there are always, never and auto", quote_text(when).text);
+    if (options_name(WHEN, "is no value of --color", when, &which, error)) return error->status;
+    if (which < AUTO) style->colour = which == ALWAYS;
   }
   *argc = n;
   return STATUS_OK;
