@@ -348,13 +348,14 @@ static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
 
 Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   const CounterRow *row = &run->sum;
+  const LaunchFacts *f = &run->facts;
   if (row->has_shape) return recorded(c, j, row, error);
   Request own = *j->request, *const r = &own;
   if (run->n_parts > 1) crosscheck_note(c, "One attention, added up: %s.", run->parts);
-  Status status = choose_kernel(c, j, r, run, error);
-  if (!status) take_from_file(c, r, &run->facts);
-  if (!status && (!r->shape.N_q || r->n_algorithms > 1))
-    status = error_refuse(
+  if (choose_kernel(c, j, r, run, error)) return error->status;
+  take_from_file(c, r, f);
+  if (!r->shape.N_q || r->n_algorithms > 1)
+    return error_refuse(
         error, "the file says nothing of shapes; give one with -N, -d, --heads, and --kernel, or --block-q and "
                "--block-k, and one --algorithm (default fa2)");
   Problem problem;
@@ -362,57 +363,51 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   launch_short_name(row->kernel, named.kernel, sizeof named.kernel);
   if (run->n_parts > 1 || !*named.kernel) memcpy(named.kernel, row->kernel, sizeof named.kernel);
   row = &named;
-  if (!status && !*r->kernel && !r->algorithm1_blocks && !says_tiles(r)) {
+  if (!*r->kernel && !r->algorithm1_blocks && !says_tiles(r)) {
     r->block = UNKNOWN_BLOCK;
-    if (run->facts.role != LAUNCH_ROLE_SOFTMAX)
+    if (f->role != LAUNCH_ROLE_SOFTMAX)
       crosscheck_note(c, "The file does not say the tile: taken as %d x %d; --block-q and --block-k give it.",
                       UNKNOWN_BLOCK, UNKNOWN_BLOCK);
   }
-  if (!status) status = request_problem(r, &problem, NULL, error);
-  if (!status && problem.kernel) {
-    const Schedule *schedule = r->n_algorithms ? r->algorithms[0] : planner_algorithm(&problem);
-    status = planner_launch(&problem, schedule, error);
+  if (request_problem(r, &problem, NULL, error)) return error->status;
+  const Schedule *schedule = r->n_algorithms ? r->algorithms[0] : planner_algorithm(&problem);
+  if (problem.kernel && planner_launch(&problem, schedule, error)) return error->status;
+  Shape *shape = &problem.shape;
+  Tiling *tiling = &problem.tiling;
+  if (f->role == LAUNCH_ROLE_SPLIT && !j->request->tiling.n_splits) tiling->n_splits = max64(f->n_splits, 1);
+  if (!*r->kernel && !r->n_algorithms && f->description && !strcmp(f->description, "fa2-sm90"))
+    tiling->lse = true; /* FlashAttention-2 always writes it */
+  warn(c, j, r, run, shape, tiling);
+  if (!has_bytes(row))
+    crosscheck_note(c,
+                    "No counter of bytes is in the file; tilewalk crosscheck --help has the ncu command that records "
+                    "all that is used.");
+  c->context = (ExplainContext){.threads = row->block[0] * row->block[1] * row->block[2],
+                                .n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm,
+                                .l2_bytes = j->gpu.l2_bytes};
+  if (f->shape.N_q && f->is_even && f->shape.batch && f->shape.heads && !f->n_splits) {
+    Shape *by_file = &c->context.by_file;
+    *by_file = f->shape;
+    by_file->N_k = f->shape.N_q;
+    by_file->d = shape->d;
+    by_file->dtype = shape->dtype;
+    by_file->causal = f->says_causal ? f->causal : shape->causal;
   }
-  if (!status) {
-    Shape *shape = &problem.shape;
-    Tiling *tiling = &problem.tiling;
-    if (run->facts.role == LAUNCH_ROLE_SPLIT && !j->request->tiling.n_splits)
-      tiling->n_splits = run->facts.n_splits > 1 ? run->facts.n_splits : 1;
-    if (!*r->kernel && !r->n_algorithms && run->facts.description && !strcmp(run->facts.description, "fa2-sm90"))
-      tiling->lse = true; /* FlashAttention-2 always writes it */
-    warn(c, j, r, run, shape, tiling);
-    if (!has_bytes(row))
-      crosscheck_note(c,
-                      "No counter of bytes is in the file; tilewalk crosscheck --help has the ncu command that records "
-                      "all that is used.");
-    c->context = (ExplainContext){.threads = row->block[0] * row->block[1] * row->block[2],
-                                  .n_sm = row->n_sm ? row->n_sm : j->gpu.n_sm,
-                                  .l2_bytes = j->gpu.l2_bytes};
-    const LaunchFacts *f = &run->facts;
-    if (f->shape.N_q && f->is_even && f->shape.batch && f->shape.heads && !f->n_splits) {
-      Shape *by_file = &c->context.by_file;
-      *by_file = f->shape;
-      by_file->N_k = f->shape.N_q;
-      by_file->d = shape->d;
-      by_file->dtype = shape->dtype;
-      by_file->causal = f->says_causal ? f->causal : shape->causal;
-    }
-    if (is_packed(run, shape)) {
-      const int64_t group = shape->heads / shape->kv_heads;
-      crosscheck_note(c,
-                      "The %" PRId64 " query heads of a group are packed into the rows of one tile, as the grid shows: "
-                      "each key is read once for them.",
-                      group);
-      c->context.packed_group = group;
-      shape->N_q = group;
-      shape->heads = shape->kv_heads;
-      shape->causal = false;
-    }
-    const KernelModel model = kernel_model_of_schedule(algorithm_of(r, &run->facts), NULL);
-    status = *r->kernel ? add_described(c, j, row, shape, tiling, error)
-                        : crosscheck_add_row(c, row, &model, shape, tiling, error);
-    c->context = (ExplainContext){0};
+  if (is_packed(run, shape)) {
+    const int64_t group = shape->heads / shape->kv_heads;
+    crosscheck_note(c,
+                    "The %" PRId64 " query heads of a group are packed into the rows of one tile, as the grid shows: "
+                    "each key is read once for them.",
+                    group);
+    c->context.packed_group = group;
+    shape->N_q = group;
+    shape->heads = shape->kv_heads;
+    shape->causal = false;
   }
+  const KernelModel model = kernel_model_of_schedule(algorithm_of(r, f), NULL);
+  const Status status = *r->kernel ? add_described(c, j, row, shape, tiling, error)
+                                   : crosscheck_add_row(c, row, &model, shape, tiling, error);
+  c->context = (ExplainContext){0};
   return status;
 }
 
