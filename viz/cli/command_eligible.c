@@ -250,10 +250,10 @@ static void add_table(Document *d, const Answer *a) {
   else
     snprintf(said, sizeof said, "runs %s, which moves %s", kernel_of(a, a->runs)->name,
              a->runs->cost.program ? number_bytes(a->runs->cost.boundary_bytes).text : "what is not known");
-  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->libraries->library,
-              said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %" PRId64 ", %s, mask %s, on %s",
+              a->libraries->library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
-              (long long)s->d, dtype_name(s->dtype), a->facts.value[CALL_MASK].word, a->gpu.name);
+              s->d, dtype_name(s->dtype), a->facts.value[CALL_MASK].word, a->gpu.name);
   for (int k = 0; k < a->n_rows; k++) add_row(d, t, a, &a->rows[k]);
   if (d->form != DOCUMENT_TEXT) return;
   table_rule(t);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/document/figure_lines.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
@@ -311,9 +312,7 @@ static Table *put_columns(Document *d, const Simulation *runs, int n, bool detai
   for (int k = 0; k < n; k++) {
     const Tiling *tiles = &runs[k].plan.tiling;
     name_of(&runs[k], runs[k].schedule->name, one, headings[k]);
-    const size_t used = strlen(headings[k]);
-    if (!details)
-      snprintf(headings[k] + used, sizeof *headings - used, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
+    if (!details) text_add(headings[k], sizeof *headings, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
     columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
   while (!details && scale.shortens < 3 && figure_lines(NULL, LINES, runs, n, &scale) > FIRST_ROWS) scale.shortens++;

@@ -190,27 +190,20 @@ static void budget_figures(const Service *s, const Figures *f) {
 
 /* ---- What stands beside it --------------------------------------------------------------------------------- */
 
-/* The same cache with kv_heads K and V heads in every layer, or without any window. */
+/* The same cache with kv_heads K and V heads in every layer. */
 static KvCache with_kv_heads(KvCache c, int64_t kv_heads) {
   c.kv_heads = kv_heads;
   for (int g = 0; g < c.n_more; g++) c.more[g].kv_heads = kv_heads;
   return c;
 }
-static KvCache without_window(KvCache c) {
-  c.window = c.window_layers = 0;
-  c.chunked = false;
-  for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
-  return c;
-}
-
-static Wide bytes_of(const Service *s, const KvCache *c) { return service_kept(s, c).used_bytes; }
 
 /* A row, but for what is the same as asked for. */
 static void offer(const Service *s, Table *t, const char *name, KvCache c) {
   const KvCache *asked = &s->serving.cache;
   if (kvcache_complete(&c, NULL) || (*name && memcmp(&c, asked, sizeof c) == 0)) return;
-  put_cells(t, "sWW*x", *name ? name : "as asked", kvcache_bytes_per_token(&c), bytes_of(s, &c),
-            share(bytes_of(s, &c), bytes_of(s, asked)));
+  const Wide bytes = service_kept(s, &c).used_bytes;
+  put_cells(t, "sWW*x", *name ? name : "as asked", kvcache_bytes_per_token(&c), bytes,
+            share(bytes, service_kept(s, asked).used_bytes));
 }
 
 /* JSON says elsewhere what was asked for. */
@@ -228,7 +221,9 @@ static void add_alternatives(Document *d, const Service *s) {
     offer(s, t, "a K and V head for each query head (MHA)", c);
   }
   if (!asked->latent) offer(s, t, "one K and V head (MQA)", with_kv_heads(*asked, 1));
-  offer(s, t, "without the window", without_window(*asked));
+  c = *asked, c.window = c.window_layers = 0, c.chunked = false;
+  for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
+  offer(s, t, "without the window", c);
   c = *asked, c.group = c.scale_bytes = 0;
   static const struct {
     const char *name;
@@ -252,10 +247,9 @@ static void add_sequences(Document *d, const Service *s) {
   int64_t number = 0;
   for (int64_t k = 0; k < s->n_runs; k++) {
     const KvState one = kvcache_seek(&s->serving.cache, s->runs[k].tokens);
-    for (int64_t i = 0; i < s->runs[k].count; i++) {
+    for (int64_t i = 0; i < s->runs[k].count; i++)
       put_cells(t, "iiiiWW%", number++, one.tokens, one.pages ? one.pages : one.window_pages, one.last_page_tokens,
                 one.bytes, one.page_bytes, share(one.page_bytes - one.bytes, one.page_bytes));
-    }
   }
 }
 
@@ -335,21 +329,21 @@ static void add_model(Document *d, Table *t, const KvModel *m) {
 }
 
 Status kvcache_list(Document *d, Error *error) {
-  DescriptionNames *known = malloc(sizeof *known);
-  KvModel *m = calloc(1, sizeof *m);
+  struct {
+    DescriptionNames known;
+    KvModel model;
+  } *all = calloc(1, sizeof *all);
   Table *t = put_table(d, DOCUMENT_ALL, "models",
                        "model=name|=product|layers>|heads>=heads|KV heads>|d>|window>|"
                        "tokens>;context=max_tokens|one token>;token_bytes=bytes_per_token|all>;bytes");
   table_title(t, "Known models; --model takes the name");
   table_note(t,
              "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
-  Status status =
-      known && m ? description_names("models", known, error) : error_no_memory(error, "for the list of models");
-  for (int n = 0; !status && n < known->n; n++) {
-    status = description_model(known->names[n], m, error);
-    if (!status) add_model(d, t, m);
+  Status status = all ? description_names("models", &all->known, error) : error_no_memory(error, "for all models");
+  for (int n = 0; !status && n < all->known.n; n++) {
+    status = description_model(all->known.names[n], &all->model, error);
+    if (!status) add_model(d, t, &all->model);
   }
-  free(m);
-  free(known);
+  free(all);
   return status;
 }

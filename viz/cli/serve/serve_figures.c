@@ -63,16 +63,16 @@ static double memory_figures(const Service *s, Figures *f) {
   figure(f, "kv_bytes", IN_BYTES(t.kept.used_bytes), COUNTED, "KV cache", "kvcache: %s tokens",
          number_count(t.kept.tokens).text);
   figure(f, "page_bytes", IN_BYTES(t.kept.page_bytes), COUNTED, "the same in pages",
-         "pages of %lld tokens; the longest's last page holds %lld", (long long)serving->cache.page_tokens,
-         (long long)longest.last_page_tokens);
+         "pages of %" PRId64 " tokens; the longest's last page holds %" PRId64, serving->cache.page_tokens,
+         longest.last_page_tokens);
   figure(f, "table_bytes", IN_BYTES(t.kept.table_bytes), COUNTED, "tables of pages", "4 B a page (vLLM: int32)");
   if (s->prefix)
     figure(f, "shared_bytes", IN_BYTES(saved_bytes(s, &t.kept)), COUNTED, "saved by the prefix",
            "its whole pages, kept once and not %s times", number_count(wide(s->n)).text);
   if (s->evict.kind)
-    figure(f, "kept_tokens", IN_COUNT(held), COUNTED, "tokens that stay", "of %s, %s: %lld and the last %lld",
-           number_count(wide(s->longest)).text, evict_name(s->evict.kind), (long long)s->evict.first,
-           (long long)s->evict.last);
+    figure(f, "kept_tokens", IN_COUNT(held), COUNTED, "tokens that stay",
+           "of %s, %s: %" PRId64 " and the last %" PRId64, number_count(wide(s->longest)).text,
+           evict_name(s->evict.kind), s->evict.first, s->evict.last);
   if (t.scores > 0)
     figure(f, "score_bytes", IN_BYTES(t.scores), ASSUMED, "sums of scores", "fp32 a kept token and KV head");
   if (t.fixed > 0) figure(f, "fixed_bytes", IN_BYTES(t.fixed), COUNTED, "states", "kvcache: whatever the length");
@@ -83,7 +83,7 @@ static double memory_figures(const Service *s, Figures *f) {
   figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((usable - t.weights - t.prompt - shared) / one))), ASSUMED,
          "sequences that fit", "of the longest's size%s", shared > 0 ? ", one prefix" : "");
   figure(f, "least_gpus", IN_COUNT(least), ASSUMED, least ? "fits from --tp" : "numbers of GPUs that fit",
-         least ? "the fewest that heads divide over" : "up to one for each of %lld heads", (long long)s->model.heads);
+         least ? "the fewest that heads divide over" : "up to one for each of %" PRId64 " heads", s->model.heads);
   return left;
 }
 
@@ -110,8 +110,8 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
   const double rate = timing_rate(&s->gpu, by_bytes ? TIME_HBM : TIME_MATH, s->serving.products);
   char weights[96] = "all but the input's table of words, once a pass";
   if (m->experts)
-    snprintf(weights, sizeof weights, "%.1f of %lld experts a layer, where routing is uniform", step->experts,
-             (long long)m->experts);
+    snprintf(weights, sizeof weights, "%.1f of %" PRId64 " experts a layer, where routing is uniform", step->experts,
+             m->experts);
   figure(f, "weight_bytes", IN_BYTES(step->weight_bytes), how, "weights read", "%s", weights);
   figure(f, "flops", IN_FLOPS(step->flops), how, "FLOPs of the matrices", "2 a weight and token");
   figure(f, "matrix_s", IN_SECONDS(step->matrix_s), m->experts ? ASSUMED : BOUND, "matrices", "%s at %s",
@@ -128,7 +128,7 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
   if (s->n_gpus == 1) return;
   figure(f, "sent_bytes", IN_BYTES(step->sent_bytes),
          keyfile_note(fields, m->notes, "hidden")->assumed ? ASSUMED : COUNTED, "sent by each GPU",
-         "two all-reduces a layer, rows of %lld x 2 B", (long long)m->hidden);
+         "two all-reduces a layer, rows of %" PRId64 " x 2 B", m->hidden);
   if (isnan(step->sent_s)) return;
   const bool assumed = gpu_note(&s->gpu, "link")->assumed;
   figure(f, "sent_s", IN_SECONDS(step->sent_s), assumed ? ASSUMED : BOUND, "all-reduces", "half of the link's %s%s",
@@ -146,7 +146,7 @@ static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_
   const double n = (double)n_chunks;
   figure(f, "chunks", IN_COUNT(n), COUNTED, "chunks", "of %s tokens", number_count(wide(s->chunk)).text);
   figure(f, "chunk_loads", IN_COUNT(n * (n + 1) / 2), COUNTED, "loads of chunks' K and V",
-         "n (n + 1) / 2, its own included; the first's %lld times (Sarathi)", (long long)n_chunks);
+         "n (n + 1) / 2, its own included; the first's %" PRId64 " times (Sarathi)", n_chunks);
   figure(f, "chunk_reloads", IN_COUNT(n * (n - 1) / 2), COUNTED, "of them, of earlier ones",
          "n (n - 1) / 2, as Sarathi-Serve counts");
   figure(f, "kv_ratio", IN_RATIO((double)chunked->kv_bytes / (double)whole.kv_bytes), COUNTED,
@@ -196,7 +196,7 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   figure(f, "tokens_per_s", IN_RATE((double)s->n / *time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
-    const int64_t queries = s->chunk < s->prompt - s->shared ? s->chunk : s->prompt - s->shared;
+    const int64_t queries = min64(s->chunk, s->prompt - s->shared);
     parts[n] = (ServingPart){.queries = queries, .keys = s->prompt, .count = 1};
     status = serving_step(&s->serving, parts, n + 1, (double)s->n + 1, &step, error);
     if (!status)
@@ -227,8 +227,8 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   if (status) return status;
   snprintf(context, sizeof context, fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
            (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text, number_seconds(token_s).text);
-  table_title(f.table, "%s on %lld x %s: %s.\n%s of %s%s%s tokens%s", s->model.product, (long long)s->n_gpus,
-              s->gpu.name, context, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text,
+  table_title(f.table, "%s on %" PRId64 " x %s: %s.\n%s of %s%s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name,
+              context, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text,
               first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text,
               d->details ? "" : "; --details has every figure");
   if (!fits)

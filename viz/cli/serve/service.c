@@ -138,7 +138,7 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
   for (int64_t k = 0; k < s->n_runs; k++) {
     s->n += s->runs[k].count;
     s->all_tokens += wide(s->runs[k].count) * wide(s->runs[k].tokens);
-    if (s->runs[k].tokens > s->longest) s->longest = s->runs[k].tokens;
+    s->longest = max64(s->longest, s->runs[k].tokens);
   }
   if (s->longest > most)
     return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are computed",
@@ -163,13 +163,13 @@ static Status complete_growth(Service *s, Error *error) {
 }
 
 static Status complete_prompt(Service *s, Error *error) {
-  const int64_t shortest = s->runs[0].tokens;
   s->adds_prompt = s->prompt > 0;
   take(&s->prompt, s->longest);
-  if (s->prefix >= shortest || s->prefix >= s->prompt)
+  const int64_t shortest = min64(s->runs->tokens, s->prompt);
+  if (s->prefix >= shortest)
     return error_refuse(error,
                         "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
-                        s->prefix, shortest < s->prompt ? shortest : s->prompt);
+                        s->prefix, shortest);
   s->shared = kvcache_shared(&s->whole, s->prefix);
   if (s->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
   return STATUS_OK;
