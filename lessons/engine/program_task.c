@@ -167,7 +167,7 @@ static bool draw_text(const char *line, int round, uint64_t bits, char text[PROG
   for (int k = round % n; k > 0; k--) choice = strstr(choice, " | ") + 3;
   bar = strstr(choice, " | ");
   snprintf(text, PROGRAM_TASK_LINE_BYTES, "%.*s", bar ? (int)(bar - choice) : PROGRAM_TASK_LINE_BYTES, choice);
-  if (!strstr(text, "..")) return true;
+  if (!strstr(text, "..")) return *text;
   long long low, high;
   if (sscanf(text, "%lld..%lld%n", &low, &high, &end) < 2 || text[end] || low > high || low < -1000000 ||
       high > 1000000)

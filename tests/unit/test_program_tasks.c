@@ -167,6 +167,8 @@ TEST(broken_tasks_are_refused) {
       {"start x\n", "t:1: the program follows"},
       {"task a\nteaches b\nask c\nstate N=64\nstart\n    s\nreference\n    r\nmutant x => y\nsays z\n",
        "t:9: 'x' is nowhere in the reference"},
+      {"task a\nteaches b\nask c\nstate N=64\ndraw n 1 |  | 2\nhidden N={n}\nstart\n    s\nreference\n    r\n",
+       "t:6: braces hold names"},
   };
   EACH (k, ROWS) {
     ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", fresh_error());
