@@ -119,9 +119,13 @@ void check_fill(Document *d, const Claims *claims, const bool *chosen) {
   d->digits = 15;
   for (int questions = 0; questions < 2; questions++) {
     put_values(d, questions ? "questions[" : "claims[");
-    for (size_t k = 0; k < claims->n_entries; k++)
-      if (chosen[k] && claims->entries[k].is_question == questions)
-        (questions ? put_question : put_claim)(d, claims, &claims->entries[k]);
+    for (size_t k = 0; k < claims->n_entries; k++) {
+      if (!chosen[k] || claims->entries[k].is_question != questions) continue;
+      if (questions)
+        put_question(d, claims, &claims->entries[k]);
+      else
+        put_claim(d, claims, &claims->entries[k]);
+    }
     put_end(d);
   }
   add_lines(d, claims, chosen);

@@ -170,7 +170,10 @@ static void print_in_full(const Claims *claims, const bool *chosen, Io *io) {
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!chosen[k]) continue;
-    (e->is_question ? print_question : print_claim)(claims, e, io);
+    if (e->is_question)
+      print_question(claims, e, io);
+    else
+      print_claim(claims, e, io);
     for (int p = 0; p < e->n_parts; p++) print_code(claims_part(claims, e, p), io);
   }
 }

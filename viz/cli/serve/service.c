@@ -89,9 +89,10 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
   s->has_gpu = serves || *s->gpu_name;
   s->has_kernel = *s->kernel_name != '\0';
   Status status = STATUS_OK;
-  if (s->has_gpu)
-    status =
-        (serves ? description_timed_gpu : description_gpu)(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
+  if (serves)
+    status = description_timed_gpu(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
+  else if (s->has_gpu)
+    status = description_gpu(s->gpu_name, &s->gpu, error);
   if (!status && s->has_kernel) status = description_kernel(s->kernel_name, &s->kernel, error);
   s->serving.model = &s->model;
   s->serving.gpu = s->has_gpu ? &s->gpu : NULL;
