@@ -50,14 +50,13 @@ static const TextSays CASES[] = {
     /* a ratio */ {METRIC("lts__t_sector_hit_rate.ratio", "", "0.3326"), K "l2=332600+-50"},
     /* names */
     /* newer cards' names */ {METRIC("dram__bytes_op_read.sum", "byte", "134221568"), K "read=134221568"},
-    /* without .sum */ {METRIC("dram__bytes_read", "byte", "7"), K "read=7"},
     /* Turing's name */ {METRIC("fbpa__dram_read_bytes.sum", "byte", "64"), K "read=64"},
     /* local memory in sectors */
     {METRIC("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "10"), K "spilled=320"},
-    /* two names of one counter: the first counts */
-    {ID "`dram__bytes_read.sum`,`dram__sectors_read.sum`\n``,``,``,``,``,``,`Mbyte`,`sector`\n" L("0",
-                                                                                                  "`3.145728`,`98304`"),
-     K "read=3145728"},
+    /* two names of one counter, the first without .sum, counts; local memory in bytes */
+    {ID "`smsp__sass_data_bytes_mem_local_op_st.sum`,`dram__bytes_read`,`dram__sectors_read.sum`\n"
+        "``,``,``,``,``,``,`byte`,`byte`,`sector`\n" L("0", "`5`,`7`,`9`"),
+     K "read=7 spilled=5"},
     /* a rate is another metric */
     {METRIC("dram__bytes_read.sum.per_second", "byte/second", "1"), "! none of the columns"},
     /* marks of locales */
