@@ -59,7 +59,8 @@ export class Engine {
       const [name, length] = decoder.decode(bytes.subarray(at, begin)).split(' ')
       end = begin + Number(length)
       if (!(end <= bytes.length)) throw new Error('a bundle of files is damaged')
-      this.call('web_asset', name, this.write(bytes.subarray(begin, end)), Number(length))
+      const taken = this.call('web_asset', name, this.write(bytes.subarray(begin, end)), Number(length))
+      if (!taken) throw new Error(`no room in this page for ${name}`)
     }
   }
 }
