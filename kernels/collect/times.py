@@ -223,7 +223,7 @@ DECODES = [
 
 
 def decode(_):
-    print("batch,heads,kv_heads,N_k,d,kernel,cold_us,warm_us")
+    print("batch,heads,kv_heads,seq_k,head_dim,kernel,cold_us,warm_us")
     other = torch.zeros(64 << 20, device="cuda")
     for d in (64, 128):
         for batch, heads, kv_heads, n in DECODES:

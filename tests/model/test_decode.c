@@ -42,30 +42,28 @@ static const char *described(const char *name) {
   return NULL;
 }
 
-static void take_timed(const RecordedRows *row) {
-  const char *kernel = described(recorded_cell(row, "kernel"));
-  if (!kernel) return; /* the copy */
+static Run run_of(const RecordedRows *row, const char *kernel, const char *us, const Gpu *gpu) {
   Run run = {.batch = recorded_whole(row, "batch"),
              .heads = recorded_whole(row, "heads"),
              .kv_heads = recorded_whole(row, "kv_heads"),
              .N_k = recorded_whole(row, "seq_k"),
              .d = recorded_whole(row, "head_dim"),
-             .splits = atoll(recorded_cell(row, "splits")), /* left empty: its own choice */
-             .us = recorded_number(row, "us"),
-             .gpu = &h100};
+             .us = recorded_number(row, us),
+             .gpu = gpu};
   snprintf(run.kernel, sizeof run.kernel, "%s", kernel);
+  return run;
+}
+
+static void take_timed(const RecordedRows *row) {
+  const char *kernel = described(recorded_cell(row, "kernel"));
+  if (!kernel) return; /* the copy */
+  Run run = run_of(row, kernel, "us", &h100);
+  run.splits = atoll(recorded_cell(row, "splits")); /* left empty: its own choice */
   add(&run);
 }
 
 static void take_short(const RecordedRows *row) {
-  Run run = {.batch = recorded_whole(row, "batch"),
-             .heads = recorded_whole(row, "heads"),
-             .kv_heads = recorded_whole(row, "kv_heads"),
-             .N_k = recorded_whole(row, "N_k"),
-             .d = recorded_whole(row, "d"),
-             .us = recorded_number(row, "cold_us"),
-             .gpu = &h200};
-  snprintf(run.kernel, sizeof run.kernel, "%s", recorded_cell(row, "kernel"));
+  const Run run = run_of(row, recorded_cell(row, "kernel"), "cold_us", &h200);
   add(&run);
 }
 
@@ -94,17 +92,11 @@ static void take_launch(const RecordedRows *row) {
 
 static void take_counted(const RecordedRows *row) {
   if (!recorded_is(row, "rung", "fa2_decode") || recorded_whole(row, "seq_q") != 1) return;
-  Run run = {.batch = recorded_whole(row, "batch"),
-             .heads = recorded_whole(row, "heads"),
-             .kv_heads = recorded_whole(row, "kv_heads"),
-             .N_k = recorded_whole(row, "seq_k"),
-             .d = recorded_whole(row, "head_dim"),
-             .splits = recorded_whole(row, "splits"),
-             .splits_given = true,
-             .us = recorded_number(row, "gpu__time_duration.sum") / 1000,
-             .boundary_bytes = recorded_number(row, "l1tex__m_xbar2l1tex_read_bytes.sum"),
-             .gpu = &h100};
-  strcpy(run.kernel, "fa2_decode");
+  Run run = run_of(row, "fa2_decode", "gpu__time_duration.sum", &h100);
+  run.us /= 1000;
+  run.splits = recorded_whole(row, "splits");
+  run.splits_given = true;
+  run.boundary_bytes = recorded_number(row, "l1tex__m_xbar2l1tex_read_bytes.sum");
   add(&run);
 }
 

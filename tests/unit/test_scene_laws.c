@@ -192,7 +192,9 @@ TEST(laws_hold_at_every_step) {
   const int n = test_depth() > 1 ? 400 : 8;
   static Program edited;
   char text[PROGRAM_TEXT_BYTES];
+  int n_rewritings = 0;
   Rand r = {66};
+  while (MUTATE_REWRITINGS[n_rewritings][0]) n_rewritings++;
   walked_cr = canvas(CAIRO_FORMAT_A8, 1, 1);
   for (int k = 0; k < N_PROGRAMS; k++) walk_program(SCHEDULES[k], &r, k);
   for (int k = 0; k < 2 * (int)COUNT_OF(OWN); k++) {
@@ -203,7 +205,7 @@ TEST(laws_hold_at_every_step) {
   for (int k = 0, at = 0; k < n; at++) {
     strcpy(text, SCHEDULES[at % N_PROGRAMS]->text);
     for (int line = 0; line < 3; line++) {
-      const char *const *words = MUTATE_REWRITINGS[rand_in(&r, 0, 28)];
+      const char *const *words = MUTATE_REWRITINGS[rand_in(&r, 0, n_rewritings - 1)];
       mutate_replace(text, words[0], words[1], 0);
     }
     if (program_read(&edited, text, strlen(text), "edited.walk", NULL) || !program_verdict(&edited, NULL).is_right)
