@@ -56,6 +56,9 @@ static const char *const CASES[] = {
     /* ChatGLM */
     "{'num_layers':28,'num_attention_heads':32,'hidden_size':4096,'kv_channels':128,"
     "'multi_query_attention':true,'multi_query_group_num':2,'torch_dtype':'float16'} => 28 x 2 x 128; 286720000",
+    /* Other sizes in some layers, but not in which */
+    "{" BASE ",'attention_other_setting':{'num_attention_groups':2}} => 4 x 8 x 64; 81920000; unused "
+    "attention_other_setting",
     /* GPT-2 */
     "{'n_layer':12,'n_head':12,'n_embd':768,'n_positions':1024,'torch_dtype':'float16'} => 12 x 12 x 64; 368640000",
     /* MPT: inside attn_config */

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* strsep */
 #include "viz/request/model_config_parts.h"
 
 #include <inttypes.h>
@@ -7,6 +8,9 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
+#include "viz/request/assets.h"
+
+enum { RULES_BYTES_MAX = 1 << 16 };
 
 void config_refuse(Config *c, const char *format, ...) {
   char what[ERROR_MESSAGE_BYTES];
@@ -18,29 +22,45 @@ void config_refuse(Config *c, const char *format, ...) {
   c->status = error_set(c->error, STATUS_BAD_FILE, "%.80s: %.300s", c->file, what);
 }
 
+/* ---- Rules ---- */
+
+Status config_rules(Config *c) {
+  size_t length;
+  return c->status = assets_read("assets/serving/config.txt", RULES_BYTES_MAX, &c->rules, &length, c->error);
+}
+
+const char *config_row(const Config *c, const char *word, const char *after) {
+  const size_t n = strlen(word);
+  for (const char *p = after ? after : c->rules; (p = strchr(p, '\n'));)
+    if (!strncmp(++p, word, n) && p[n] == ':') return p + n + 1;
+  return "";
+}
+
 bool config_next(const char **names, char name[CONFIG_NAME_BYTES]) {
   *names += strspn(*names, " ");
-  const size_t n = strcspn(*names, " ");
+  while ((*names)[0] == '\n' && (*names)[1] == ' ') *names += 1 + strspn(*names + 1, " ");
+  const size_t n = strcspn(*names, " \n");
   snprintf(name, CONFIG_NAME_BYTES, "%.*s", (int)n, *names);
   *names += n;
   return n > 0;
 }
 
-bool config_is_in(const char *name, const char *names) {
+/* "_moe", but not "_v4": another version may keep another cache. */
+static bool goes_on(const char *rest) {
+  return (*rest == '_' || *rest == '-') && !(rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9');
+}
+
+bool config_is(ConfigMatch how, const char *text, const char *names) {
   char one[CONFIG_NAME_BYTES];
-  while (config_next(&names, one))
-    if (!strcmp(name, one)) return true;
+  while (config_next(&names, one)) {
+    const char *at = strstr(text, one);
+    const size_t n = strlen(one);
+    if (how == HAS_PART ? at != NULL : at == text && (!text[n] || (how == GOES_ON && goes_on(text + n)))) return true;
+  }
   return false;
 }
 
-bool config_has_part(const char *name, const char *parts) {
-  char one[CONFIG_NAME_BYTES];
-  while (config_next(&parts, one))
-    if (strstr(name, one)) return true;
-  return false;
-}
-
-/* --- JSON as Python writes it --- */
+/* ---- JSON as Python writes it ---- */
 
 static size_t bare_word(const char *p) {
   static const char *const WORDS[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
@@ -74,20 +94,20 @@ void config_load(Config *c, const char *text, size_t length) {
     config_refuse(c, "line 1: a list, where config.json is an object: {...}");
 }
 
-/* --- where the text model is --- */
+/* ---- Where the text model is ---- */
 
-static bool has_layers(const json_t *object) {
-  const char *names = "num_hidden_layers n_layer num_layers n_layers decoder_layers num_decoder_layers";
+static bool has_layers(const Config *c, const json_t *object) {
   char name[CONFIG_NAME_BYTES];
-  while (config_next(&names, name))
-    if (json_is_integer(json_object_get(object, name))) return true;
+  for (int of_decoder = 0; of_decoder < 2; of_decoder++)
+    for (const char *names = config_row(c, of_decoder ? "decoder-layers" : "layers", NULL); config_next(&names, name);)
+      if (json_is_integer(json_object_get(object, name))) return true;
   return false;
 }
 
-/* The first object under one of some names; `otherwise`: there is none. */
-static json_t *find_object(const Config *c, json_t *in, const char *names, json_t *otherwise) {
+/* The first object under one of a row's names; `otherwise`: there is none. */
+static json_t *find_object(const Config *c, json_t *in, const char *row, json_t *otherwise) {
   char name[CONFIG_NAME_BYTES];
-  while (config_next(&names, name)) {
+  for (const char *names = config_row(c, row, NULL); config_next(&names, name);) {
     json_t *value = json_object_get(in, name);
     if (!json_is_object(value)) continue;
     config_use(c, name);
@@ -101,8 +121,8 @@ static void find_other(Config *c) {
   const char *key, *first = NULL;
   json_t *value;
   json_object_foreach(c->root, key, value) {
-    if (!json_is_object(value) || !has_layers(value) ||
-        config_has_part(key, "vis vit image audio speech video encod talker codec rope draft action mm_ tower"))
+    if (!json_is_object(value) || !has_layers(c, value) ||
+        config_is(HAS_PART, key, config_row(c, "other-models", NULL)))
       continue;
     if (first)
       config_refuse(c, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
@@ -114,39 +134,34 @@ static void find_other(Config *c) {
 }
 
 void config_find_text(Config *c) {
-  json_t *whole = find_object(c, c->root, "thinker_config", c->root);
-  c->text = find_object(c, whole,
-                        "text_config llm_config language_config language_model_config decoder text_model_config "
-                        "lm_config",
-                        whole);
-  if (c->text == c->root && !has_layers(c->root)) find_other(c);
-  c->inner = find_object(c, c->text, "attn_config attn_cfg attn attention attention_config", NULL);
+  json_t *whole = find_object(c, c->root, "whole", c->root);
+  c->text = find_object(c, whole, "text", whole);
+  if (c->text == c->root && !has_layers(c, c->root)) find_other(c);
+  c->inner = find_object(c, c->text, "attention", NULL);
   c->type = config_text(c, "model_type");
   const char *type = json_string_value(json_object_get(c->root, "model_type"));
   c->root_type = type ? type : "";
 }
 
-/* --- values --- */
+/* ---- Values ---- */
 
 void config_use(const Config *c, const char *name) { json_object_set_new(c->used, name, json_true()); }
 
-/* What the root says of the text model too, where that is an object of its own; a window there is an encoder's. */
-static const char OF_ALL[] = "torch_dtype dtype model_type quantization_config kv_cache_dtype kv_cache_quant_algo "
-                             "is_encoder_decoder max_source_positions max_position_embeddings model_max_length "
-                             "max_seq_len max_sequence_length";
-
 json_t *config_find(Config *c, const char *names) {
   const json_t *const in[] = {c->inner, c->text, c->root};
+  const char *row = config_row(c, names, NULL), *last = "";
   json_t *found = NULL;
   for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++) {
-    const char *at = names;
-    char name[CONFIG_NAME_BYTES];
-    while (in[i] && config_next(&at, name)) {
-      if (in[i] == c->root && c->text != c->root && !config_is_in(name, OF_ALL)) continue;
-      json_t *value = json_object_get(in[i], name);
+    char name[CONFIG_NAME_BYTES], path[CONFIG_NAME_BYTES];
+    for (const char *at = *row ? row : names; in[i] && config_next(&at, name);) {
+      char *rest = memcpy(path, name, sizeof path);
+      name[strcspn(name, ".")] = '\0';
+      if (in[i] == c->root && c->text != c->root && !config_is(WHOLE, name, config_row(c, "of-all", NULL))) continue;
+      const json_t *value = in[i];
+      for (const char *key; value && (key = strsep(&rest, "."));) value = json_object_get(value, last = key);
       if (!value || json_is_null(value)) continue;
-      if (!found) memcpy(c->name, name, sizeof name);
-      if (!found) found = value;
+      if (!found) snprintf(c->name, sizeof c->name, "%s", last);
+      if (!found) found = (json_t *)value;
       if (json_equal(found, value)) config_use(c, name);
     }
   }
@@ -178,7 +193,17 @@ int64_t config_number(Config *c, const char *name, const json_t *value, int64_t 
 
 int64_t config_count(Config *c, const char *names, int64_t most) {
   const json_t *value = c->status ? NULL : config_find(c, names);
-  return value ? config_number(c, c->name, value, most) : 0;
+  if (value) return config_number(c, c->name, value, most);
+  char name[CONFIG_NAME_BYTES];
+  for (names = c->status ? "" : config_row(c, names, NULL); config_next(&names, name);)
+    if (*name == '=') return strtoll(name + 1, NULL, 10);
+  return 0;
+}
+
+double config_size(Config *c, const char *names) {
+  const json_t *value = config_find(c, names);
+  const double size = json_is_integer(value) ? json_number_value(value) : 0;
+  return size > 0 && size < 0x1p32 ? size : 0;
 }
 
 bool config_is_by_layer(Config *c, const char *key, const json_t *list) {
@@ -188,27 +213,13 @@ bool config_is_by_layer(Config *c, const char *key, const json_t *list) {
   return false;
 }
 
-/* --- what was not read --- */
+/* ---- What was not read ---- */
 
-/* Of a family that is known, a key that changes the cache is about K and V, or about which layers have them. */
-static bool matters(const char *name) {
-  static const char ABOUT[] = "kv_ _kv key_value cache attn attention window latent reuse sliding memory_tok meta_tok "
-                              "sink compress cross_layer layer_id layer_idx hybrid_ recurrent mamba_layer linear_layer "
-                              "_every every_ share_every";
-  static const char ELSE[] =
-      "use_cache norm bias drop init mlp moe expert scal dtype eps rope proj implem softcap logit temp multip mup clip "
-      "fused flash sdpa kernel gate gating mask act_fn loss backend image vision audio video encoder quant tp_ qk_ "
-      "alibi name class residual adapter concat version patch posit pre_a relative nope cross_attention_hidden rescale "
-      "dense";
-  static const char WHOLE[] = /* without bearing, or understood though no rule may have asked for them */
-      "attention_method attention_type attn_type num_key_value_groups use_cross_attention parallel_attn "
-      "swa_num_attention_heads full_attn_mod use_sliding_window max_window_layers sliding_window "
-      "sliding_window_pattern attn_layer_offset attn_layer_period full_attention_interval num_key_value_heads "
-      "linear_attn_config global_attn_every_n_layers num_global_key_value_heads kv_lora_rank";
-  static const char SIZES[] = "n_head n_heads num_heads num_layers n_layer n_layers num_transformer_layers d_model "
-                              "head_size layer_group_size layer_types block_types block_configs use_cla";
-  return config_is_in(name, SIZES) ||
-         (config_has_part(name, ABOUT) && !config_has_part(name, ELSE) && !config_is_in(name, WHOLE));
+static bool matters(const Config *c, const char *name) {
+  return config_is(WHOLE, name, config_row(c, "and-also", NULL)) ||
+         (config_is(HAS_PART, name, config_row(c, "about", NULL)) &&
+          !config_is(HAS_PART, name, config_row(c, "but-not-about", NULL)) &&
+          !config_is(WHOLE, name, config_row(c, "but-not", NULL)));
 }
 
 /* Switched off, or nothing: null, false, 0, "", an empty list; a factor of 1. */
@@ -221,7 +232,7 @@ static bool says_nothing(const char *name, const json_t *value) {
   case JSON_INTEGER:
   case JSON_REAL:
     return json_number_value(value) == 0 ||
-           (json_number_value(value) == 1 && config_has_part(name, "ratio factor scale"));
+           (json_number_value(value) == 1 && config_is(HAS_PART, name, "ratio factor scale"));
   default: return true;
   }
 }
@@ -233,7 +244,7 @@ void config_unused(const Config *c, char *to, size_t size) {
     const char *key;
     json_t *value;
     json_object_foreach(in[i], key, value) {
-      if (json_object_get(c->used, key) || says_nothing(key, value) || !matters(key)) continue;
+      if (json_object_get(c->used, key) || says_nothing(key, value) || !matters(c, key)) continue;
       const size_t at = strlen(to);
       const Quote q = quote_text(key);
       if (at + strlen(q.text) + 8 < size)

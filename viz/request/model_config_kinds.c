@@ -1,5 +1,5 @@
 /* Which layers of a config.json have attention, and over what. Families say it in words, letters, lists of layers or
- * periods: one row of RULES each, strongest first. A key that is in no row is not guessed at. */
+ * periods: a `rule` of assets/serving/config.txt each, strongest first. A key that is in no rule is not guessed at. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,45 +7,33 @@
 #include "sim/base/quote.h"
 #include "viz/request/model_config_parts.h"
 
+/* As the table of rules says. */
 typedef enum {
-  SAID_IN_WORDS,        /* one for each layer: "full_attention" */
-  SAID_IN_CYCLE,        /* words that repeat */
-  SAID_IN_RUNS,         /* [[["global", "local"], 12]] */
-  SAID_IN_LETTERS,      /* one for each layer ("M-M*"), or a pattern that repeats ("LLLG") */
-  SAID_IN_NUMBERS,      /* of layers, from 0; or a flag for each */
-  SAID_IN_NUMBERS_OF_1, /* from 1 */
-  SAID_BY_PERIOD,       /* the last of so many, or by attn_layer_offset */
-  SAID_BY_GROUP         /* the last of so many, and what is left over */
+  SAID_IN_WORDS,
+  SAID_IN_CYCLE,
+  SAID_IN_RUNS,
+  SAID_IN_LETTERS,
+  SAID_IN_NUMBERS,
+  SAID_IN_NUMBERS0,
+  SAID_IN_NUMBERS1,
+  SAID_BY_PERIOD,
+  SAID_BY_GROUP
 } Form;
 
-typedef struct {
-  const char *keys;
-  Form form;
-  LayerKind listed, others;
-  const char *in; /* an object that has it; NULL: the model's */
-} Rule;
+static const char *const FORMS[] = {"words",    "cycle",    "runs",   "letters", "numbers",
+                                    "numbers0", "numbers1", "period", "group",   NULL};
+static const char *const KINDS[LAYER_KINDS + 1] = {"full", "window",         "chunk",           "state", "cross",
+                                                   "none", "window-or-full", "window-or-state", NULL};
 
-static const Rule RULES[] = {
-    {"layer_types layers_block_type attention_layer_types", SAID_IN_WORDS, 0, 0, NULL},
-    {"block_types _block_types", SAID_IN_CYCLE, 0, 0, NULL},                      /* RecurrentGemma */
-    {"attention_layers", SAID_IN_WORDS, 0, 0, NULL},                              /* GPT-Neo, written out */
-    {"attention_types", SAID_IN_RUNS, 0, 0, NULL},                                /* GPT-Neo */
-    {"hybrid_override_pattern", SAID_IN_LETTERS, 0, 0, NULL},                     /* Nemotron-H */
-    {"hybrid_layer_pattern", SAID_IN_NUMBERS, LAYER_WINDOW, LAYER_FULL, NULL},    /* MiMo */
-    {"attn_type_list", SAID_IN_NUMBERS, LAYER_WINDOW_OR_FULL, LAYER_STATE, NULL}, /* MiniMax: 0 is linear */
-    {"full_attn_layers", SAID_IN_NUMBERS_OF_1, LAYER_WINDOW_OR_FULL, LAYER_STATE, "linear_attn_config"}, /* Kimi */
-    {"layers", SAID_IN_NUMBERS, LAYER_WINDOW_OR_FULL, LAYER_STATE, "attn"}, /* flash-linear-attention */
-    {"full_attn_idxs global_attn_idx full_attention_layers", SAID_IN_NUMBERS, LAYER_FULL, LAYER_WINDOW_OR_STATE, NULL},
-    {"attn_layer_indices attn_layer_idx hybrid_layer_ids attention_layers_idx", SAID_IN_NUMBERS, LAYER_WINDOW_OR_FULL,
-     LAYER_STATE, NULL},
-    {"no_rope_layers", SAID_IN_NUMBERS, LAYER_CHUNK, LAYER_FULL, NULL}, /* Llama 4 */
-    {"no_rope_layer_interval", SAID_BY_PERIOD, LAYER_FULL, LAYER_CHUNK, NULL},
-    {"attn_layer_period", SAID_BY_PERIOD, LAYER_WINDOW_OR_FULL, LAYER_STATE, NULL}, /* Jamba */
-    {"layer_group_size", SAID_BY_GROUP, LAYER_FULL, LAYER_STATE, NULL},             /* Ring-linear */
-    {"full_attention_interval", SAID_BY_PERIOD, LAYER_FULL, LAYER_WINDOW_OR_STATE, NULL},
-    {"global_attn_every_n_layers sliding_window_pattern _sliding_window_pattern layer_switch", SAID_BY_PERIOD,
-     LAYER_FULL, LAYER_WINDOW, NULL},
-};
+int config_next_of(const char **row, const char *const *names) {
+  char name[CONFIG_NAME_BYTES];
+  int k = 0;
+  config_next(row, name);
+  while (names[k] && strcmp(names[k], name)) k++;
+  return k;
+}
+
+LayerKind config_next_kind(const char **row) { return (LayerKind)config_next_of(row, KINDS); }
 
 typedef struct {
   int64_t tokens, chunk; /* of a window, of a chunk; 0: none */
@@ -62,34 +50,22 @@ static LayerKind resolve(LayerKind kind, const Windows *w) {
 
 /* "attention" alone has the window where there is one (RecurrentGemma). Other attention of a new name may keep less: it
  * is not guessed. */
-static bool kind_of_word(const char *word, const Windows *w, Layer *layer) {
-  static const struct {
-    const char *parts;
-    LayerKind kind;
-  } WORDS[] = {
-      {"cross", LAYER_CROSS},
-      {"sliding local swa window", LAYER_WINDOW},
-      {"chunk", LAYER_CHUNK},
-      {"linear mamba recurrent conv ssm delta rwkv lru kda gdn lightning retention hyena lstm gla", LAYER_STATE},
-      {"mlp moe ffn no_op noop identity", LAYER_NONE},
-      {"full global softmax gqa mha mqa mla", LAYER_FULL}};
+static bool kind_of_word(const Config *c, const char *word, const Windows *w, Layer *layer) {
   layer->state_too = strstr(word, "hybrid") != NULL;
-  if (config_is_in(word, "attention self_attention attn self_attn hybrid")) {
-    layer->kind = resolve(LAYER_WINDOW_OR_FULL, w);
-    return true;
+  layer->kind = LAYER_KINDS;
+  if (config_is(WHOLE, word, config_row(c, "plain", NULL))) layer->kind = resolve(LAYER_WINDOW_OR_FULL, w);
+  for (const char *row = NULL; layer->kind == LAYER_KINDS && *(row = config_row(c, "kind", row));) {
+    const char *parts = row;
+    const LayerKind kind = config_next_kind(&parts);
+    if (!strstr(word, "compress") && config_is(HAS_PART, word, parts)) layer->kind = kind;
   }
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS && !strstr(word, "compress"); i++)
-    if (config_has_part(word, WORDS[i].parts)) {
-      layer->kind = WORDS[i].kind;
-      return true;
-    }
-  return false;
+  return layer->kind != LAYER_KINDS;
 }
 
 /* A layer by entry i of a list of words. */
 static void read_word(Config *c, const Windows *w, const char *key, const json_t *list, int64_t i, Layer *layer) {
   const char *word = json_string_value(json_array_get(list, (size_t)i));
-  if (!word || !kind_of_word(word, w, layer))
+  if (!word || !kind_of_word(c, word, w, layer))
     config_refuse(c,
                   "'%s'[%" PRId64
                   "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
@@ -118,21 +94,20 @@ static void read_runs(Config *c, const Windows *w, const char *key, const json_t
 }
 
 static void read_letters(Config *c, const Windows *w, const char *key, const char *letters) {
-  static const struct {
-    const char *letters;
-    LayerKind kind;
-  } KINDS[] = {{"LlSsWw", LAYER_WINDOW}, {"MmRC", LAYER_STATE}, {"-E", LAYER_NONE}, {"*AaFfGg", LAYER_FULL}};
-  enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
   for (int64_t i = 0; i < c->layers; i++) {
-    const char letter = letters[(size_t)i % strlen(letters)];
-    size_t k = 0;
-    while (k < N_KINDS && !strchr(KINDS[k].letters, letter)) k++;
-    if (k == N_KINDS) {
-      config_refuse(c, "'%s' has the letter '%s', a kind of layer that is not known; there are * A F G, L S W, M and -",
-                    key, quote(&letter, 1).text);
-      return;
+    const char letter[] = {letters[(size_t)i % strlen(letters)], '\0'};
+    c->layer[i].kind = LAYER_KINDS;
+    for (const char *row = NULL; c->layer[i].kind == LAYER_KINDS && *(row = config_row(c, "letters", row));) {
+      const char *some = row;
+      char of[CONFIG_NAME_BYTES];
+      const LayerKind kind = config_next_kind(&some);
+      if (config_next(&some, of) && strstr(of, letter))
+        c->layer[i].kind = kind == LAYER_WINDOW && w->off ? LAYER_FULL : kind;
     }
-    c->layer[i].kind = k == 0 && w->off ? LAYER_FULL : KINDS[k].kind;
+    if (c->layer[i].kind < LAYER_KINDS) continue;
+    config_refuse(c, "'%s' has the letter '%s', a kind of layer that is not known; there are * A F G, L S W, M and -",
+                  key, quote(letter, 1).text);
+    return;
   }
 }
 
@@ -175,7 +150,7 @@ static bool read_period(Config *c, const char *key, int64_t period, LayerKind li
   return true;
 }
 
-/* --- windows --- */
+/* ---- Windows ---- */
 
 /* Windows: a list by layer in which null or -1 is none. */
 static void read_window_list(Config *c, const char *key, const json_t *list) {
@@ -192,17 +167,13 @@ static void read_window_list(Config *c, const char *key, const json_t *list) {
   }
 }
 
-static const char WINDOWS[] =
-    "sliding_window sliding_window_size window_size attention_window_size interleaved_sliding_window local_window_size "
-    "attn_window_size attention_window local_attention_window local_attention local_window swa_window_size window";
-
 /* One window for all, or a list of them. Words for each layer are stronger than use_sliding_window. */
 static Windows find_windows(Config *c) {
-  Windows w = {.chunk = config_count(c, "attention_chunk_size attn_chunk_size", KVCACHE_MAX_TOKENS)};
+  Windows w = {.chunk = config_count(c, "chunk", KVCACHE_MAX_TOKENS)};
   const json_t *use = config_find(c, "use_sliding_window");
   w.off = json_is_false(use) || (!use && config_class_default(c, "no_sliding_window"));
   const bool has_words = json_is_array(config_find(c, "layer_types"));
-  json_t *window = config_find(c, w.off && has_words ? "sliding_window" : WINDOWS);
+  json_t *window = config_find(c, w.off && has_words ? "sliding_window" : "windows");
   const bool counts = !w.off || (has_words && json_is_integer(window));
   w.list = !w.off && json_is_array(window) ? window : NULL;
   memcpy(w.key, c->name, sizeof w.key);
@@ -227,20 +198,17 @@ static void set_windows(Config *c, const Windows *w) {
   }
 }
 
-/* --- all of it --- */
+/* ---- All of it ---- */
 
 /* Whether the rule's key is there and says something of the layers. */
-static bool apply(Config *c, const Windows *w, const Rule *rule) {
-  const Form form = rule->form;
-  const LayerKind listed = resolve(rule->listed, w), others = resolve(rule->others, w);
+static bool apply(Config *c, const Windows *w, const char *rule) {
+  const Form form = (Form)config_next_of(&rule, FORMS);
+  const LayerKind is = config_next_kind(&rule), others_are = config_next_kind(&rule), listed = resolve(is, w),
+                  others = resolve(others_are, w);
   if ((listed == LAYER_CHUNK || others == LAYER_CHUNK) && !w->chunk) return false;
-  const char *in = rule->in;
-  json_t *value = !in                   ? config_find(c, rule->keys)
-                  : !strcmp(in, "attn") ? json_object_get(c->inner, rule->keys)
-                                        : json_object_get(config_find(c, in), rule->keys);
+  json_t *value = config_find(c, rule);
   char key[CONFIG_NAME_BYTES];
-  snprintf(key, sizeof key, "%s", in ? rule->keys : value ? c->name : "");
-  if (in && value) config_use(c, key);
+  snprintf(key, sizeof key, "%s", value ? c->name : "");
   const bool is_list = json_is_array(value);
   const char *letters = json_string_value(value);
   if (letters && *letters && (form == SAID_IN_LETTERS || (form >= SAID_BY_PERIOD && w->tokens))) {
@@ -258,16 +226,17 @@ static bool apply(Config *c, const Windows *w, const Rule *rule) {
     if (is_list) read_runs(c, w, key, value);
     return is_list;
   case SAID_IN_NUMBERS:
-  case SAID_IN_NUMBERS_OF_1:
-    if (!is_list || (!json_array_size(value) && !strstr(rule->keys, "idx"))) return false;
-    read_numbers(c, key, value, form == SAID_IN_NUMBERS_OF_1, listed, others);
+  case SAID_IN_NUMBERS0:
+  case SAID_IN_NUMBERS1:
+    if (!is_list || (!json_array_size(value) && form != SAID_IN_NUMBERS0)) return false;
+    read_numbers(c, key, value, form == SAID_IN_NUMBERS1, listed, others);
     return true;
   default: break;
   }
   int64_t period = value && !letters ? config_number(c, key, value, MODEL_CONFIG_LAYERS_MAX) : 0;
   if (others == LAYER_CHUNK && !period) period = config_class_default(c, "no_rope_layer_interval");
-  if (rule->others == LAYER_WINDOW && !period) period = config_class_default(c, "sliding_window_pattern");
-  if (rule->others == LAYER_WINDOW && !w->tokens) return false;
+  if (others_are == LAYER_WINDOW && !period) period = config_class_default(c, "sliding_window_pattern");
+  if (others_are == LAYER_WINDOW && !w->tokens) return false;
   if (!read_period(c, key, period, listed, others)) return false;
   for (int64_t i = c->layers / period * period; form == SAID_BY_GROUP && i < c->layers; i++)
     c->layer[i].kind = LAYER_FULL;
@@ -278,7 +247,7 @@ void config_read_kinds(Config *c) {
   const Windows w = find_windows(c);
   bool found = w.list != NULL;
   if (found) read_window_list(c, w.key, w.list);
-  for (size_t r = 0; r < sizeof RULES / sizeof *RULES && !found; r++) found = apply(c, &w, &RULES[r]);
+  for (const char *rule = NULL; !found && *(rule = config_row(c, "rule", rule));) found = apply(c, &w, rule);
   /* Qwen: the layers before max_window_layers see all. It says so only together with use_sliding_window. */
   const int64_t first =
       config_true(c, "use_sliding_window") ? json_integer_value(config_find(c, "max_window_layers")) : 0;

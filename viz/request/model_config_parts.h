@@ -1,7 +1,8 @@
 /* Between the files that read a config.json: its keys, found where families put them and remembered, so that what was
  * not read can be named; its layers one by one. Include nowhere else.
  *
- * Several names of one thing stand in one text, apart by blanks; the first that is there counts. */
+ * Several names of one thing stand in one text, apart by blanks; the first that is there counts. A name that is a row
+ * of assets/serving/config.txt stands for the names there. */
 #ifndef TILEWALK_VIZ_REQUEST_MODEL_CONFIG_PARTS_H
 #define TILEWALK_VIZ_REQUEST_MODEL_CONFIG_PARTS_H
 
@@ -21,17 +22,25 @@ typedef enum {
   LAYER_NONE,  /* no K and V of its own */
   /* In rules: with a window where there is one, else... */
   LAYER_WINDOW_OR_FULL,
-  LAYER_WINDOW_OR_STATE
+  LAYER_WINDOW_OR_STATE,
+  LAYER_KINDS
 } LayerKind;
 
 typedef struct {
   LayerKind kind;
   bool state_too; /* beside attention */
-  int64_t kv_heads, d, d_v, window;
+  int64_t window;
+  union {
+    struct {
+      int64_t kv_heads, d, d_v;
+    };
+    int64_t size[4]; /* as the table of rules names them; the last is no size */
+  };
 } Layer;
 
 typedef struct {
   const char *file;             /* what messages call it */
+  char *rules;                  /* the text of assets/serving/config.txt */
   json_t *root;                 /* the whole */
   json_t *text;                 /* the part about the text model: the root or an object in it */
   json_t *inner;                /* the object about attention in the text model (attn_config), or NULL */
@@ -50,6 +59,11 @@ typedef struct {
 /* An error about the file, the first of which stays: STATUS_BAD_FILE. */
 void config_refuse(Config *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Reads the table of rules. A row of it: what stands behind "WORD:", of several the next behind one of them (NULL: the
+ * first); "": there is none. */
+Status config_rules(Config *c);
+const char *config_row(const Config *c, const char *word, const char *after);
+
 /* The root from JSON as Python writes it: NaN and Infinity become texts, which no number can be read from. */
 void config_load(Config *c, const char *text, size_t length);
 
@@ -57,7 +71,7 @@ void config_load(Config *c, const char *text, size_t length);
 void config_find_text(Config *c);
 
 /* The value of the first of some names that is there and not null: in the object about attention, in the text model,
- * at the root. The names that give the same value are used with it. */
+ * at the root; "a.b" is b of the object a. The names that give the same value are used with it. */
 json_t *config_find(Config *c, const char *names);
 json_t *config_list(Config *c, const char *name);   /* only if it is a list, and not at the root */
 void config_use(const Config *c, const char *name); /* understood, whatever it says */
@@ -66,9 +80,11 @@ const char *config_text(Config *c, const char *names); /* "": none */
 bool config_true(Config *c, const char *name);
 bool config_false(Config *c, const char *name);
 
-/* A whole number from 1 to `most`; 0 with an error. config_count: under one of some names; 0: none is there. */
+/* A whole number from 1 to `most`; 0 with an error. config_count: under one of some names, else the =N of their row; 0:
+ * none is there. config_size refuses nothing: 0 where it is no such number below 2^32. */
 int64_t config_number(Config *c, const char *name, const json_t *value, int64_t most);
 int64_t config_count(Config *c, const char *names, int64_t most);
+double config_size(Config *c, const char *names);
 
 /* Whether a list has an entry for each layer; refused where not. */
 bool config_is_by_layer(Config *c, const char *key, const json_t *list);
@@ -78,8 +94,10 @@ void config_unused(const Config *c, char *to, size_t size);
 
 /* Takes the next of some names off a text; false at its end. */
 bool config_next(const char **names, char name[CONFIG_NAME_BYTES]);
-bool config_is_in(const char *name, const char *names);    /* whether it is one of them */
-bool config_has_part(const char *name, const char *parts); /* whether one of them is in it */
+
+/* Whether a text is one of some names, begins with one and goes on with _ or -, or has one in it. */
+typedef enum { WHOLE, GOES_ON, HAS_PART } ConfigMatch;
+bool config_is(ConfigMatch how, const char *text, const char *names);
 
 /* ---- What becomes of them ---- */
 
@@ -89,6 +107,10 @@ void config_remark(Config *c, const char *format, ...) __attribute__((format(pri
 bool config_is_type(const Config *c, const char *parts); /* whether the model's type has one of the parts in it */
 int64_t config_class_default(const Config *c,
                              const char *key); /* what its class has where the file is silent; 0: unknown */
+
+/* The next word of a row among some names, as its index; how many there are: it is none of them. */
+int config_next_of(const char **row, const char *const *names);
+LayerKind config_next_kind(const char **row);
 
 void config_read_kinds(Config *c);   /* sets kind and window of each layer */
 void config_read_fixed(Config *c);   /* adds the states of layers without attention, and what cross attention holds */

@@ -18,48 +18,38 @@
 
 enum { STATE_MAX = 1 << 17 }; /* of any size: keeps products within 64 bits */
 
-/* A size under one of some names, or `otherwise`. */
-static int64_t size_of(Config *c, const char *names, int64_t otherwise) {
-  const int64_t value = config_count(c, names, STATE_MAX);
-  return value ? value : otherwise;
-}
+static int64_t size_of(Config *c, const char *names) { return config_count(c, names, STATE_MAX); }
 
 /* Elements of the state of one layer; 0: the family is not known. `alone`: a model without attention, whose plain names
  * are the state's. */
 static int64_t mamba_elements(Config *c, bool alone) {
-  const int64_t n = size_of(c, "mamba_d_state ssm_state_size state_size", 0);
+  const int64_t n = size_of(c, "state");
   if (!n) return 0;
-  const int64_t conv = size_of(c, "mamba_d_conv conv_kernel mamba_conv_kernel", 4);
-  const int64_t groups = size_of(c, "mamba_n_groups mamba_ngroups n_groups", 1);
-  const int64_t expand = size_of(c, "mamba_expand expand", 2);
-  int64_t heads = size_of(c, "mamba_n_heads n_mamba_heads mamba_num_heads", 0);
-  int64_t head = size_of(c, "mamba_d_head mamba_headdim mamba_head_dim", 0);
-  if (alone && !heads && config_is_type(c, "mamba2")) {
-    heads = size_of(c, "num_heads", 128);
-    head = size_of(c, "head_dim", 64);
-  }
-  int64_t inner = size_of(c, "mamba_d_ssm", heads * head);
+  const int64_t conv = size_of(c, "conv"), groups = size_of(c, "groups"), expand = size_of(c, "expand");
+  int64_t heads = size_of(c, "state-heads"), head = size_of(c, "state-head");
+  if (alone && !heads && config_is_type(c, "mamba2"))
+    heads = size_of(c, "mamba2-heads"), head = size_of(c, "mamba2-head");
+  int64_t inner = size_of(c, "mamba_d_ssm");
+  if (!inner) inner = heads * head;
   const bool second = inner > 0; /* Mamba-2: B and C pass through the convolution too */
-  if (!inner) inner = alone ? size_of(c, "intermediate_size d_inner", 0) : 0;
+  if (!inner && alone) inner = size_of(c, "state-mlp");
   if (!inner) inner = expand * c->hidden;
   if (inner > STATE_MAX) return 0;
   return inner * n + (inner + (second ? 2 * groups * n : 0)) * conv;
 }
 
 static int64_t delta_elements(Config *c) {
-  const int64_t heads_k = size_of(c, "linear_num_key_heads", 0), d_k = size_of(c, "linear_key_head_dim", 0),
-                heads_v = size_of(c, "linear_num_value_heads", 0), d_v = size_of(c, "linear_value_head_dim", 0),
-                conv = size_of(c, "linear_conv_kernel_dim", 4);
-  return heads_v * d_k * d_v + (2 * heads_k * d_k + heads_v * d_v) * conv;
+  const int64_t k = size_of(c, "linear_num_key_heads") * size_of(c, "linear_key_head_dim"),
+                d_k = size_of(c, "linear_key_head_dim"),
+                v = size_of(c, "linear_num_value_heads") * size_of(c, "linear_value_head_dim");
+  return v * d_k + (2 * k + v) * size_of(c, "delta-conv");
 }
 
 static int64_t kimi_elements(Config *c) {
-  const json_t *linear = config_find(c, "linear_attn_config");
-  const int64_t heads = json_integer_value(json_object_get(linear, "num_heads")),
-                d = json_integer_value(json_object_get(linear, "head_dim")),
-                conv = json_integer_value(json_object_get(linear, "short_conv_kernel_size"));
-  if (heads < 1 || heads > 4096 || d < 1 || d > 4096 || conv < 0 || conv > 64) return 0;
-  return heads * d * d + 3 * heads * d * conv;
+  const double heads = config_size(c, "linear_attn_config.num_heads"),
+               d = config_size(c, "linear_attn_config.head_dim"),
+               conv = config_size(c, "linear_attn_config.short_conv_kernel_size");
+  return heads > 4096 || d > 4096 || conv > 64 ? 0 : (int64_t)(heads * d * (d + 3 * conv));
 }
 
 static int64_t state_elements(Config *c, const char **what) {
@@ -73,11 +63,12 @@ static int64_t state_elements(Config *c, const char **what) {
   if (config_is_type(c, "minimax") && c->heads <= 4096 && c->layer[0].d <= 4096)
     return c->heads * c->layer[0].d * c->layer[0].d;
   *what = "a short convolution";
-  const int64_t conv = size_of(c, "conv_L_cache", 0);
+  const int64_t conv = size_of(c, "conv_L_cache");
   if (conv) return conv * c->hidden;
   *what = "a recurrent state";
-  const int64_t width = size_of(c, "lru_width", config_is_type(c, "recurrent_gemma") ? c->hidden : 0);
-  return width ? width * size_of(c, "conv1d_width", 4) : 0;
+  int64_t width = size_of(c, "lru_width");
+  if (!width && config_is_type(c, "recurrent_gemma")) width = c->hidden;
+  return width ? width * size_of(c, "lru-conv") : 0;
 }
 
 static void add_fixed(Config *c, const char *what, int64_t layers, int64_t bytes) {
@@ -118,12 +109,10 @@ static void read_cross(Config *c) {
   int64_t layers = 0, tokens = 0, row = 0;
   for (int64_t i = 0; i < c->layers; i++)
     if (c->layer[i].kind == LAYER_CROSS) layers++, row = c->layer[i].kv_heads * (2 * c->layer[i].d);
-  const json_t *vision = json_object_get(c->root, "vision_config");
-  const int64_t image = json_integer_value(json_object_get(vision, "image_size")),
-                patch = json_integer_value(json_object_get(vision, "patch_size")),
-                tiles = json_integer_value(json_object_get(vision, "max_num_tiles"));
-  if (layers && patch > 0 && image >= patch && image <= 16384 && tiles >= 0 && tiles <= 256 &&
-      row <= (int64_t)1 << 26) {
+  const int64_t image = (int64_t)config_size(c, "vision_config.image_size"),
+                patch = (int64_t)config_size(c, "vision_config.patch_size"),
+                tiles = (int64_t)config_size(c, "vision_config.max_num_tiles");
+  if (layers && patch > 0 && image >= patch && image <= 16384 && tiles <= 256 && row <= (int64_t)1 << 26) {
     tokens = ((image / patch) * (image / patch) + 1) * (tiles ? tiles : 1); /* a class token with each tile */
     config_remark(c, "cross attention holds the %" PRId64 " tokens of an image, not those of the text", tokens);
     add_fixed(c, "K and V of one image", layers, tokens * row * element_bytes(c));

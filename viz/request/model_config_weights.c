@@ -7,29 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A whole number of at least 1 under one of the names; 0: none. */
-static double size_of(Config *c, const char *names) {
-  const json_t *value = config_find(c, names);
-  const double size = json_is_integer(value) ? json_number_value(value) : 0;
-  return size > 0 && size < 0x1p32 ? size : 0;
-}
-
-/* Two matrices where an activation stands alone, three where a gate is beside it. */
-static int matrices_of_mlp(const Config *c) {
-  return !strncmp(c->type, "gpt2", 4) || !strncmp(c->type, "gpt_neo", 7) ||
-                 config_is_in(c->type, "gptj opt bloom falcon phi mpt starcoder2 bert")
-             ? 2
-             : 3;
-}
-
 static double attention_of(Config *c, const Layer *l) {
   const double h = (double)c->hidden, heads = (double)c->heads;
   if (!c->latent) {
     const double d = (double)l->d, d_v = (double)(l->d_v ? l->d_v : l->d), kv = (double)l->kv_heads;
     return h * (heads * d + kv * (d + d_v)) + heads * d_v * h;
   }
-  const double q = size_of(c, "q_lora_rank"), kv = size_of(c, "kv_lora_rank"), rope = size_of(c, "qk_rope_head_dim"),
-               nope = size_of(c, "qk_nope_head_dim"), v = size_of(c, "v_head_dim"), of_q = heads * (nope + rope);
+  const double q = config_size(c, "q_lora_rank"), kv = config_size(c, "kv_lora_rank"),
+               rope = config_size(c, "qk_rope_head_dim"), nope = config_size(c, "qk_nope_head_dim"),
+               v = config_size(c, "v_head_dim"), of_q = heads * (nope + rope);
   return (q > 0 ? h * q + q * of_q : h * of_q) + h * (kv + rope) + kv * heads * (nope + v) + heads * v * h;
 }
 
@@ -39,17 +25,15 @@ typedef struct {
 } Mlps;
 
 static Mlps mlps_of(Config *c, KvModel *m) {
-  const double h = (double)c->hidden, layers = (double)c->layers, n = matrices_of_mlp(c),
-               width = size_of(c, "intermediate_size n_inner ffn_hidden_size ffn_dim"),
-               experts = size_of(c, "n_routed_experts num_local_experts num_experts moe_num_experts"),
-               chosen = size_of(c, "num_experts_per_tok experts_per_token num_selected_experts moe_top_k"),
-               narrow = size_of(c, "moe_intermediate_size expert_ffn_hidden_size"),
-               dense = n * h * (width > 0 ? width : 4 * h);
+  const double h = (double)c->hidden, layers = (double)c->layers,
+               n = config_is(WHOLE, c->type, config_row(c, "two-matrices", NULL)) ? 2 : 3,
+               width = config_size(c, "mlp"), experts = config_size(c, "experts"), chosen = config_size(c, "chosen"),
+               narrow = config_size(c, "expert-mlp"), dense = n * h * (width > 0 ? width : 4 * h);
   if (experts < 1 || chosen < 1 || chosen > experts) return (Mlps){layers * dense, layers * dense};
-  const double first = size_of(c, "first_k_dense_replace"), plain = first < layers ? first : layers,
+  const double first = config_size(c, "first_k_dense_replace"), plain = first < layers ? first : layers,
                one = n * h * (narrow > 0 ? narrow : width),
-               shared = one * size_of(c, "n_shared_experts") + n * h * size_of(c, "shared_expert_intermediate_size") +
-                        h * experts,
+               shared = one * config_size(c, "n_shared_experts") +
+                        n * h * config_size(c, "shared_expert_intermediate_size") + h * experts,
                mixed = layers - plain;
   m->experts = (int64_t)experts, m->experts_per_token = (int64_t)chosen;
   return (Mlps){plain * dense + mixed * (shared + experts * one), plain * dense + mixed * (shared + chosen * one)};
@@ -57,21 +41,18 @@ static Mlps mlps_of(Config *c, KvModel *m) {
 
 /* Of which the file says that they are quantized: floats of 8 bits, or whole numbers (GPTQ, AWQ). */
 static const char *dtype_of(Config *c) {
-  const json_t *q = config_find(c, "quantization_config"),
-               *weights = json_object_get(json_object_get(json_object_get(q, "config_groups"), "group_0"), "weights"),
-               *bits = json_object_get(weights ? weights : q, weights ? "num_bits" : "bits");
-  const char *method = json_string_value(json_object_get(q, "quant_method")),
-             *algorithm = json_string_value(json_object_get(q, "quant_algo")),
-             *type = json_string_value(json_object_get(weights, "type"));
-  const int64_t n = json_is_integer(bits) ? (int64_t)json_integer_value(bits) : 0;
-  if ((method && strstr(method, "fp8")) || (algorithm && strncmp(algorithm, "FP8", 3) == 0)) return "fp8";
-  if (n == 8) return type && strcmp(type, "float") == 0 ? "fp8" : "int8";
-  return n == 4 ? "int4" : "";
+  const int64_t bits = (int64_t)config_size(c, "weight-bits");
+  const char *type = config_text(c, "quantization_config.config_groups.group_0.weights.type");
+  if (strstr(config_text(c, "quantization_config.quant_method"), "fp8") ||
+      strncmp(config_text(c, "quantization_config.quant_algo"), "FP8", 3) == 0)
+    return "fp8";
+  if (bits == 8) return strcmp(type, "float") == 0 ? "fp8" : "int8";
+  return bits == 4 ? "int4" : "";
 }
 
 void config_read_weights(Config *c) {
   KvModel *m = &c->model;
-  const int64_t vocab = (int64_t)size_of(c, "vocab_size padded_vocab_size n_vocab");
+  const int64_t vocab = (int64_t)config_size(c, "vocab");
   double attention = 0;
   int64_t others = 0;
   for (int64_t i = 0; i < c->layers; i++) {
@@ -89,7 +70,7 @@ void config_read_weights(Config *c) {
   else if (*lacks)
     snprintf(m->no_weights, sizeof m->no_weights, "%s is not given", lacks);
   if (*m->no_weights) return;
-  const bool by_class = config_is_type(c, "gemma gpt2");
+  const bool by_class = config_is_type(c, config_row(c, "ties-tables", NULL));
   const bool tied = config_true(c, "tie_word_embeddings") || (by_class && !config_false(c, "tie_word_embeddings"));
   const Mlps mlps = mlps_of(c, m);
   const double tables = (double)c->hidden * (double)vocab * (tied ? 1 : 2);
