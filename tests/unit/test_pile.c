@@ -71,15 +71,15 @@ static void check_squares(const Pile *p, Wide unit, const char *where) {
 /* After `k` events, and half of the next. */
 static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES], double burnt[PILE_CELLS][PILE_CELLS],
                          bool half, const char *where) {
-  PileMoment m, before;
+  static PileMoment m;
+  const PileMoment before = m;
   double clock = half ? (double)events[k].bytes / 2 : 0;
   for (int c = 0; c < PILE_CLASSES; c++) clock += bytes[c];
   pile_at(p, clock, &m);
-  pile_at(p, fmax(0, clock - 7), &before);
   for (int c = 0; c < PILE_CLASSES; c++) {
     const double expected = bytes[c] + (half && (int)classes[k] == c ? (double)events[k].bytes / 2 : 0);
     if (m.bytes[c] != expected) fail_msg("%s, step %d: class %d is %g, not %g", where, k, c, m.bytes[c], expected);
-    if (before.bytes[c] > m.bytes[c]) fail_msg("%s, step %d: class %d falls", where, k, c);
+    if (k + half && before.bytes[c] > m.bytes[c]) fail_msg("%s, step %d: class %d falls", where, k, c);
   }
   for (int row = 0; row < p->rows; row++)
     for (int column = 0; column < p->columns; column++) {
@@ -91,11 +91,10 @@ static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES],
       if (part > 0 && !p->is_visited[row][column]) fail_msg("%s: a hidden cell is lit", where);
     }
   assert_int_equal(m.is_over, k == n_events);
-  if (!m.visit) return;
-  const PileVisit *v = &p->visits[m.visit - 1];
+  if (!m.n_trail) return;
   int last = half ? k : k - 1;
   while (events[last].i < 0 || events[last].j < 0 || events[last].kind == EVENT_SKIP) last--;
-  if (v->row != row_of(p, &events[last]) || v->column != column_of(p, &events[last]))
+  if (m.trail[0].row != row_of(p, &events[last]) || m.trail[0].column != column_of(p, &events[last]))
     fail_msg("%s, step %d: it is in another cell", where, k);
 }
 
@@ -159,7 +158,7 @@ TEST(test_piles_are_sums_of_events) {
   Rand rand = {20261128};
   int n = 0;
   for (int p = 0; p < N_PROGRAMS; p++)
-    for (int round = 0; round < 12 / ONE_OF; round++) {
+    for (int round = 0; round < 6 / ONE_OF; round++) {
       char line[256];
       const int N = (int)rand_in(&rand, 1, 60), B = (int)rand_in(&rand, 4, 16);
       int used = snprintf(line, sizeof line, "algorithm=%s N=%d d=%d block-q=%d block-k=%d", SCHEDULES[p]->name, N,
@@ -171,7 +170,7 @@ TEST(test_piles_are_sums_of_events) {
       n += check_state(line);
     }
   n += check_state("algorithm=standard,fa2 N=1024 d=64 block=16");
-  assert_in_range(n, 600 / ONE_OF, 2000);
+  assert_in_range(n, 300 / ONE_OF, 1000);
 }
 
 /* Standard, N = 128, d = 64, tiles of 32: 16 tiles of S of 2 KiB go out, in, P out, in: 128 KiB. Q, K, V and O of
@@ -194,6 +193,24 @@ TEST(test_standard_by_hand) {
   assert_true(all.piles[0].whole[PILE_BETWEEN] == 1 << 17 && all.piles[1].whole[PILE_BETWEEN] == 0);
   assert_true(all.piles[1].whole[PILE_AGAIN] == 2 * 3 << 14);
   assert_int_equal(all.unit, 2048); /* fa2: 160 KiB are 80 squares; standard: 192 KiB or more are 96 of them */
+  piles_free(&all);
+  stage_free(&stage);
+}
+
+/* N = 1M in tiles of 128, 8,192 x 8,192 of them: a walk of 470 million events. A matrix is 128 MiB. */
+TEST(test_a_long_walk_is_known) {
+  static Snapshot now;
+  Stage stage = open_line("algorithm=fa2 N=1048576 d=64 block=128 causal=1");
+  Piles all;
+  PileMoment m;
+  stage_snapshot(&stage, 0, &now);
+  const int own = (int)(snapshot_own_run(&now) - now.runs);
+  piles_make(&all, &now, own);
+  const Pile *p = &all.piles[own];
+  assert_true(p->is_known && p->n_steps > 100000000 && p->whole[PILE_ONCE] == (Wide)4 << 27);
+  assert_true(p->whole[PILE_AGAIN] == ((Wide)8192 * 8193 / 2 - 8192) << 15); /* K and V of each tile, but the first */
+  pile_at(p, (double)(p->whole[PILE_ONCE] + p->whole[PILE_AGAIN]) / 2, &m);
+  assert_true(m.trail[0].row == 11 && m.n_trail == PILE_TRAIL); /* 0.71 of 16: half of a triangle lies above it */
   piles_free(&all);
   stage_free(&stage);
 }

@@ -97,13 +97,11 @@ static void hatch_lines(cairo_t *cr, Box box, double step, Colour colour, double
 
 /* On a pixel surface the lines come from a small tile that repeats: a clip and a stroke through it would cost ten times
  * as much. On paper they are lines. */
-void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour) {
+void pen_hatch_path(const Pen *pen, Colour ground, Colour colour) {
   cairo_t *cr = pen->cr;
   const double thickness = fmax(1, 1.1 * pen->unit);
   const int step = (int)fmax(5, round(7 * pen->unit));
-  if (pen->hit) return;
   cairo_save(cr);
-  box_path(cr, box);
   if (cairo_surface_get_type(cairo_get_target(cr)) == CAIRO_SURFACE_TYPE_IMAGE) {
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_RGB24, step, step);
     cairo_t *to = cairo_create(tile);
@@ -118,10 +116,18 @@ void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour) {
     cairo_fill(cr);
     cairo_surface_destroy(tile);
   } else {
+    double left, top, right, bottom;
     cairo_clip(cr);
-    hatch_lines(cr, box, step, colour, thickness);
+    cairo_clip_extents(cr, &left, &top, &right, &bottom);
+    hatch_lines(cr, box_at(left, top, right - left, bottom - top), step, colour, thickness);
   }
   cairo_restore(cr);
+}
+
+void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour) {
+  if (pen->hit) return;
+  box_path(pen->cr, box);
+  pen_hatch_path(pen, ground, colour);
 }
 
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2) {

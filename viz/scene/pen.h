@@ -51,6 +51,7 @@ void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
 void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour);
+void pen_hatch_path(const Pen *pen, Colour ground, Colour colour); /* many boxes at once */
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* A panel: its ground, a heading, and what is left within. */

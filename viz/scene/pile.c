@@ -17,79 +17,98 @@ static bool is_score(const Schedule *s, const ProgramOp *op) {
   return !is_io(s, op) && sides_are_tile(s->tensors[op->tensor].rows, s->tensors[op->tensor].cols);
 }
 
-/* ---- Lists -------------------------------------------------------------------------------------------------- */
+static uint8_t subscripts_of(const Schedule *s, const ProgramOp *op) { return s->names[op->moved[0]].subscripts; }
 
-/* Room for one more. */
-static bool grow(void *list, size_t n, size_t size) {
-  void **at = list;
-  if (n & (n - 1)) return true; /* doubled at 1, 2, 4, ... */
-  void *more = realloc(*at, (n ? 2 * n : 1) * size);
-  if (more) *at = more;
-  return more != NULL;
+/* What a block's mark may be: of an input a load, of an output a way out. */
+static bool is_needed(const Schedule *s, const ProgramOp *op) {
+  return moves(op) && is_io(s, op) && event_goes_out(op->event) == (s->tensors[op->tensor].role == TENSOR_OUTPUT);
 }
 
-/* ---- The first walk: blocks and visits ----------------------------------------------------------------------- */
-
-/* Of each tensor's block 1 + its mark. */
-typedef struct {
-  uint8_t subscripts[TENSORS_MAX];
-  uint32_t *marked[TENSORS_MAX];
-} Blocks;
-
-static size_t block_of(const Pile *p, const Blocks *b, const Event *e) {
-  const ProgramOp *op = &p->schedule->ops[e->op];
-  const uint8_t all = b->subscripts[op->tensor], own = p->schedule->names[op->moved[0]].subscripts;
-  size_t at = own & IN_H ? (size_t)e->head : 0;
-  if (all & IN_I) at = at * (size_t)p->plan.T_r + (own & IN_I ? (size_t)e->i : 0);
-  if (all & IN_J) at = at * (size_t)p->plan.T_c + (own & IN_J ? (size_t)e->j : 0);
-  return at;
+static bool is_of_tile(const ProgramOp *op) {
+  return op->kind == OP_EVENT && (op->diagonal || (op->loops & (IN_I | IN_J)) == (IN_I | IN_J));
 }
 
-static bool open_blocks(const Pile *p, Blocks *b) {
-  const Schedule *s = p->schedule;
-  memset(b, 0, sizeof *b);
-  for (int op = 0; op < s->n_ops; op++)
-    if (moves(&s->ops[op])) b->subscripts[s->ops[op].tensor] |= s->names[s->ops[op].moved[0]].subscripts;
-  for (int t = 0; t < s->n_tensors; t++) {
-    const uint8_t of = b->subscripts[t];
-    const size_t n = (of & IN_H ? (size_t)schedule_group(&p->plan) : 1) * (of & IN_I ? (size_t)p->plan.T_r : 1) *
-                     (of & IN_J ? (size_t)p->plan.T_c : 1);
-    if (s->tensors[t].role != TENSOR_BETWEEN && !(b->marked[t] = calloc(n, sizeof **b->marked))) return false;
+/* ---- Counting and finding ------------------------------------------------------------------------------------ */
+
+static const Cursor *cursor_at(const Pile *p, uint64_t step, Cursor *cursor) {
+  return step < p->n_steps && schedule_seek(p->schedule, &p->plan, cursor, step) ? cursor : NULL;
+}
+
+static Event event_at(const Pile *p, uint64_t step) {
+  Cursor cursor;
+  Event e = {0};
+  if (cursor_at(p, step, &cursor)) schedule_next(p->schedule, &p->plan, &cursor, &e);
+  return e;
+}
+
+/* What is counted before a step; it never falls. */
+typedef Wide Count(const Pile *p, uint64_t step, const void *of);
+
+/* The event with which a count comes to `wanted`; it is sought from `near` on, ever further away. */
+static uint64_t find(const Pile *p, Count *count, const void *of, Wide wanted, uint64_t near) {
+  uint64_t low = 0, high = p->n_steps - 1, far = 1, at = near < high ? near : high;
+  while (low < high) {
+    const bool is_reached = count(p, at + 1, of) >= wanted;
+    *(is_reached ? &high : &low) = is_reached ? at : at + 1;
+    const uint64_t step = (high - low) / 2 < far ? (high - low) / 2 : far;
+    at = is_reached ? high - (step ? step : 1) : low + step;
+    far *= 4;
   }
-  return true;
+  return low;
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  int tensor;
+  uint8_t subscripts; /* those that any of its operations has; one that has fewer moves the first of all others */
+  int64_t at[DIM_COUNT];
+} Block;
+
+static Wide block_before(const Pile *p, uint64_t step, const void *block) {
+  const Schedule *s = p->schedule;
+  const Block *b = block;
+  Cursor cursor;
+  const Cursor *before = cursor_at(p, step, &cursor);
+  Wide n = 0;
+  for (int op = 0; op < s->n_ops; op++) {
+    if (!is_needed(s, &s->ops[op]) || s->ops[op].tensor != b->tensor) continue;
+    PlaceBlocks within = place_all_blocks(&p->plan);
+    bool is_it = true;
+    for (int dim = 0; dim < DIM_COUNT; dim++)
+      if (subscripts_of(s, &s->ops[op]) >> dim & 1)
+        within.of[dim] = (Span){b->at[dim], b->at[dim] + 1};
+      else
+        is_it &= b->at[dim] == 0;
+    if (is_it) n += place_count(s, &p->plan, before, op, &within);
+  }
+  return n;
 }
 
 uint8_t pile_cell(int64_t block, int cells, int64_t blocks) { return (uint8_t)(block * cells / blocks); }
 
-/* A block's first load, or its last way out so far. */
-static bool note_mark(Pile *p, const Blocks *b, const Event *e) {
-  const ProgramTensor *t = &p->schedule->tensors[e->tensor];
-  const bool is_output = t->role == TENSOR_OUTPUT;
-  const uint8_t own = p->schedule->names[p->schedule->ops[e->op].moved[0]].subscripts;
-  uint32_t *at = &b->marked[e->tensor][block_of(p, b, e)];
-  if (event_goes_out(e->kind) != is_output || (*at && !is_output)) return true;
-  if (!*at && !grow(&p->marks, p->n_marks, sizeof *p->marks)) return false;
-  if (!*at) *at = (uint32_t)++p->n_marks;
-  PileMark *m = &p->marks[*at - 1];
-  *m = (PileMark){.step = e->step, .cell = -1, .by_keys = !(own & IN_I)};
-  m->bytes = (Wide)e->bytes * wide(own & IN_I || is_output ? p->n : 1);
-  if (is_output && own & (IN_I | IN_J) && !sides_are_tile(t->rows, t->cols))
-    m->cell = (int8_t)(m->by_keys ? pile_cell(e->j, p->columns, p->plan.T_c) : pile_cell(e->i, p->rows, p->plan.T_r));
-  return true;
+static PileCell cell_of(const Pile *p, const Event *e) {
+  return (PileCell){pile_cell(e->i, p->rows, p->plan.T_r), pile_cell(e->j, p->columns, p->plan.T_c)};
 }
 
-static bool note_visit(Pile *p, const Event *e) {
-  const PileVisit *last = p->n_visits ? &p->visits[p->n_visits - 1] : NULL;
-  if (e->i < 0 || e->j < 0 || e->kind == EVENT_SKIP) return true;
-  const PileVisit v = {.step = e->step,
-                       .scores = p->scores,
-                       .row = pile_cell(e->i, p->rows, p->plan.T_r),
-                       .column = pile_cell(e->j, p->columns, p->plan.T_c)};
-  if (last && last->row == v.row && last->column == v.column) return true;
-  if (!grow(&p->visits, p->n_visits, sizeof *p->visits)) return false;
-  p->visits[p->n_visits++] = v;
-  p->is_visited[v.row][v.column] = true;
-  return true;
+/* A block's first load, or its last way out. */
+static void mark_block(Pile *p, const Block *b) {
+  const ProgramTensor *t = &p->schedule->tensors[b->tensor];
+  const bool is_output = t->role == TENSOR_OUTPUT;
+  const Wide all = block_before(p, p->n_steps, b);
+  if (!all) return;
+  const PileMark *last = p->marks + p->n_marks;
+  const uint64_t near = p->n_marks < 2 ? 0 : 2 * last[-1].step - last[-2].step; /* they come evenly */
+  const Event e = event_at(p, find(p, block_before, b, is_output ? all : 1, near));
+  const uint8_t own = subscripts_of(p->schedule, &p->schedule->ops[e.op]);
+  PileMark *m = &p->marks[p->n_marks++];
+  *m = (PileMark){.step = e.step, .cell = -1, .by_keys = !(own & IN_I)};
+  m->bytes = (Wide)e.bytes * wide(own & IN_I || is_output ? p->n : 1);
+  p->again[b->tensor] -= m->bytes;
+  if (!is_output || !(own & (IN_I | IN_J)) || sides_are_tile(t->rows, t->cols)) return;
+  const PileCell at = cell_of(p, &e);
+  m->cell = (int8_t)(m->by_keys ? at.column : at.row);
+  p->outputs[m->by_keys][m->cell] += m->bytes;
 }
 
 static int by_step(const void *a, const void *b) {
@@ -97,60 +116,74 @@ static int by_step(const void *a, const void *b) {
   return (first->step > second->step) - (first->step < second->step);
 }
 
-static void add_up_marks(Pile *p) {
-  Wide so_far = 0;
-  qsort(p->marks, p->n_marks, sizeof *p->marks, by_step);
-  for (size_t k = 0; k < p->n_marks; k++) {
-    PileMark *m = &p->marks[k];
-    if (m->cell >= 0) p->outputs[m->by_keys][m->cell] += m->bytes;
-    m->bytes = so_far += m->bytes;
+/* Of a tensor's subscripts, how many of each there are. */
+static Wide blocks_of(const Pile *p, uint8_t subscripts, int64_t n[DIM_COUNT]) {
+  const PlaceBlocks all = place_all_blocks(&p->plan);
+  Wide blocks = 1;
+  for (int dim = 0; dim < DIM_COUNT; dim++) {
+    n[dim] = subscripts >> dim & 1 ? all.of[dim].end : 1;
+    blocks *= wide(n[dim]);
   }
+  return blocks;
 }
 
-static bool walk_blocks(Pile *p) {
+static bool mark_blocks(Pile *p) {
   const Schedule *s = p->schedule;
-  Blocks blocks;
-  Cursor cursor = {0};
-  Event e;
-  bool done = open_blocks(p, &blocks);
-  while (done && schedule_next(s, &p->plan, &cursor, &e)) {
-    const ProgramOp *op = &s->ops[e.op];
-    done = note_visit(p, &e);
-    if (!done || !e.bytes) continue;
-    if (is_io(s, op))
-      done = note_mark(p, &blocks, &e);
-    else if (is_score(s, op)) {
-      p->scores += (Wide)e.bytes * wide(p->n);
-      if (p->n_visits) {
-        const PileVisit *v = &p->visits[p->n_visits - 1];
-        p->cell_scores[v->row][v->column] += (Wide)e.bytes * wide(p->n);
-      }
+  uint8_t subscripts[TENSORS_MAX] = {0};
+  bool is_moved[TENSORS_MAX] = {false};
+  int64_t n[DIM_COUNT];
+  Wide all = 0;
+  for (int op = 0; op < s->n_ops; op++)
+    if (is_needed(s, &s->ops[op])) {
+      subscripts[s->ops[op].tensor] |= subscripts_of(s, &s->ops[op]);
+      is_moved[s->ops[op].tensor] = true;
+    }
+  for (int t = 0; t < s->n_tensors; t++) all += is_moved[t] ? blocks_of(p, subscripts[t], n) : 0;
+  if (all > PILE_MOST_BLOCKS || !(p->marks = calloc((size_t)all + 1, sizeof *p->marks))) return false;
+  for (int t = 0; t < s->n_tensors; t++) {
+    const Wide blocks = is_moved[t] ? blocks_of(p, subscripts[t], n) : 0;
+    for (Wide k = 0; k < blocks; k++) {
+      Block b = {.tensor = t};
+      int64_t rest = (int64_t)k;
+      for (int dim = 0; dim < DIM_COUNT; rest /= n[dim++]) b.at[dim] = rest % n[dim];
+      mark_block(p, &b);
     }
   }
-  for (int t = 0; t < s->n_tensors; t++) free(blocks.marked[t]);
-  if (done) add_up_marks(p);
-  return done;
+  qsort(p->marks, p->n_marks, sizeof *p->marks, by_step);
+  for (size_t k = 1; k < p->n_marks; k++) p->marks[k].bytes += p->marks[k - 1].bytes;
+  return true;
 }
-
-/* ---- The second: classes and squares -------------------------------------------------------------------------- */
 
 static Wide mark_bytes(const Pile *p, size_t k) { return p->marks[k].bytes - (k ? p->marks[k - 1].bytes : 0); }
 
-/* Those of a list, each of which begins with its step, that are before a step. */
-static size_t count_before(const void *list, size_t n, size_t size, uint64_t step) {
-  size_t low = 0;
-  while (low < n) {
-    const size_t middle = low + (n - low) / 2;
-    if (*(const uint64_t *)((const char *)list + middle * size) < step)
+static size_t marks_before(const Pile *p, uint64_t step) {
+  size_t low = 0, high = p->n_marks;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (p->marks[middle].step < step)
       low = middle + 1;
     else
-      n = middle;
+      high = middle;
   }
   return low;
 }
 
-static size_t marks_before(const Pile *p, uint64_t step) {
-  return count_before(p->marks, p->n_marks, sizeof *p->marks, step);
+/* ---- Classes and squares --------------------------------------------------------------------------------------- */
+
+/* By class before a step. */
+static void sum_before(const Pile *p, uint64_t step, Wide bytes[PILE_CLASSES]) {
+  const Schedule *s = p->schedule;
+  const PlaceBlocks all = place_all_blocks(&p->plan);
+  const size_t marks = marks_before(p, step);
+  Cursor cursor;
+  const Cursor *before = cursor_at(p, step, &cursor);
+  memset(bytes, 0, PILE_CLASSES * sizeof *bytes);
+  bytes[PILE_ONCE] = marks ? p->marks[marks - 1].bytes : 0;
+  bytes[PILE_AGAIN] = -bytes[PILE_ONCE];
+  for (int op = 0; op < s->n_ops; op++)
+    if (moves(&s->ops[op]))
+      bytes[is_io(s, &s->ops[op]) ? PILE_AGAIN : PILE_BETWEEN] +=
+          place_count_bytes(s, &p->plan, before, op, &all) * wide(p->n);
 }
 
 /* Bytes of an event by class; `mark` is the first that is not before it. */
@@ -165,52 +198,118 @@ static void classes_of(const Pile *p, const Event *e, size_t mark, Wide bytes[PI
   if (is_io(p->schedule, &p->schedule->ops[e->op])) bytes[PILE_AGAIN] = all - bytes[PILE_ONCE];
 }
 
-static void walk_classes(Pile *p, Wide unit) {
-  Cursor cursor = {0};
-  Event e;
-  size_t mark = 0;
-  Wide so_far[PILE_CLASSES] = {0}, bytes[PILE_CLASSES];
-  while (schedule_next(p->schedule, &p->plan, &cursor, &e)) {
-    classes_of(p, &e, mark, bytes);
-    mark += mark < p->n_marks && p->marks[mark].step == e.step;
-    for (int c = 0; c < PILE_CLASSES; c++) {
-      for (Wide k = (so_far[c] + unit - 1) / unit; k * unit < so_far[c] + bytes[c]; k++)
-        p->squares[p->n_squares++] = (uint8_t)c;
-      so_far[c] += bytes[c];
+static Wide class_before(const Pile *p, uint64_t step, const void *of) {
+  Wide bytes[PILE_CLASSES];
+  sum_before(p, step, bytes);
+  return bytes[*(const uint8_t *)of];
+}
+
+/* A square begins with its first byte. */
+static void list_squares(Pile *p, Wide unit) {
+  uint64_t begins[PILE_SQUARES + PILE_CLASSES], near = 0;
+  for (uint8_t c = 0; c < PILE_CLASSES; c++, near = 0)
+    for (Wide done = 0; done < p->whole[c]; done += unit) {
+      near = find(p, class_before, &c, done + 1, near);
+      int at = p->n_squares++;
+      for (; at > 0 && begins[at - 1] > near; at--) {
+        begins[at] = begins[at - 1];
+        p->squares[at] = p->squares[at - 1];
+      }
+      begins[at] = near;
+      p->squares[at] = c;
     }
-    p->again[e.tensor] += bytes[PILE_AGAIN];
-    p->between[e.tensor] += bytes[PILE_BETWEEN];
+}
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+static PlaceBlocks blocks_in(const Pile *p, PileCell at) {
+  PlaceBlocks b = place_all_blocks(&p->plan);
+  b.of[DIM_I] = (Span){ceil_div(at.row * p->plan.T_r, p->rows), ceil_div((at.row + 1) * p->plan.T_r, p->rows)};
+  b.of[DIM_J] =
+      (Span){ceil_div(at.column * p->plan.T_c, p->columns), ceil_div((at.column + 1) * p->plan.T_c, p->columns)};
+  return b;
+}
+
+/* Tiles among these blocks that have been begun. */
+static Wide tiles_among(const Pile *p, uint64_t step, const PlaceBlocks *blocks) {
+  Cursor cursor;
+  const Cursor *before = cursor_at(p, step, &cursor);
+  Wide n = 0;
+  for (int k = 0; k < p->n_tile_ops; k++) n += place_count(p->schedule, &p->plan, before, p->tile_ops[k], blocks);
+  return n;
+}
+
+/* And of those that are in another cell. */
+static Wide tiles_elsewhere(const Pile *p, uint64_t step, const void *cell) {
+  const PlaceBlocks all = place_all_blocks(&p->plan);
+  return tiles_among(p, step, &all) - (cell ? tiles_among(p, step, cell) : 0);
+}
+
+/* Bytes of scores carried in a cell, or in all. */
+static Wide scores_among(const Pile *p, const Cursor *before, const PlaceBlocks *blocks) {
+  const Schedule *s = p->schedule;
+  Wide bytes = 0;
+  for (int op = 0; op < s->n_ops; op++)
+    if (moves(&s->ops[op]) && is_score(s, &s->ops[op]))
+      bytes += place_count_bytes(s, &p->plan, before, op, blocks) * wide(p->n);
+  return bytes;
+}
+
+/* In each loop over tiles those up to the first that happens for each. */
+static void list_tile_ops(Pile *p) {
+  const Schedule *s = p->schedule;
+  const PlaceBlocks all = place_all_blocks(&p->plan);
+  Wide n[PROGRAM_OPS_MAX] = {0}, most[PROGRAM_OPS_MAX] = {0};
+  for (int op = 0; op < s->n_ops; op++) {
+    if (is_of_tile(&s->ops[op])) n[op] = place_count(s, &p->plan, NULL, op, &all);
+    if (n[op] > most[s->ops[op].parent + 1]) most[s->ops[op].parent + 1] = n[op];
+  }
+  for (int op = 0; op < s->n_ops; op++) {
+    Wide *left = &most[s->ops[op].parent + 1];
+    if (n[op] && *left) p->tile_ops[p->n_tile_ops++] = (uint8_t)op;
+    if (n[op] == *left) *left = 0;
+  }
+}
+
+static void look_at_cells(Pile *p) {
+  list_tile_ops(p);
+  for (uint8_t row = 0; row < p->rows; row++)
+    for (uint8_t column = 0; column < p->columns; column++) {
+      const PlaceBlocks cell = blocks_in(p, (PileCell){row, column});
+      p->is_visited[row][column] = tiles_among(p, p->n_steps, &cell) > 0;
+      p->scores += p->cell_scores[row][column] = scores_among(p, NULL, &cell);
+    }
+}
+
+static void follow(const Pile *p, uint64_t step, PileMoment *m) {
+  PlaceBlocks cell;
+  const void *here = NULL;
+  for (; m->n_trail < (p->scores > 0 ? 1 : PILE_TRAIL); here = &cell) {
+    const Wide n = tiles_elsewhere(p, step, here);
+    if (!n) return;
+    step = find(p, tiles_elsewhere, here, n, step);
+    const Event e = event_at(p, step++);
+    m->trail[m->n_trail] = cell_of(p, &e);
+    cell = blocks_in(p, m->trail[m->n_trail++]);
   }
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------------- */
 
-/* By class before a step, and of scores. */
-static void sum_before(const Pile *p, uint64_t step, Wide bytes[PILE_CLASSES], Wide *scores) {
-  const Schedule *s = p->schedule;
-  Cursor cursor;
-  const Cursor *before = step < p->n_steps && schedule_seek(s, &p->plan, &cursor, step) ? &cursor : NULL;
-  Wide io = 0;
-  memset(bytes, 0, PILE_CLASSES * sizeof *bytes);
-  *scores = 0;
-  for (int op = 0; op < s->n_ops; op++) {
-    if (!moves(&s->ops[op])) continue;
-    const Wide moved = place_count_bytes(s, &p->plan, before, op) * wide(p->n);
-    *(is_io(s, &s->ops[op]) ? &io : &bytes[PILE_BETWEEN]) += moved;
-    if (is_score(s, &s->ops[op])) *scores += moved;
-  }
-  const size_t marks = marks_before(p, step);
-  bytes[PILE_ONCE] = marks ? p->marks[marks - 1].bytes : 0;
-  bytes[PILE_AGAIN] = io - bytes[PILE_ONCE];
-}
-
 static void make_pile(Pile *p, const SnapshotRun *run) {
   *p = (Pile){.schedule = run->schedule, .plan = *run->plan, .n = run->n_beside, .n_steps = run->n_steps};
   p->rows = (int)(p->plan.T_r < PILE_CELLS ? p->plan.T_r : PILE_CELLS);
   p->columns = (int)(p->plan.T_c < PILE_CELLS ? p->plan.T_c : PILE_CELLS);
-  if (p->n_steps > PILE_MOST_STEPS || !walk_blocks(p)) return;
-  Wide scores;
-  sum_before(p, p->n_steps, p->whole, &scores);
+  for (int op = 0; op < p->schedule->n_ops; op++) {
+    const ProgramOp *o = &p->schedule->ops[op];
+    const PlaceBlocks all = place_all_blocks(&p->plan);
+    if (moves(o))
+      (is_io(p->schedule, o) ? p->again : p->between)[o->tensor] +=
+          place_count_bytes(p->schedule, &p->plan, NULL, op, &all) * wide(p->n);
+  }
+  if (!mark_blocks(p)) return;
+  sum_before(p, p->n_steps, p->whole);
+  look_at_cells(p);
   p->is_known = true;
 }
 
@@ -228,14 +327,11 @@ void piles_make(Piles *all, const Snapshot *now, int only) {
   for (int k = 0; k < all->n; k++)
     while (squares_of(&all->piles[k], all->unit) > PILE_SQUARES) all->unit *= 2;
   for (int k = 0; k < all->n; k++)
-    if (all->piles[k].is_known) walk_classes(&all->piles[k], all->unit);
+    if (all->piles[k].is_known) list_squares(&all->piles[k], all->unit);
 }
 
 void piles_free(Piles *all) {
-  for (int k = 0; k < all->n; k++) {
-    free(all->piles[k].marks);
-    free(all->piles[k].visits);
-  }
+  for (int k = 0; k < all->n; k++) free(all->piles[k].marks);
   all->n = 0;
 }
 
@@ -243,32 +339,32 @@ void piles_free(Piles *all) {
 
 static double part(double some, double all) { return all > 0 ? fmin(1, some / all) : 0; }
 
-static void burn(const Pile *p, double scores, PileMoment *m) {
-  for (size_t v = 0; v < m->visit; v++) {
-    const double end = v + 1 < m->visit ? (double)p->visits[v + 1].scores : scores;
-    m->burnt[p->visits[v].row][p->visits[v].column] += end - (double)p->visits[v].scores;
-  }
-  for (int row = 0; row < p->rows; row++)
-    for (int column = 0; column < p->columns; column++)
-      m->burnt[row][column] = part(m->burnt[row][column], (double)p->cell_scores[row][column]);
+/* With a part of event *e, which is the first not before the cursor. */
+static void burn(const Pile *p, const Cursor *before, const Event *e, double done, PileMoment *m) {
+  const PileCell at = cell_of(p, e);
+  const bool is_scores = e->bytes && is_score(p->schedule, &p->schedule->ops[e->op]);
+  for (uint8_t row = 0; row < p->rows; row++)
+    for (uint8_t column = 0; column < p->columns; column++) {
+      if (!p->cell_scores[row][column]) continue;
+      const PlaceBlocks cell = blocks_in(p, (PileCell){row, column});
+      const double now = is_scores && at.row == row && at.column == column ? done * (double)e->bytes * (double)p->n : 0;
+      m->burnt[row][column] = part((double)scores_among(p, before, &cell) + now, (double)p->cell_scores[row][column]);
+    }
 }
 
 void pile_at_step(const Pile *p, uint64_t step, double done, PileMoment *m) {
-  Wide before[PILE_CLASSES], during[PILE_CLASSES] = {0}, scores;
+  Wide before[PILE_CLASSES], during[PILE_CLASSES] = {0};
   Cursor cursor;
-  Event e = {0};
   memset(m, 0, sizeof *m);
   m->is_over = step + (done >= 1) >= p->n_steps;
   if (!p->is_known) return;
-  sum_before(p, step, before, &scores);
   const size_t mark = marks_before(p, step);
-  if (step < p->n_steps && schedule_seek(p->schedule, &p->plan, &cursor, step) &&
-      schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes)
-    classes_of(p, &e, mark, during);
+  const Event e = event_at(p, step);
+  sum_before(p, step, before);
+  classes_of(p, &e, mark, during);
   for (int c = 0; c < PILE_CLASSES; c++) m->bytes[c] = (double)before[c] + done * (double)during[c];
-  m->visit = count_before(p->visits, p->n_visits, sizeof *p->visits, step + (done > 0));
-  const bool is_scores = e.bytes && is_score(p->schedule, &p->schedule->ops[e.op]);
-  burn(p, (double)scores + (is_scores ? done * (double)during[PILE_BETWEEN] : 0), m);
+  follow(p, step + (done > 0), m);
+  if (p->scores > 0) burn(p, cursor_at(p, step, &cursor), &e, done, m);
   for (size_t k = 0; k < p->n_marks && k <= mark; k++) {
     const PileMark *at = &p->marks[k];
     if (at->cell < 0 || (k == mark && at->step != step)) continue;
@@ -279,15 +375,9 @@ void pile_at_step(const Pile *p, uint64_t step, double done, PileMoment *m) {
 
 void pile_at(const Pile *p, double clock, PileMoment *m) {
   const uint64_t step = place_of_bytes(p->schedule, &p->plan, (Wide)(clock / (double)p->n));
-  Wide before[PILE_CLASSES] = {0}, scores;
-  Cursor cursor;
-  Event e = {0};
-  double done = 0;
-  if (p->is_known && step < p->n_steps && schedule_seek(p->schedule, &p->plan, &cursor, step) &&
-      schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes) {
-    sum_before(p, step, before, &scores);
-    done = part(clock - (double)(before[PILE_ONCE] + before[PILE_AGAIN] + before[PILE_BETWEEN]),
-                (double)e.bytes * (double)p->n);
-  }
-  pile_at_step(p, step, done, m);
+  const Event e = event_at(p, step);
+  Wide before[PILE_CLASSES] = {0};
+  if (p->is_known && e.bytes) sum_before(p, step, before);
+  const double carried = (double)(before[PILE_ONCE] + before[PILE_AGAIN] + before[PILE_BETWEEN]);
+  pile_at_step(p, step, p->is_known ? part(clock - carried, (double)e.bytes * (double)p->n) : 0, m);
 }

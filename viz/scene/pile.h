@@ -8,10 +8,10 @@
  * A square is a power of two bytes of one class, the same in all piles. It begins with its first byte and its place is
  * fixed then; squares x unit are the bytes of the class at every step.
  *
- *     visits     0: cell (0, 0)   8: cell (0, 1)   ...      a cell of the table holds the tiles of a 16th of each side
  *     marks      1: Q_0 once      2: K_0 once      ...
  *
- * Two walks over the events make both lists; then a moment is a search in them and closed forms. */
+ * Nothing is walked: when a block comes for the first time, or a square begins, is found between closed forms
+ * (sim/algorithms/walk/place.h), so that a walk may be as long as it likes. */
 #ifndef TILEWALK_VIZ_SCENE_PILE_H
 #define TILEWALK_VIZ_SCENE_PILE_H
 
@@ -19,9 +19,9 @@
 
 typedef enum { PILE_ONCE = 0, PILE_AGAIN, PILE_BETWEEN, PILE_CLASSES } PileClass;
 
-enum { PILE_CELLS = 16, PILE_SQUARES = 160 };
-uint8_t pile_cell(int64_t block, int cells, int64_t blocks); /* of a table, along a side */
-#define PILE_MOST_STEPS ((uint64_t)1 << 24)                  /* about a second of walking */
+enum { PILE_CELLS = 16, PILE_SQUARES = 160, PILE_TRAIL = 5 };
+uint8_t pile_cell(int64_t block, int cells, int64_t blocks); /* of a table, along a side: holds a part of its tiles */
+#define PILE_MOST_BLOCKS ((Wide)1 << 17)                     /* of inputs and outputs: about a second to find */
 
 /* Bytes that have been moved once when event `step` is over. */
 typedef struct {
@@ -32,21 +32,19 @@ typedef struct {
 } PileMark;
 
 typedef struct {
-  uint64_t step; /* its first event */
-  Wide scores;   /* bytes of scores carried before */
   uint8_t row, column;
-} PileVisit;
+} PileCell;
 
 typedef struct {
   const Schedule *schedule;
   Plan plan;
   int64_t n; /* walks beside each other, which read the same keys: the bytes are of all of them */
   uint64_t n_steps;
-  bool is_known; /* else the walk is too long, or there is no memory: only what is above */
+  bool is_known; /* else there are too many blocks, or there is no memory: only what is above */
   PileMark *marks;
-  PileVisit *visits;
-  size_t n_marks, n_visits;
-  int rows, columns;
+  size_t n_marks;
+  uint8_t tile_ops[PROGRAM_OPS_MAX]; /* that say that a tile has been begun */
+  int n_tile_ops, rows, columns;
   bool is_visited[PILE_CELLS][PILE_CELLS];
   Wide cell_scores[PILE_CELLS][PILE_CELLS];      /* carried in all */
   Wide outputs[2][PILE_CELLS];                   /* stored in all: by rows, by keys */
@@ -73,7 +71,8 @@ typedef struct {
   double bytes[PILE_CLASSES];
   double burnt[PILE_CELLS][PILE_CELLS]; /* part of a cell's scores that are carried */
   double stored[2][PILE_CELLS];         /* part of an output: by rows, by keys */
-  size_t visit;                         /* 1 + the present one in `visits`; 0: none yet */
+  PileCell trail[PILE_TRAIL];           /* where it is, and where it came from */
+  int n_trail;
   bool is_over;
 } PileMoment;
 void pile_at(const Pile *pile, double clock, PileMoment *moment);

@@ -44,8 +44,7 @@ const char *scores_title(const Schedule *s, char title[PROGRAM_TITLE_BYTES]) {
 /* ---- From a run ----------------------------------------------------------------------------------------------- */
 
 void table_of_pile(ScoreTable *table, const Pile *pile, const PileMoment *m) {
-  enum { TRAIL = 5 };
-  static const double GLOWS[TRAIL] = {1, 0.55, 0.35, 0.22, 0.12};
+  static const double GLOWS[PILE_TRAIL] = {1, 0.55, 0.35, 0.22, 0.12};
   table->rows = pile->rows, table->columns = pile->columns;
   table->row = table->column = -1;
   table_names(table, pile->schedule);
@@ -55,11 +54,9 @@ void table_of_pile(ScoreTable *table, const Pile *pile, const PileMoment *m) {
   for (int row = 0; row < pile->rows; row++)
     for (int column = 0; column < pile->columns; column++)
       table->is_never[row][column] = !pile->is_visited[row][column];
-  const size_t first = pile->scores > 0 ? m->visit - (m->visit > 0) : m->visit > TRAIL ? m->visit - TRAIL : 0;
-  for (size_t v = first; v < m->visit && !m->is_over; v++) {
-    const PileVisit *at = &pile->visits[v];
-    table->row = at->row, table->column = at->column;
-    table->glow[at->row][at->column] = GLOWS[m->visit - 1 - v];
+  for (int k = m->n_trail - 1; k >= 0 && !m->is_over; k--) {
+    table->row = m->trail[k].row, table->column = m->trail[k].column;
+    table->glow[table->row][table->column] = GLOWS[k];
   }
 }
 
@@ -71,15 +68,19 @@ Box scores_cell(const TableGrid *g, int row, int column) {
                floor(g->y + (row + 1) * g->pitch) - y - g->line * 2};
 }
 
+static void draw_never(const TableGrid *g) {
+  const Theme *t = g->pen->theme;
+  for (int row = 0; row < g->table->rows; row++)
+    for (int column = 0; column < g->table->columns; column++)
+      if (g->table->is_never[row][column]) box_path(g->pen->cr, scores_cell(g, row, column));
+  pen_hatch_path(g->pen, t->background, theme_mix(t->background, t->axis, 0.6));
+}
+
 static void draw_cell(const TableGrid *g, int row, int column) {
   const Theme *t = g->pen->theme;
   const Box box = scores_cell(g, row, column);
   const double burnt = g->table->burnt[row][column], glow = g->table->glow[row][column];
   const Colour faint = theme_mix(t->background, t->axis, 0.6);
-  if (g->table->is_never[row][column]) {
-    pen_hatch(g->pen, box, t->background, faint);
-    return;
-  }
   const bool is_empty = burnt <= 0 && glow < 1;
   if (burnt > 0) pen_fill(g->pen, box, t->waste, (1 + 2 * burnt) / 3);
   if (glow > 0) pen_fill(g->pen, box, t->tile[TILE_COLOUR_CURRENT], glow);
@@ -133,7 +134,8 @@ TableGrid draw_table(const Pen *pen, Box box, const ScoreTable *table) {
   g.y = floor(box.y + g.bar + g.gap);
   for (int row = 0; row < table->rows; row++)
     for (int column = 0; column < table->columns; column++)
-      if (!pen->hit) draw_cell(&g, row, column);
+      if (!pen->hit && !table->is_never[row][column]) draw_cell(&g, row, column);
+  if (!pen->hit) draw_never(&g);
   for (int side = 0; side < TABLE_SIDES; side++)
     for (int k = 0; k < (side == TABLE_ROWS ? table->rows : table->columns); k++) {
       if (*table->in[side]) draw_bar(&g, (TableSide)side, false, k);

@@ -5,25 +5,25 @@
 
 /* ---- Totals up to a step ---------------------------------------------------------------------------------- */
 
-/* One operation among [first, end), in ranges. */
-static Wide count_one(const Schedule *s, const Plan *plan, int op, int first, int end, CountWhat what,
-                      const PlaceBlocks *r) {
-  if (op < first || op >= end) return 0;
+static bool is_empty(const ProgramOp *op, const PlaceBlocks *r) {
   for (int dim = 0; dim < DIM_COUNT; dim++)
-    if ((s->ops[op].loops >> dim & 1) && r->of[dim].end <= r->of[dim].begin) return 0;
-  PlaceBlocks ranges = *r;
-  if (s->ops[op].diagonal) ranges.of[DIM_I] = span_overlap(r->of[DIM_I], r->of[DIM_J]);
-  CountForm form;
-  count_form(s, plan, op, op + 1, what, &form);
-  return count_by_form(s, plan, &form, &ranges);
+    if ((op->loops >> dim & 1) && r->of[dim].end <= r->of[dim].begin) return true;
+  return false;
 }
 
 static Wide count_before(const Schedule *s, const Plan *plan, const Cursor *c, int op, CountWhat what,
                          const PlaceBlocks *within) {
   CountPart parts[COUNT_PARTS_MAX] = {{0, s->n_ops, *within}};
   const int n = !c || c->done ? 1 : count_parts(s, plan, c, within, parts);
+  CountForm form;
   Wide sum = 0;
-  for (int k = 0; k < n; k++) sum += count_one(s, plan, op, parts[k].first, parts[k].end, what, &parts[k].blocks);
+  count_form(s, plan, op, op + 1, what, &form);
+  for (int k = 0; k < n; k++) {
+    PlaceBlocks *r = &parts[k].blocks;
+    if (op < parts[k].first || op >= parts[k].end || is_empty(&s->ops[op], r)) continue;
+    if (s->ops[op].diagonal) r->of[DIM_I] = span_overlap(r->of[DIM_I], r->of[DIM_J]);
+    sum += count_by_form(s, plan, &form, r);
+  }
   return sum;
 }
 
@@ -31,9 +31,8 @@ Wide place_count(const Schedule *s, const Plan *plan, const Cursor *before, int 
   return count_before(s, plan, before, op, COUNT_STEPS, within);
 }
 
-Wide place_count_bytes(const Schedule *s, const Plan *plan, const Cursor *before, int op) {
-  const PlaceBlocks all = place_all_blocks(plan);
-  return count_before(s, plan, before, op, COUNT_BYTES, &all);
+Wide place_count_bytes(const Schedule *s, const Plan *plan, const Cursor *before, int op, const PlaceBlocks *within) {
+  return count_before(s, plan, before, op, COUNT_BYTES, within);
 }
 
 void place_traffic(const Schedule *s, const Plan *plan, uint64_t step, Traffic *traffic) {

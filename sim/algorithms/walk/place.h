@@ -14,7 +14,8 @@ void place_traffic(const Schedule *schedule, const Plan *plan, uint64_t step, Tr
 /* How often operation `op` happens before the cursor (NULL: in the whole run) for blocks within these ranges of row
  * blocks, column blocks and splits; of an OP_TEST, the tiles that it skips. place_count_bytes: the bytes moved. */
 Wide place_count(const Schedule *schedule, const Plan *plan, const Cursor *before, int op, const PlaceBlocks *within);
-Wide place_count_bytes(const Schedule *schedule, const Plan *plan, const Cursor *before, int op);
+Wide place_count_bytes(const Schedule *schedule, const Plan *plan, const Cursor *before, int op,
+                       const PlaceBlocks *within);
 
 /* The last step before which no more than `bytes` have crossed the SRAM boundary. */
 uint64_t place_of_bytes(const Schedule *schedule, const Plan *plan, Wide bytes);
