@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/answer/figure.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
@@ -237,7 +238,7 @@ static void add_member(SandboxReport *r, const char *key) {
     lua_rawseti(r->lua, -2, r->next[r->depth - 1]++);
 }
 
-static void open_container(void *context, const char *key) {
+static void open_container(void *context, const char *key, bool is_array) {
   SandboxReport *r = context;
   luaL_checkstack(r->lua, 4, "results are nested too deeply");
   lua_newtable(r->lua);
@@ -251,11 +252,7 @@ static void open_container(void *context, const char *key) {
     lua_pop(r->lua, 1);
   }
   r->next[r->depth++] = 1;
-}
-
-static void open_object(void *context, const char *key) {
-  open_container(context, key);
-  sandbox_seal(((SandboxReport *)context)->lua, "the result has no");
+  if (!is_array) sandbox_seal(r->lua, "the result has no");
 }
 
 static void close_container(void *context) {
@@ -263,32 +260,23 @@ static void close_container(void *context) {
   if (--r->depth > 0) lua_pop(r->lua, 1);
 }
 
-static void put_whole(void *context, const char *key, Wide value) {
-  sandbox_push_wide(((SandboxReport *)context)->lua, value);
-  add_member(context, key);
+static void put_value(void *context, const char *key, const Figure *f) {
+  SandboxReport *r = context;
+  if (f->is == IS_NULL) return; /* an absent field */
+  if (f->is == IS_WHOLE)
+    sandbox_push_wide(r->lua, f->whole);
+  else if (f->is == IS_REAL)
+    lua_pushnumber(r->lua, f->real);
+  else if (f->is == IS_TEXT)
+    lua_pushstring(r->lua, f->text);
+  else
+    lua_pushboolean(r->lua, f->flag);
+  add_member(r, key);
 }
-
-static void put_real(void *context, const char *key, double value) {
-  lua_pushnumber(((SandboxReport *)context)->lua, value);
-  add_member(context, key);
-}
-
-static void put_text(void *context, const char *key, const char *value) {
-  lua_pushstring(((SandboxReport *)context)->lua, value);
-  add_member(context, key);
-}
-
-static void put_flag(void *context, const char *key, bool value) {
-  lua_pushboolean(((SandboxReport *)context)->lua, value);
-  add_member(context, key);
-}
-
-static void put_null(void *context, const char *key) { (void)context, (void)key; /* an absent field */ }
 
 ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {
   *report_state = (SandboxReport){.lua = lua};
-  return (ReportSink){report_state, open_object, open_container, close_container, put_whole,
-                      put_real,     put_text,    put_flag,       put_null};
+  return (ReportSink){report_state, open_container, close_container, put_value};
 }
 
 /* ---- The state --------------------------------------------------------------------------------------------------- */

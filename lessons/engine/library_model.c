@@ -116,9 +116,8 @@ static int model_advise(lua_State *lua) {
   sandbox_begin(sandbox_scope(lua)); /* that time is bounded, and was charged */
   SandboxReport report;
   const ReportSink sink = sandbox_report(&report, lua);
-  sink.open_object(sink.context, NULL);
   advice_name(&advice.candidates[0], first, sizeof first);
-  sink.text(sink.context, "first", first);
+  report_values(&sink, "{first:s", first);
   advice_report(&sink, &advice);
   lua_pushvalue(lua, -1);
   lua_setfield(lua, LUA_REGISTRYINDEX, state);

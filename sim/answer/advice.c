@@ -178,25 +178,21 @@ void advice_name(const Candidate *t, char *text, size_t size) {
 }
 
 static void report_candidate(const ReportSink *sink, const Candidate *t) {
-  sink->open_object(sink->context, NULL);
-  if (t->kernel) sink->text(sink->context, "kernel", t->kernel->name);
-  sink->real(sink->context, "takes_s", t->seconds);
-  sink->text(sink->context, "kind", time_kind_name(t->kind));
-  if (!t->kernel && t->cost.instruction) {
-    sink->text(sink->context, "instruction", t->cost.instruction);
-    sink->whole(sink->context, "threads", wide(t->cost.threads));
-    sink->whole(sink->context, "registers", wide(t->cost.registers_per_thread));
-    sink->whole(sink->context, "shared_bytes", wide(t->cost.shared_bytes));
-  }
+  report_values(sink, "{");
+  if (t->kernel) report_values(sink, "kernel:s", t->kernel->name);
+  report_values(sink, "takes_s:f kind:s", t->seconds, time_kind_name(t->kind));
+  if (!t->kernel && t->cost.instruction)
+    report_values(sink, "instruction:s threads:i registers:i shared_bytes:i", t->cost.instruction, t->cost.threads,
+                  t->cost.registers_per_thread, t->cost.shared_bytes);
   report_run(sink, "run", &t->run);
-  sink->close(sink->context);
+  report_values(sink, "}");
 }
 
 void advice_report(const ReportSink *sink, const Advice *a) {
   for (int kernels = 0; kernels < 2; kernels++) {
-    sink->open_array(sink->context, kernels ? "kernels" : "tiles");
+    report_values(sink, kernels ? "kernels[" : "tiles[");
     for (int k = 0; k < a->n; k++)
       if ((a->candidates[k].kernel != NULL) == (kernels == 1)) report_candidate(sink, &a->candidates[k]);
-    sink->close(sink->context);
+    report_values(sink, "]");
   }
 }

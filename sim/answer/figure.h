@@ -41,7 +41,7 @@ typedef enum { NEED_NOTHING = 0, NEED_L2, NEED_LAUNCH, NEED_CHIPLETS, NEED_TIME,
 /* Whether a run has a figure: ABSENT has no key in JSON, NULL has null. */
 typedef enum { IS_ABSENT = 0, IS_NULL, IS_WHOLE, IS_REAL, IS_TEXT, IS_FLAG } FigureIs;
 
-typedef struct {
+typedef struct Figure {
   FigureIs is;
   Wide whole;
   double real;

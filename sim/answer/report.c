@@ -1,19 +1,71 @@
 /* JSON's keys are the paths: what a path begins with, an object, is opened by its row. */
 #include "sim/answer/report.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/answer/figure.h"
 
-enum { REPORT_VERSION = 1, DEPTH_MAX = 5 };
+enum { DEPTH_MAX = 5 };
 
-static void put(const ReportSink *k, const char *key, const Figure *f) {
-  if (f->is == IS_NULL) k->null(k->context, key);
-  if (f->is == IS_WHOLE) k->whole(k->context, key, f->whole);
-  if (f->is == IS_REAL) k->real(k->context, key, f->real);
-  if (f->is == IS_TEXT) k->text(k->context, key, f->text);
-  if (f->is == IS_FLAG) k->flag(k->context, key, f->flag);
+/* ---- Values by a pattern ---- */
+
+/* clang gives wasm's variadic functions a Wide as two halves, and looks for it where it would be whole. */
+static Wide next_wide(va_list *of) {
+#ifdef __wasm__
+  const uint64_t low = va_arg(*of, uint64_t);
+  return low + ((Wide)va_arg(*of, uint64_t) << 64);
+#else
+  return va_arg(*of, Wide);
+#endif
 }
+
+static Figure text_or_null(const char *text) { return (Figure){.is = text ? IS_TEXT : IS_NULL, .text = text}; }
+
+Figure report_value(char type, va_list *of) {
+  double x;
+  switch (type) {
+  case '0': return text_or_null(NULL);
+  case 's': return text_or_null(va_arg(*of, const char *));
+  case 'b': return (Figure){.is = IS_FLAG, .flag = va_arg(*of, int)};
+  case 'n': return (Figure){.is = IS_WHOLE, .whole = (Wide)va_arg(*of, int)};
+  case 'd':
+  case 'i': return (Figure){.is = IS_WHOLE, .whole = (Wide)va_arg(*of, int64_t)};
+  case 'u': return (Figure){.is = IS_WHOLE, .whole = va_arg(*of, uint64_t)};
+  case 'w': return (Figure){.is = IS_WHOLE, .whole = next_wide(of)};
+  default: x = va_arg(*of, double);
+  }
+  if (isfinite(x) || !strchr("frF", type)) return (Figure){.is = IS_REAL, .real = x};
+  if (type == 'F') return text_or_null(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+  return (Figure){.is = type == 'f' ? IS_NULL : IS_ABSENT};
+}
+
+void report_values_of(const ReportSink *k, const char *p, va_list *of) {
+  for (char word[64]; *(p += strspn(p, " ")); p++) {
+    const size_t n = strcspn(p, ":{[]}");
+    snprintf(word, sizeof word, "%.*s", (int)n, p);
+    const char *const key = *p == '%' ? va_arg(*of, const char *) : n ? word : NULL;
+    p += n + (p[n] == ':');
+    if (*p == '{' || *p == '[') {
+      k->open(k->context, key, *p == '[');
+    } else if (*p == '}' || *p == ']') {
+      k->close(k->context);
+    } else {
+      const Figure value = report_value(*p, of);
+      if (value.is) k->value(k->context, key, &value);
+    }
+  }
+}
+
+void report_values(const ReportSink *k, const char *pattern, ...) {
+  va_list of;
+  va_start(of, pattern);
+  report_values_of(k, pattern, &of);
+  va_end(of);
+}
+
+/* ---- Runs ---- */
 
 static bool is_end(const FigureRow *row) { return row->path && !*row->path; }
 
@@ -32,16 +84,16 @@ static void put_rows(const ReportSink *k, const char *key, const Simulation *run
       const int n = *name == '*' ? run->schedule->n_values : 1;
       for (int m = 0; m < n; m++) {
         const Figure f = figure_of(run, row, m);
-        put(k, f.member ? f.member : name, &f);
+        if (f.is) k->value(k->context, f.member ? f.member : name, &f);
       }
       continue;
     }
     const Figure f = figure_of(run, row, 0);
     if (f.is == IS_WHOLE) {
-      k->open_object(k->context, name), keys_at[++depth] = strlen(row->path) + 1;
+      k->open(k->context, name, false), keys_at[++depth] = strlen(row->path) + 1;
       continue;
     }
-    if (f.is == IS_NULL) k->null(k->context, name);
+    if (f.is == IS_NULL) k->value(k->context, name, &f);
     for (int within = 1; within; within += is_end(row) ? -1 : row->unit == UNIT_NONE) row++;
   }
 }
@@ -54,21 +106,20 @@ void report_shape(const ReportSink *k, const char *key, const Simulation *run) {
 void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   const FigureRow *first = figure_row("algorithm"), *end = first;
   while (end->path) end++;
-  k->open_object(k->context, key);
+  k->open(k->context, key, false);
   put_rows(k, NULL, run, first, end);
   k->close(k->context);
 }
 
 void report_answers(const ReportSink *k, const Simulation *runs, int n_runs) {
   put_rows(k, NULL, runs, FIGURES, figure_row("algorithm"));
-  k->open_array(k->context, "runs");
+  report_values(k, "runs[");
   for (int i = 0; i < n_runs; i++) report_run(k, NULL, &runs[i]);
-  k->close(k->context);
+  report_values(k, "]");
 }
 
 void report_document(const ReportSink *k, const Simulation *runs, int n_runs) {
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", REPORT_VERSION);
+  report_values(k, "{tilewalk:n", 1);
   report_answers(k, runs, n_runs);
-  k->close(k->context);
+  report_values(k, "}");
 }

@@ -15,13 +15,13 @@ static void fill(Document *d) {
   table_title(t, "Two runs");
   for (int k = 0; k < 2; k++) {
     table_text(t, ROLE_PLAIN, k ? "fa2, \"2\"" : "fa1");
-    table_bytes(t, ROLE_PLAIN, k ? 3 << 20 : 1024);
+    table_whole(t, ROLE_PLAIN, number_bytes, k ? 3 << 20 : 1024);
     if (k)
-      table_seconds(t, ROLE_PLAIN, 0.25);
+      table_number(t, ROLE_PLAIN, number_seconds, 0.25);
     else
       table_empty(t, true);
     table_flag(t, ROLE_PLAIN, k == 1, "yes", "no");
-    table_count(t, ROLE_PLAIN, wide(k));
+    table_whole(t, ROLE_PLAIN, number_count, wide(k));
     put_row(d, t);
     put_values(d, "nested[:n", 7 + k);
     put_values(d, "]");

@@ -31,12 +31,12 @@ static Table sample(TableShrink shrink) {
                                           {.heading = "why", .shrink = shrink}},
                           4);
   table_text(&table, ROLE_PLAIN, "standard");
-  table_bytes(&table, ROLE_PLAIN, (Wide)132 << 20);
-  table_percent(&table, ROLE_PLAIN, 1);
+  table_whole(&table, ROLE_PLAIN, number_bytes, (Wide)132 << 20);
+  table_number(&table, ROLE_PLAIN, number_percent, 1);
   table_text(&table, ROLE_DIM, "S and P cross twice");
   table_text(&table, ROLE_PLAIN, "fa2");
-  table_bytes(&table, ROLE_GOOD, (Wide)66 << 20);
-  table_percent(&table, ROLE_GOOD, 0.5);
+  table_whole(&table, ROLE_GOOD, number_bytes, (Wide)66 << 20);
+  table_number(&table, ROLE_GOOD, number_percent, 0.5);
   table_text(&table, ROLE_DIM, "K and V per block of rows");
   return table;
 }
@@ -81,7 +81,7 @@ TEST(test_csv_quotes) {
 TEST(test_groups_rules_notes_and_gaps) {
   Table table = table_new((TableColumn[]){{.heading = "n", .right = true}, {.heading = "x"}}, 2);
   table_group(&table, "first");
-  table_count(&table, ROLE_PLAIN, 1234);
+  table_whole(&table, ROLE_PLAIN, number_count, 1234);
   table_note(&table, "under the table");
   table_rule(&table);
   table_empty(&table, true);
@@ -118,7 +118,7 @@ TEST(test_cuts_to_width) {
   Table table =
       table_new((TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}}, 2);
   table_text(&table, ROLE_PLAIN, "a name that is far too long");
-  table_count(&table, ROLE_PLAIN, 123456);
+  table_whole(&table, ROLE_PLAIN, number_count, 123456);
   TextStyle narrow = {.width = 22};
   expect(&table, &narrow,
          "name                 n\n"
@@ -229,8 +229,8 @@ TEST(csv_alone_says_the_same) {
     table.is_exact = is_exact;
     EACH (k, NUMBERS) {
       table_text(&table, ROLE_PLAIN, k % 2 ? "a, b" : "a \"b\"");
-      table_seconds(&table, ROLE_PLAIN, NUMBERS[k]);
-      table_percent(&table, ROLE_PLAIN, NUMBERS[k / 2]);
+      table_number(&table, ROLE_PLAIN, number_seconds, NUMBERS[k]);
+      table_number(&table, ROLE_PLAIN, number_percent, NUMBERS[k / 2]);
       if (is_exact) continue;
       const size_t at = strlen(expected);
       snprintf(expected + at, sizeof expected - at, "%s,%s,%s\n", k % 2 ? "\"a, b\"" : "\"a \"\"b\"\"\"",

@@ -308,7 +308,7 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
     snprintf(text[1], sizeof text[1], "%.1e", printed);
     table_real(t, ROLE_ACCENT, rmse, text[0]);
     table_real(t, ROLE_PLAIN, printed, text[1]);
-    table_percent(t, ROLE_DIM, rmse / printed - 1);
+    table_number(t, ROLE_DIM, number_percent, rmse / printed - 1);
   }
   table_note(t,
              "Inputs: N(0, 1) + N(0, 100) x Bernoulli(0.001). N = %" PRId64 ", d = %d, %" PRId64

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/answer/figure.h"
 #include "viz/chart/plot.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
@@ -95,86 +96,64 @@ void put_end(Document *d) {
   if (is_json(d)) d->depth--;
 }
 
-static json_t *text_or_null(const char *text) { return text ? table_json_text(text) : json_null(); }
-static json_t *real_or_null(double real) { return isfinite(real) ? json_real(real) : json_null(); }
-static json_t *real_or_word(double real) {
-  return isfinite(real) ? json_real(real) : json_string(number_exact_double(real).text);
+static void sink_open(void *d, const char *key, bool is_array) {
+  if (is_json(d)) open_container(d, key, is_array ? json_array() : json_object());
+}
+static void sink_close(void *d) { put_end(d); }
+static void sink_value(void *d, const char *key, const Figure *f) {
+  if (!is_json(d)) return;
+  put_json(d, key,
+           f->is == IS_TEXT                        ? table_json_text(f->text)
+           : f->is == IS_FLAG                      ? json_boolean(f->flag)
+           : f->is == IS_WHOLE                     ? table_json_whole(f->whole)
+           : f->is == IS_REAL && isfinite(f->real) ? json_real(f->real)
+                                                   : json_null());
 }
 
-/* clang gives wasm's variadic functions a Wide as two halves, and looks for it where it would be whole. */
-static Wide next_wide(va_list *of) {
-#ifdef __wasm__
-  const uint64_t low = va_arg(*of, uint64_t);
-  return low + ((Wide)va_arg(*of, uint64_t) << 64);
-#else
-  return va_arg(*of, Wide);
-#endif
-}
+ReportSink document_sink(Document *d) { return (ReportSink){d, sink_open, sink_close, sink_value}; }
 
-void put_values(Document *d, const char *p, ...) {
+void put_values(Document *d, const char *pattern, ...) {
+  const ReportSink sink = document_sink(d);
   va_list of;
-  va_start(of, p);
-  for (char word[64]; is_json(d) && *(p += strspn(p, " ")); p++) {
-    const size_t n = strcspn(p, ":{[]}");
-    snprintf(word, sizeof word, "%.*s", (int)n, p);
-    const char *const key = *p == '%' ? va_arg(of, const char *) : n ? word : NULL;
-    p += n + (p[n] == ':');
-    switch (*p) {
-    case '{': open_container(d, key, json_object()); break;
-    case '[': open_container(d, key, json_array()); break;
-    case 's': put_json(d, key, text_or_null(va_arg(of, const char *))); break;
-    case '0': put_json(d, key, json_null()); break;
-    case 'b': put_json(d, key, json_boolean(va_arg(of, int))); break;
-    case 'n': put_json(d, key, json_integer(va_arg(of, int))); break;
-    case 'i': put_json(d, key, json_integer(va_arg(of, int64_t))); break;
-    case 'u': put_json(d, key, table_json_whole(va_arg(of, uint64_t))); break;
-    case 'w': put_json(d, key, table_json_whole(next_wide(&of))); break;
-    case 'f': put_json(d, key, real_or_null(va_arg(of, double))); break;
-    case 'F': put_json(d, key, real_or_word(va_arg(of, double))); break;
-    default: d->depth--;
-    }
-  }
+  if (!is_json(d)) return;
+  va_start(of, pattern);
+  report_values_of(&sink, pattern, &of);
   va_end(of);
 }
 
-static void put_number(Table *t, TextRole role, bool is_optional, bool is_bytes, Wide value) {
-  if (is_optional && !value)
-    table_empty(t, true);
+/* By a letter of put_cells; f: six digits. */
+static void add_value(Table *t, TextRole role, char as, const Figure *f) {
+  if (f->is == IS_TEXT)
+    table_text(t, role, f->text);
+  else if (f->is == IS_FLAG)
+    table_flag(t, role, f->flag, "", "");
+  else if (as == 'f')
+    table_real(t, role, f->real, number_double(f->real, 6).text);
+  else if (strchr("t%x", as))
+    table_number(t, role, as == 't' ? number_seconds : as == '%' ? number_percent : number_ratio, f->real);
   else
-    (is_bytes ? table_bytes : table_count)(t, role, value);
+    table_whole(t, role, as == 'd' ? number_digits : as < 'a' ? number_bytes : number_count, f->whole);
 }
 
 void put_cells(Table *t, const char *p, ...) {
   va_list of;
   va_start(of, p);
-  const char *text;
   bool is_optional = false;
   for (TextRole role = ROLE_PLAIN; *p; p++) {
+    Figure value;
     switch (*p) {
     case '*': role = ROLE_ACCENT; continue;
     case '~': role = ROLE_DIM; continue;
     case '@': role = va_arg(of, TextRole); continue;
     case '?': is_optional = true; continue;
-    case 's':
-      if ((text = va_arg(of, const char *)))
-        table_text(t, role, text);
-      else
+    case '-':
+    case '.': table_empty(t, *p == '-'); break;
+    default:
+      value = report_value((char)(*p | 0x20), &of);
+      if (value.is == IS_NULL || (value.is == IS_WHOLE && is_optional && !value.whole))
         table_empty(t, is_optional);
-      break;
-    case 'b': table_flag(t, role, va_arg(of, int), "", ""); break;
-    case 'n':
-    case 'N': put_number(t, role, is_optional, *p == 'N', wide(va_arg(of, int))); break;
-    case 'i':
-    case 'I': put_number(t, role, is_optional, *p == 'I', wide(va_arg(of, int64_t))); break;
-    case 'u':
-    case 'U': put_number(t, role, is_optional, *p == 'U', va_arg(of, uint64_t)); break;
-    case 'w':
-    case 'W': put_number(t, role, is_optional, *p == 'W', next_wide(&of)); break;
-    case 'd': table_digits(t, role, wide(va_arg(of, int64_t))); break;
-    case 't': table_seconds(t, role, va_arg(of, double)); break;
-    case '%': table_percent(t, role, va_arg(of, double)); break;
-    case 'x': table_ratio(t, role, va_arg(of, double)); break;
-    default: table_empty(t, *p == '-');
+      else
+        add_value(t, role, *p, &value);
     }
     role = ROLE_PLAIN, is_optional = false;
   }
@@ -197,39 +176,17 @@ void put_value_rows(Table *t, const json_t *values, const ValueRow *rows) {
     char object[64];
     const json_t *value = value_at(values, rows->path);
     const double number = json_number_value(value);
+    const Figure f = {.is = json_is_string(value) ? IS_TEXT : IS_REAL,
+                      .whole = (Wide)number,
+                      .real = number,
+                      .text = json_string_value(value)};
     if (!value || json_is_null(value) || (json_is_number(value) && number == 0 && !strchr("%f", rows->as))) continue;
     table_text(t, ROLE_PLAIN, rows->label);
-    switch (rows->as) {
-    case 's': table_text(t, ROLE_PLAIN, json_string_value(value)); break;
-    case 'U': table_bytes(t, ROLE_PLAIN, (Wide)number); break;
-    case '%': table_percent(t, ROLE_PLAIN, number); break;
-    case 't': table_seconds(t, ROLE_PLAIN, number); break;
-    case 'f': table_double(t, ROLE_PLAIN, number, 6); break;
-    default: table_count(t, ROLE_PLAIN, (Wide)number);
-    }
+    add_value(t, ROLE_PLAIN, rows->as, &f);
     snprintf(object, sizeof object, "%.*s.kind", (int)strcspn(rows->path, "."), rows->path);
     const char *kind = json_string_value(value_at(values, object));
     table_text(t, ROLE_DIM, rows->how ? rows->how : kind ? kind : "");
   }
-}
-
-static void sink_object(void *d, const char *key) { put_values(d, "%{", key); }
-static void sink_array(void *d, const char *key) { put_values(d, "%[", key); }
-static void sink_close(void *d) { put_end(d); }
-static void sink_whole(void *d, const char *key, Wide value) {
-  if (is_json(d)) put_json(d, key, table_json_whole(value));
-}
-static void sink_real(void *d, const char *key, double value) {
-  if (is_json(d)) put_json(d, key, real_or_null(value));
-}
-static void sink_text(void *d, const char *key, const char *value) {
-  if (is_json(d)) put_json(d, key, text_or_null(value));
-}
-static void sink_flag(void *d, const char *key, bool value) { put_json(d, key, json_boolean(value)); }
-static void sink_null(void *d, const char *key) { put_json(d, key, json_null()); }
-
-ReportSink document_sink(Document *d) {
-  return (ReportSink){d, sink_object, sink_array, sink_close, sink_whole, sink_real, sink_text, sink_flag, sink_null};
 }
 
 /* ---- Parts ---- */

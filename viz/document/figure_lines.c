@@ -131,7 +131,7 @@ static void add_ratio(Lines *l, const FigureLine *line, const FigureRow *row) {
   if (!any || !add_label(l, line, row, line->label, first)) return;
   for (int k = 0; k < l->n; k++)
     if (figure_comparable(l->runs, &l->runs[k], row))
-      table_ratio(l->table, line->role, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
+      table_number(l->table, line->role, number_ratio, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
     else
       table_empty(l->table, true);
 }

@@ -52,9 +52,9 @@ void figure_cell(Table *t, const FigureValue *v) {
   case UNIT_NONE: table_empty(t, true); break;
   case UNIT_WORD: table_text(t, v->role, v->word); break;
   case UNIT_FLAG: table_flag(t, v->role, v->whole, "yes", "no"); break;
-  case UNIT_BYTES: table_bytes(t, v->role, v->whole); break;
-  case UNIT_COUNT: table_count(t, v->role, v->whole); break;
-  case UNIT_FLOPS: table_flops(t, v->role, v->whole); break;
+  case UNIT_BYTES: table_whole(t, v->role, number_bytes, v->whole); break;
+  case UNIT_COUNT: table_whole(t, v->role, number_count, v->whole); break;
+  case UNIT_FLOPS: table_whole(t, v->role, number_flops, v->whole); break;
   default: table_real(t, v->role, v->real, figure_shown(v).text);
   }
 }

@@ -144,46 +144,12 @@ bool kernel_occupancy(const KernelLaunch *l, OccupancyRange *range) {
 
 /* ---- by keys ---- */
 
-static void open_object(const ReportSink *k, const char *key) { k->open_object(k->context, key); }
-
-static void end(const ReportSink *k) { k->close(k->context); }
-
-static void text(const ReportSink *k, const char *key, const char *value) { k->text(k->context, key, value); }
-
-static void whole(const ReportSink *k, const char *key, uint64_t value) { k->whole(k->context, key, value); }
-
-static void figure(const ReportSink *k, const char *key, double value) { /* JSON has no word for what is no number */
-  if (isfinite(value)) k->real(k->context, key, value);
-}
-
-static void open_kind(const ReportSink *k, const char *key, const char *kind) {
-  open_object(k, key);
-  text(k, "kind", kind);
-}
-
 static void put_global(const ReportSink *k, const char *key, const PtxCounts *c) {
-  open_object(k, key);
-  whole(k, "requests", c->requests), whole(k, "sectors", c->sectors);
-  end(k);
+  report_values(k, "%{requests:u sectors:u}", key, c->requests, c->sectors);
 }
 
 static void put_shared(const ReportSink *k, const char *key, const PtxCounts *c) {
-  open_object(k, key);
-  whole(k, "requests", c->requests), whole(k, "wavefronts", c->wavefronts), whole(k, "conflicts", c->conflicts);
-  end(k);
-}
-
-static void put_launch(const KernelReport *r, const ReportSink *k) {
-  const PtxLaunch *launch = &r->launch->launch;
-  text(k, "kernel", r->launch->name);
-  text(k, "entry", ptx_entry_name(r->launch->module, r->launch->entry));
-  for (int which = 0; which < 2; which++) {
-    k->open_array(k->context, which ? "block" : "grid");
-    for (int d = 0; d < 3; d++) whole(k, NULL, (uint64_t)(which ? launch->block : launch->grid)[d]);
-    end(k);
-  }
-  whole(k, "dynamic_shared_bytes", (uint64_t)launch->dynamic_shared_bytes);
-  k->flag(k->context, "by_clang", r->launch->by_clang);
+  report_values(k, "%{requests:u wavefronts:u conflicts:u}", key, c->requests, c->wavefronts, c->conflicts);
 }
 
 static void put_counts(const KernelReport *r, const ReportSink *k) {
@@ -191,139 +157,98 @@ static void put_counts(const KernelReport *r, const ReportSink *k) {
   const PtxCounts load = kernel_counts(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
                   reduce = kernel_counts(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
                   store = kernel_counts(t, PTX_SHARED_STORE, PTX_SHARED_ATOMIC);
-  open_kind(k, "global", "counted");
+  report_values(k, "global{kind:s", "counted");
   put_global(k, "load", &load), put_global(k, "store", &t->by_kind[PTX_GLOBAL_STORE]), put_global(k, "reduce", &reduce);
-  end(k);
-  open_kind(k, "shared", "counted");
+  report_values(k, "} shared{kind:s", "counted");
   put_shared(k, "load", &t->by_kind[PTX_SHARED_LOAD]), put_shared(k, "store", &store);
-  end(k);
-  open_kind(k, "local", "counted");
+  report_values(k, "} local{kind:s", "counted");
   put_global(k, "load", &t->by_kind[PTX_LOCAL_LOAD]), put_global(k, "store", &t->by_kind[PTX_LOCAL_STORE]);
-  end(k);
-  open_kind(k, "bulk", "counted");
-  whole(k, "read_bytes", t->bulk_read_bytes), whole(k, "write_bytes", t->bulk_write_bytes);
-  end(k);
-  open_object(k, "branches");
-  whole(k, "executed", t->branches), whole(k, "taken", t->taken_branches), whole(k, "divergent", t->divergent_branches);
-  end(k);
+  report_values(k, "} bulk{kind:s read_bytes:u write_bytes:u} branches{executed:u taken:u divergent:u}", "counted",
+                t->bulk_read_bytes, t->bulk_write_bytes, t->branches, t->taken_branches, t->divergent_branches);
 }
+
+static double part_of(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : (double)NAN; }
 
 static void put_caches(const KernelReport *r, const ReportSink *k) {
   const PtxTotals *t = &r->result.totals;
   const KernelTraffic *m = &r->traffic;
   const LineL2Counts *c = &m->counts;
   const uint64_t read = kernel_hbm_read_bytes(r);
-  open_kind(k, "l1", "predicted");
-  whole(k, "sectors_from_l2", t->l1_sectors_from_l2), whole(k, "reloaded_after_store", t->l1_reloaded_after_store);
-  if (t->l1_load_sectors) figure(k, "hit_rate", (double)t->l1_hit_sectors / (double)t->l1_load_sectors);
-  end(k);
-  open_kind(k, "l2", "predicted");
-  text(k, "gpu", r->launch->gpu.name);
-  whole(k, "read_sectors", m->read_sectors);
-  whole(k, "read_sectors_low", m->read_least_sectors), whole(k, "read_sectors_high", m->read_most_sectors);
-  whole(k, "write_sectors", c->writes), whole(k, "reduce_sectors", c->reductions);
-  whole(k, "fabric_sectors", c->fabric);
-  k->flag(k->context, "in_parts", m->in_parts);
-  if (c->reads) figure(k, "hit_rate", (double)c->hits / (double)c->reads);
-  end(k);
-  open_kind(k, "hbm", "predicted");
-  whole(k, "read_bytes", read), whole(k, "read_bytes_high", read + c->partly_written * SECTOR_BYTES);
-  whole(k, "write_bytes", c->hbm_writes * SECTOR_BYTES);
-  whole(k, "write_bytes_high", (c->hbm_writes + c->dirty) * SECTOR_BYTES);
-  whole(k, "least_read_bytes", t->distinct_pairs * PAIR_BYTES);
-  end(k);
-}
-
-static void put_occupancy(const KernelReport *r, const ReportSink *k) {
-  OccupancyRange o;
-  if (!kernel_occupancy(r->launch, &o)) return;
-  open_kind(k, "occupancy", "bound");
-  whole(k, "blocks_low", (uint64_t)o.least.ctas_per_sm), whole(k, "blocks_high", (uint64_t)o.most.ctas_per_sm);
-  figure(k, "warps_low", o.least.warps_fraction), figure(k, "warps_high", o.most.warps_fraction);
-  text(k, "binds", occupancy_limit_name(o.most.binds));
-  end(k);
+  report_values(k, "l1{kind:s sectors_from_l2:u reloaded_after_store:u hit_rate:r}", "predicted", t->l1_sectors_from_l2,
+                t->l1_reloaded_after_store, part_of(t->l1_hit_sectors, t->l1_load_sectors));
+  report_values(k, "l2{kind:s gpu:s read_sectors:u read_sectors_low:u read_sectors_high:u", "predicted",
+                r->launch->gpu.name, m->read_sectors, m->read_least_sectors, m->read_most_sectors);
+  report_values(k, "write_sectors:u reduce_sectors:u fabric_sectors:u in_parts:b hit_rate:r}", c->writes, c->reductions,
+                c->fabric, m->in_parts, part_of(c->hits, c->reads));
+  report_values(k, "hbm{kind:s read_bytes:u read_bytes_high:u write_bytes:u write_bytes_high:u least_read_bytes:u}",
+                "predicted", read, read + c->partly_written * SECTOR_BYTES, c->hbm_writes * SECTOR_BYTES,
+                (c->hbm_writes + c->dirty) * SECTOR_BYTES, t->distinct_pairs * PAIR_BYTES);
 }
 
 static void put_line(const KernelReport *r, const ReportSink *k, const KernelLine *l) {
   const char *file = l->file ? ptx_source_file(r->launch->module, l->file) : NULL;
   if (file && r->launch->by_clang && l->file == kernel_main_file(r->launch)) /* clang saw a copy */
     file = r->launch->request->file;
-  open_object(k, NULL);
-  whole(k, "line", (uint64_t)l->line);
-  text(k, "file", file ? file : "");
-  text(k, "text", l->text);
-  open_object(k, "global");
+  report_values(k, "{line:n file:s text:s global{", l->line, file ? file : "", l->text);
   put_global(k, "load", &l->load), put_global(k, "store", &l->store), put_global(k, "reduce", &l->reduce);
-  end(k);
-  open_object(k, "shared");
+  report_values(k, "} shared{");
   put_shared(k, "load", &l->shared_load), put_shared(k, "store", &l->shared_store);
-  end(k);
+  report_values(k, "}");
   put_global(k, "local", &l->local);
-  whole(k, "asked_bytes", l->asked_bytes), whole(k, "warps", l->executed), whole(k, "lanes", l->lanes);
-  end(k);
+  report_values(k, "asked_bytes:u warps:u lanes:u}", l->asked_bytes, l->executed, l->lanes);
 }
 
-static void put_faults(const KernelReport *r, const ReportSink *k) {
-  k->open_array(k->context, "faults");
-  for (int32_t f = 0; f < r->result.n_faults; f++) {
-    const PtxFault *fault = &r->result.faults[f];
-    const PtxInstruction at = ptx_instruction(r->launch->kernel, fault->pc);
-    const int32_t other = fault->other_pc >= 0 ? ptx_instruction(r->launch->kernel, fault->other_pc).line : 0;
-    open_kind(k, NULL, fault->kind);
-    text(k, "message", fault->message);
-    whole(k, "line", (uint64_t)(at.line ? at.line : at.ptx_line));
-    whole(k, "count", fault->count);
-    if (other) whole(k, "other_line", (uint64_t)other);
-    end(k);
-  }
-  end(k);
+static void put_fault(const KernelReport *r, const ReportSink *k, const PtxFault *fault) {
+  const PtxInstruction at = ptx_instruction(r->launch->kernel, fault->pc);
+  const int32_t other = fault->other_pc >= 0 ? ptx_instruction(r->launch->kernel, fault->other_pc).line : 0;
+  report_values(k, "{kind:s message:s line:n count:u", fault->kind, fault->message, at.line ? at.line : at.ptx_line,
+                fault->count);
+  report_values(k, other ? "other_line:n}" : "}", other);
 }
 
 static void put_output(const KernelReport *r, const ReportSink *k) {
   const OutputSums s = kernel_output_sums(r->launch);
   const OutputVerdict *v = &r->verdict;
-  if (r->launch->out < 0) {
-    k->null(k->context, "output");
-    return;
-  }
-  open_object(k, "output");
-  text(k, "argument", r->launch->argument_names[r->launch->out]);
-  whole(k, "number", (uint64_t)r->launch->out);
-  figure(k, "sum", s.sum), figure(k, "weighted_sum", s.weighted_sum), figure(k, "max", s.max);
-  if (r->is_judged) {
-    k->flag(k->context, "agrees", v->wrong < 0);
-    figure(k, "largest_error", v->largest_error), figure(k, "tolerance", v->tolerance);
-  }
-  if (r->is_judged && v->wrong >= 0) {
-    whole(k, "wrong", (uint64_t)v->n_wrong);
-    open_object(k, "first_wrong");
-    whole(k, "element", (uint64_t)v->wrong);
-    text(k, "by", r->wrong_by);
-    figure(k, "is", v->is), figure(k, "should", v->should);
-    end(k);
-  }
-  end(k);
+  const int out = r->launch->out;
+  report_values(k, out < 0 ? "output:0" : "output{");
+  if (out < 0) return;
+  report_values(k, "argument:s number:n sum:r weighted_sum:r max:r", r->launch->argument_names[out], out, s.sum,
+                s.weighted_sum, s.max);
+  if (r->is_judged)
+    report_values(k, "agrees:b largest_error:r tolerance:r", v->wrong < 0, v->largest_error, v->tolerance);
+  if (r->is_judged && v->wrong >= 0)
+    report_values(k, "wrong:i first_wrong{element:i by:s is:r should:r}", (int64_t)v->n_wrong, (int64_t)v->wrong,
+                  r->wrong_by, v->is, v->should);
+  report_values(k, "}");
 }
 
 Status kernel_report_put(const KernelReport *r, const ReportSink *k, Error *error) {
   int n;
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   if (!lines) return error_no_memory(error, "for the table of lines");
+  const PtxLaunch *l = &r->launch->launch;
+  OccupancyRange o;
   char verdict[KERNEL_VERDICT_BYTES];
   kernel_report_verdict(r, lines, n, verdict);
-  text(k, "verdict", verdict);
-  put_launch(r, k);
+  report_values(k, "verdict:s kernel:s entry:s grid[:n :n :n] block[:n :n :n]", verdict, r->launch->name,
+                ptx_entry_name(r->launch->module, r->launch->entry), l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                l->block[1], l->block[2]);
+  report_values(k, "dynamic_shared_bytes:i by_clang:b", (int64_t)l->dynamic_shared_bytes, r->launch->by_clang);
   put_counts(r, k);
   if (r->has_caches) put_caches(r, k);
-  put_occupancy(r, k);
-  k->open_array(k->context, "lines");
+  if (kernel_occupancy(r->launch, &o))
+    report_values(k, "occupancy{kind:s blocks_low:i blocks_high:i warps_low:r warps_high:r binds:s}", "bound",
+                  o.least.ctas_per_sm, o.most.ctas_per_sm, o.least.warps_fraction, o.most.warps_fraction,
+                  occupancy_limit_name(o.most.binds));
+  report_values(k, "lines[");
   for (int line = 0; line < n; line++) put_line(r, k, &lines[line]);
-  end(k);
-  put_faults(r, k);
+  report_values(k, "] faults[");
+  for (int32_t f = 0; f < r->result.n_faults; f++) put_fault(r, k, &r->result.faults[f]);
+  report_values(k, "]");
   put_output(r, k);
-  k->open_array(k->context, "notes");
-  for (int note = 0; note < r->launch->n_notes; note++) text(k, NULL, r->launch->notes[note]);
-  end(k);
+  report_values(k, "notes[");
+  for (int note = 0; note < r->launch->n_notes; note++) report_values(k, ":s", r->launch->notes[note]);
+  report_values(k, "]");
   free(lines);
   return STATUS_OK;
 }

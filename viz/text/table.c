@@ -155,26 +155,12 @@ void table_format(Table *table, TextRole role, const char *format, ...) {
     add_cell(table, role, offset, offset);
 }
 
-static void add_whole(Table *table, TextRole role, Number (*shown)(Wide), Wide value) {
+void table_whole(Table *table, TextRole role, Number (*shown)(Wide), Wide value) {
   CELL(table, role, shown(value).text, number_digits(value).text, table_json_whole(value));
 }
 
-void table_bytes(Table *table, TextRole role, Wide bytes) { add_whole(table, role, number_bytes, bytes); }
-void table_count(Table *table, TextRole role, Wide count) { add_whole(table, role, number_count, count); }
-void table_digits(Table *table, TextRole role, Wide number) { add_whole(table, role, number_digits, number); }
-void table_tokens(Table *table, TextRole role, Wide tokens) { add_whole(table, role, number_tokens, tokens); }
-void table_flops(Table *table, TextRole role, Wide flops) { add_whole(table, role, number_flops, flops); }
-
-static void add_real(Table *table, TextRole role, Number (*shown)(double), double value) {
+void table_number(Table *table, TextRole role, Number (*shown)(double), double value) {
   REAL_CELL(table, role, shown(value).text, value);
-}
-
-void table_ratio(Table *table, TextRole role, double ratio) { add_real(table, role, number_ratio, ratio); }
-void table_percent(Table *table, TextRole role, double fraction) { add_real(table, role, number_percent, fraction); }
-void table_seconds(Table *table, TextRole role, double seconds) { add_real(table, role, number_seconds, seconds); }
-
-void table_double(Table *table, TextRole role, double value, int digits) {
-  REAL_CELL(table, role, number_double(value, digits).text, value);
 }
 
 void table_real(Table *table, TextRole role, double value, const char *shown) { REAL_CELL(table, role, shown, value); }
@@ -221,7 +207,7 @@ struct TableItem table_cell(const Table *table, size_t first, int column) {
 }
 
 json_t *table_json_whole(Wide value) {
-  return value <= (Wide)INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+  return (Wide)(json_int_t)value == value ? json_integer((json_int_t)value) : json_real((double)value);
 }
 
 static void put_field(FILE *out, const char *text) {

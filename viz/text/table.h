@@ -5,7 +5,7 @@
  *         {.heading = "read", .unit = "MiB", .right = true},
  *         {.heading = "why", .shrink = TABLE_WRAP}}, 3);
  *     table_text(&table, ROLE_PLAIN, "fa2");
- *     table_bytes(&table, ROLE_ACCENT, total);       // people read "66 MiB", CSV gets 69206016
+ *     table_whole(&table, ROLE_ACCENT, number_bytes, total); // people read "66 MiB", CSV gets 69206016
  *     table_text(&table, ROLE_DIM, "K and V are read once per block of rows");
  *     Status status = table_print(&table, stdout, &style, &error);
  *     table_free(&table);
@@ -25,6 +25,7 @@
 #include <jansson.h>
 
 #include "sim/base/checked.h"
+#include "viz/text/number.h"
 #include "viz/text/store.h"
 #include "viz/text/style.h"
 
@@ -82,17 +83,10 @@ void table_pair(Table *table, TextRole role, const char *shown, const char *csv)
 /* The next cell, one of two words for people; programs read true or false. */
 void table_flag(Table *table, TextRole role, bool flag, const char *yes, const char *no);
 
-/* The next cell from a number, formatted as number.h says; CSV and JSON get the exact value in bytes,
- * items, seconds or as a plain factor. */
-void table_bytes(Table *table, TextRole role, Wide bytes);
-void table_count(Table *table, TextRole role, Wide count);
-void table_digits(Table *table, TextRole role, Wide number); /* as it is for people too: a seed */
-void table_tokens(Table *table, TextRole role, Wide tokens);
-void table_flops(Table *table, TextRole role, Wide flops);
-void table_ratio(Table *table, TextRole role, double ratio);
-void table_percent(Table *table, TextRole role, double fraction);
-void table_seconds(Table *table, TextRole role, double seconds);
-void table_double(Table *table, TextRole role, double value, int digits);
+/* The next cell from a number, as number_bytes or another of viz/text/number.h shows it; CSV and JSON get the exact
+ * value in bytes, items, seconds or as a plain factor. */
+void table_whole(Table *table, TextRole role, Number (*shown)(Wide), Wide value);
+void table_number(Table *table, TextRole role, Number (*shown)(double), double value);
 void table_real(Table *table, TextRole role, double value, const char *shown); /* as `shown` for people */
 
 /* An empty cell; people see a dim "-" for "does not apply" if `dash`. CSV gets nothing, JSON null. */

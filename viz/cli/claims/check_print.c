@@ -81,7 +81,7 @@ static void add_articles(Document *d, const Claims *claims, const bool *chosen) 
       if (chosen[next]) n[claims->entries[next].verdict]++, any++;
     if (!any) continue;
     table_text(t, ROLE_PLAIN, section);
-    for (int v = 0; v < VERDICT_COUNT; v++) table_count(t, n[v] ? LOOK[v].role : ROLE_DIM, wide(n[v]));
+    for (int v = 0; v < VERDICT_COUNT; v++) table_whole(t, n[v] ? LOOK[v].role : ROLE_DIM, number_count, wide(n[v]));
   }
 }
 

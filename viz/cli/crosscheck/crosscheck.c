@@ -138,11 +138,11 @@ static TextRole role_of(const CrosscheckItem *i) {
 /* A count, a rate or a time as the next cell: rounded for people, in full for programs. */
 static void value_cell(Table *t, const CrosscheckItem *i, double value) {
   if (i->is_prediction && i->predicted == PREDICT_HIT_RATE)
-    table_percent(t, ROLE_PLAIN, value);
+    table_number(t, ROLE_PLAIN, number_percent, value);
   else if (i->is_prediction && i->predicted == PREDICT_TIME)
-    table_seconds(t, ROLE_PLAIN, value);
+    table_number(t, ROLE_PLAIN, number_seconds, value);
   else
-    table_count(t, ROLE_PLAIN, (Wide)(value + 0.5));
+    table_whole(t, ROLE_PLAIN, number_count, (Wide)(value + 0.5));
 }
 
 void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t size) {

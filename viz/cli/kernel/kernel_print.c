@@ -37,8 +37,9 @@ static void put_memories(Document *d, const KernelReport *r) {
     if (MEMORIES[m].is_shared) {
       put_cells(t, "---u@u", c.wavefronts, c.conflicts ? ROLE_WARN : ROLE_PLAIN, c.conflicts);
     } else {
+      const double a_request = (double)c.sectors / (double)c.requests;
       put_cells(t, "u", c.sectors);
-      table_double(t, ROLE_PLAIN, (double)c.sectors / (double)c.requests, 3);
+      table_real(t, ROLE_PLAIN, a_request, number_double(a_request, 3).text);
       put_cells(t, "*U--", c.sectors * SECTOR_BYTES);
     }
   }
@@ -151,7 +152,7 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   put_cells(t, "*s?U", name, global.sectors * SECTOR_BYTES);
   const double a_request = (double)global.sectors / (double)global.requests;
   if (global.requests)
-    table_double(t, a_request > 16.5 ? ROLE_WARN : ROLE_PLAIN, a_request, 3);
+    table_real(t, a_request > 16.5 ? ROLE_WARN : ROLE_PLAIN, a_request, number_double(a_request, 3).text);
   else
     table_empty(t, true);
   const double used = global.sectors ? (double)k->asked_bytes / ((double)global.sectors * SECTOR_BYTES) : 0,

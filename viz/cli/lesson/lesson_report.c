@@ -402,7 +402,7 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   put_cells(t, "sn", row->file, row->line);
   add_stranger(t, row->student);
   add_stranger(t, row->lesson);
-  table_digits(t, ROLE_PLAIN, row->seed);
+  table_whole(t, ROLE_PLAIN, number_digits, row->seed);
   add_stranger(t, row->id);
   add_stranger(t, row->answer);
   put_cells(t, "@sb",
@@ -546,7 +546,7 @@ Status lesson_list_seeds(const char *path, const char *key, Document *d, Io *io,
   Table *t = put_table(d, DOCUMENT_ALL, "seeds", "student=student|seed>=seed");
   for (size_t k = 0; k < names.n && !status; k++) {
     add_stranger(t, names.names[k]);
-    table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
+    table_whole(t, ROLE_ACCENT, number_digits, lesson_student_seed(key, names.names[k]));
   }
   class_names_free(&names);
   return status;

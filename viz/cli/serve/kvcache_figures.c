@@ -318,10 +318,10 @@ static void add_model(Document *d, Table *t, const KvModel *m) {
   else
     put_cells(t, "ii", cache.kv_heads, cache.d);
   if (cache.window)
-    table_tokens(t, ROLE_PLAIN, wide(cache.window));
+    table_whole(t, ROLE_PLAIN, number_tokens, wide(cache.window));
   else
     table_empty(t, true);
-  table_tokens(t, ROLE_PLAIN, wide(m->max_tokens));
+  table_whole(t, ROLE_PLAIN, number_tokens, wide(m->max_tokens));
   put_cells(t, "WW", kvcache_bytes_per_token(&cache), kvcache_seek(&cache, m->max_tokens).bytes);
   put_row(d, t);
   put_cache(d, &cache);

@@ -19,11 +19,11 @@ static void put(Table *t, const char *unit, double value) {
   if (!strcmp(unit, "B"))
     table_real(t, ROLE_PLAIN, value, number_bytes_decimal((Wide)value).text);
   else if (!strcmp(unit, "s"))
-    table_seconds(t, ROLE_PLAIN, value);
+    table_number(t, ROLE_PLAIN, number_seconds, value);
   else if (!strcmp(unit, "FLOP"))
     table_real(t, ROLE_PLAIN, value, number_flops((Wide)value).text);
   else
-    table_double(t, ROLE_PLAIN, value, 4);
+    table_real(t, ROLE_PLAIN, value, number_double(value, 4).text);
 }
 
 static Status add_row(Table *t, char *cells[CELLS], Error *error) {
