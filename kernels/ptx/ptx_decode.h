@@ -99,6 +99,8 @@ typedef struct {
 } DecodeRow;
 extern const DecodeRow DECODE_FLOW[], DECODE_MOVES[], DECODE_CONVERSIONS[], DECODE_MEMORY[], DECODE_HOPPER[];
 
+/* A function of the C library that device code may call, and how many numbers it takes; -1: none. */
+int32_t library_find(Word name, int32_t *n_taken);
 bool decode_async(Decoder *d); /* cp.async of Hopper */
 bool decode_arithmetic(Decoder *d);
 

@@ -98,8 +98,16 @@ static bool expand(Decoder *d, const Function *f, const Arguments *results, cons
   return true;
 }
 
-static bool builtin(Decoder *d, Word name, const Arguments *a, bool *known) {
+static bool builtin(Decoder *d, Word name, const Arguments *results, const Arguments *a, bool *known) {
+  int32_t n_taken;
+  const int32_t function = library_find(name, &n_taken);
   *known = true;
+  if (function >= 0 && a->n == n_taken && results->n == 1) {
+    Ins i = decode_ins(d, O_LIBRARY);
+    i.mode = (uint8_t)function, i.imm = results->at[0];
+    i.a = (int32_t)a->at[0], i.b = (int32_t)a->at[n_taken - 1];
+    return decode_push(d, i);
+  }
   if (word_is(name, "vprintf") && a->n == 2) {
     Ins i = decode_ins(d, O_PRINT);
     i.imm = a->at[0], i.target = (int32_t)a->at[1];
@@ -122,7 +130,7 @@ static bool call(Decoder *d) {
     if (!ptx_reader_expect(&d->r, '(') || !call_arguments(d, &arguments)) return false;
   }
   bool known;
-  if (!builtin(d, name, &arguments, &known) || known) return known && !d->r.status;
+  if (!builtin(d, name, &results, &arguments, &known) || known) return known && !d->r.status;
   const Symbol *s = symbols_find(&d->r.module->symbols, 0, name);
   if (!s || s->kind != SYM_FUNCTION)
     return ptx_reader_refuses(&d->r, name, "is no function: calls through pointers are not modelled");
