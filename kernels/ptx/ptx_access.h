@@ -47,6 +47,7 @@ char *access_generic(Run *run, const Block *b, const Warp *w, int lane, uint64_t
 
 /* ---- what is rare ---- */
 void warp_print(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask); /* device printf */
+void warp_convert(const Ins *i, char *R, uint32_t mask);
 void warp_library(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask);
 typedef enum { STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED, STEP_YIELD, STEP_ERROR } StepState;
 typedef struct {

@@ -104,29 +104,33 @@ static int32_t find_op(const Decoder *d, const char *name, int32_t n) {
   return -1;
 }
 
-bool decode_arithmetic(Decoder *d) {
-  static const char *const silent[] = {"rn", "ftz", "approx", "full", "lo", "sat"};
+int32_t decode_op_named(const Decoder *d, const char *silent) {
   char name[64];
   int32_t n = 0;
-  bool saturated = false;
   for (int32_t i = 0; i < d->n_parts; i++) {
-    bool skip = false;
-    for (size_t s = 0; i && s < sizeof silent / sizeof *silent; s++) skip |= word_is(d->parts[i], silent[s]);
-    saturated |= word_is(d->parts[i], "sat");
-    if (skip) continue;
-    if (n + d->parts[i].n + 2 > (int32_t)sizeof name) return decode_refuse(d, "is not known");
+    const Word w = d->parts[i];
+    if (i && word_index(w, silent) >= 0) continue;
+    if (n + w.n + 2 > (int32_t)sizeof name) return -1;
     if (n) name[n++] = '.';
-    memcpy(name + n, d->parts[i].at, (size_t)d->parts[i].n);
-    n += d->parts[i].n;
+    memcpy(name + n, w.at, (size_t)w.n);
+    n += w.n;
   }
-  const int32_t op = find_op(d, name, n);
+  return find_op(d, name, n);
+}
+
+Kind op_kind(int32_t op) {
+  const char result = ptx_op_rows[op - O_FIRST_ARITHMETIC].result;
+  return strchr("HU", result) ? 'h' : strchr("WFS", result) ? 'w' : strchr("LGT", result) ? 'l' : 'p';
+}
+
+bool decode_arithmetic(Decoder *d) {
+  const int32_t op = decode_op_named(d, "rn ftz approx full lo sat");
+  const bool saturated = has_part(d, "sat");
   if (op < 0) return decode_refuse(d, "is not modelled");
   const OpRow *row = &ptx_op_rows[op - O_FIRST_ARITHMETIC];
   Ins i = decode_ins(d, op);
-  const char result = row->result;
-  const Kind kind = strchr("HU", result) ? 'h' : strchr("WFS", result) ? 'w' : strchr("LGT", result) ? 'l' : 'p';
-  if (saturated && result != 'F') return decode_refuse(d, "is not modelled: saturation of this type");
-  if (!decode_destination(d, kind, &i.d)) return false;
+  if (saturated && row->result != 'F') return decode_refuse(d, "is not modelled: saturation of this type");
+  if (!decode_destination(d, op_kind(op), &i.d)) return false;
   for (int32_t k = 0; row->operands[k]; k++) {
     int32_t *const places[] = {&i.a, &i.b, &i.c, &i.target};
     if (!decode_comma(d)) return false;
@@ -259,7 +263,7 @@ static bool instruction(Decoder *d, Word w) {
   d->opcode = w;
   split_opcode(d);
   d->first_of = d->k->n_code;
-  static const DecodeRow *const files[] = {DECODE_MOVES, DECODE_MEMORY, DECODE_CONVERSIONS, DECODE_FLOW, DECODE_HOPPER};
+  static const DecodeRow *const files[] = {DECODE_MOVES, DECODE_MEMORY, DECODE_FLOW, DECODE_HOPPER};
   bool (*decode)(Decoder *) = decode_arithmetic;
   for (size_t f = 0; f < sizeof files / sizeof *files; f++)
     for (const DecodeRow *row = files[f]; row->mnemonic; row++)

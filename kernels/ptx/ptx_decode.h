@@ -97,12 +97,16 @@ typedef struct {
   const char *mnemonic;
   bool (*decode)(Decoder *d);
 } DecodeRow;
-extern const DecodeRow DECODE_FLOW[], DECODE_MOVES[], DECODE_CONVERSIONS[], DECODE_MEMORY[], DECODE_HOPPER[];
+extern const DecodeRow DECODE_FLOW[], DECODE_MOVES[], DECODE_MEMORY[], DECODE_HOPPER[];
 
 /* A function of the C library that device code may call, and how many numbers it takes; -1: none. */
 int32_t library_find(Word name, int32_t *n_taken);
 bool decode_async(Decoder *d); /* cp.async of Hopper */
 bool decode_arithmetic(Decoder *d);
+bool decode_convert(Decoder *d); /* cvt (ptx_convert.c) */
+/* The row of arithmetic that the opcode names without its silent parts; -1: none. What it writes. */
+int32_t decode_op_named(const Decoder *d, const char *silent);
+Kind op_kind(int32_t op);
 
 bool decode_body(Decoder *d, const Function *f); /* at "{" */
 

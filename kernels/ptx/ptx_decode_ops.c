@@ -229,5 +229,10 @@ static bool set(Decoder *d) { /* set.CMP[.BOOL].TO.FROM: all ones or 1.0 */
   return decode_push(d, s);
 }
 
-const DecodeRow DECODE_MOVES[] = {{"cvta", cvta}, {"isspacep", isspacep}, {"mov", mov},
-                                  {"setp", setp}, {"set", set},           {NULL, NULL}};
+const DecodeRow DECODE_MOVES[] = {{"cvt", decode_convert},
+                                  {"cvta", cvta},
+                                  {"isspacep", isspacep},
+                                  {"mov", mov},
+                                  {"setp", setp},
+                                  {"set", set},
+                                  {NULL, NULL}};

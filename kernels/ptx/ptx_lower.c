@@ -86,6 +86,7 @@ void ins_operands(const PtxKernel *k, const Ins *i, Operands *o) {
   }
   case O_LDMATRIX: add(o, false, i->a), add_list(o, k, i->ext, i->vec, true); break;
   case O_STMATRIX: add(o, false, i->a), add_list(o, k, i->ext, i->vec, false); break;
+  case O_CVT: add(o, false, i->a), add(o, false, i->b), add(o, true, i->d); break;
   case O_MOVMATRIX: add(o, false, i->a), add(o, true, i->d); break;
   case O_ISSPACEP: add(o, false, i->a), add(o, true, ~i->d); break;
   default: hopper_operands(k, i, o); break;
@@ -317,6 +318,7 @@ static bool ends_merging(const Ins *i) {
   case O_LDMATRIX:
   case O_MOVMATRIX:
   case O_CLOCK:
+  case O_CVT:
   case O_LD_PARAM:
   case O_ACTIVEMASK: return false;
   case O_LD: return (i->mode & MODE_VOLATILE) != 0;

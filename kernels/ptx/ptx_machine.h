@@ -224,6 +224,7 @@ enum {
   O_PRINT,
   O_ASSERT,
   O_LIBRARY,
+  O_CVT,
   O_TRAP,
   O_WATCHED, /* ptx_registers.h: another, whose registers may lack a value */
   O_FIRST_ARITHMETIC

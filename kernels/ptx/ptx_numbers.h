@@ -40,12 +40,6 @@ static inline uint32_t float_half(float f) {
   return h | (bits >> 16 & 0x8000);
 }
 
-static inline uint32_t float_half_rz(float f) { /* toward zero */
-  const uint32_t h = float_half(f);
-  const float back = half_float(h & 0x7fff), magnitude = fabsf(f);
-  return back > magnitude ? h - 1 : h;
-}
-
 static inline float bf16_float(uint32_t b) { return bits_float(b << 16); }
 
 static inline uint32_t float_bf16(float f) {
@@ -66,19 +60,6 @@ static inline float e4m3_float(uint32_t x) {
   return x & 0x80 ? -f : f;
 }
 static inline float e5m2_float(uint32_t x) { return half_float(x << 8); }
-
-/* To fp8 with `drop` bits of a float's fraction left out, .satfinite: least is the least normal, of denormals there are
- * `steps` in 1. */
-static inline uint32_t float_fp8(float f, float most, uint32_t top, float least, float steps, uint32_t bias, int drop) {
-  const uint32_t sign = float_bits(f) >> 24 & 0x80, u = float_bits(fabsf(f));
-  if (f != f) return 0x7f | sign;
-  if (fabsf(f) >= most) return top | sign;
-  if (fabsf(f) < least) return (uint32_t)rintf(fabsf(f) * steps) | sign; /* those that round up are the first normal */
-  const uint32_t m = (u - (bias << 23) + (1u << (drop - 1)) - 1 + (u >> drop & 1)) >> drop;
-  return (m > top ? top : m) | sign;
-}
-static inline uint32_t float_e4m3(float f) { return float_fp8(f, 448, 0x7e, 0x1p-6f, 512, 120, 20); }
-static inline uint32_t float_e5m2(float f) { return float_fp8(f, 57344, 0x7b, 0x1p-14f, 65536, 112, 21); }
 
 /* 2^x: Cephes exp2f's polynomial on [-1/2, 1/2], without branches. */
 static inline float ex2(float x) {
@@ -236,18 +217,6 @@ static inline int32_t float_s32(float f) {
   return f >= 2147483648.0f ? INT32_MAX : f > -2147483904.0f ? (int32_t)f : f != f ? 0 : INT32_MIN;
 }
 static inline uint32_t float_u32(float f) { return f >= 4294967296.0f ? UINT32_MAX : f > 0 ? (uint32_t)f : 0; }
-static inline int64_t double_s64(double f) {
-  return f >= 0x1p63 ? INT64_MAX : f >= -0x1p63 ? (int64_t)f : f != f ? (int64_t)((uint64_t)1 << 63) : INT64_MIN;
-}
-static inline uint64_t double_u64(double f) { return f >= 0x1p64 ? UINT64_MAX : f > 0 ? (uint64_t)f : 0; }
-static inline int32_t double_s32(double f) {
-  return f >= 2147483647.0 ? INT32_MAX : f > -2147483649.0 ? (int32_t)f : f != f ? 0 : INT32_MIN;
-}
-static inline uint32_t double_u32(double f) { return f >= 4294967295.0 ? UINT32_MAX : f > 0 ? (uint32_t)f : 0; }
-
-static inline uint32_t clamp_s(int64_t x, int64_t low, int64_t high) {
-  return (uint32_t)(x < low ? low : x > high ? high : x);
-}
 static inline float saturate(float f) { return f > 0 ? (f < 1 ? f : 1.0f) : 0.0f; } /* NaN gives 0 */
 
 static inline float max_f32(float a, float b) { return a > b ? a : b == b ? b : a; } /* the one that is a number */

@@ -173,7 +173,6 @@
   X(ABS_F32, "abs.f32", W, "w", A & 0x7fffffffu)                                                                       \
   X(NEG_F32, "neg.f32", W, "w", A ^ 0x80000000u)                                                                       \
   X(COPYSIGN_F32, "copysign.f32", W, "ww", (B & 0x7fffffffu) | (A & 0x80000000u))                                      \
-  X(SAT_F32, "", F, "w", saturate(FA))                                                                                 \
   X(TESTP_FINITE, "testp.finite.f32", P, "w", (A & 0x7f800000u) != 0x7f800000u)                                        \
   X(TESTP_INFINITE, "testp.infinite.f32", P, "w", (A & 0x7fffffffu) == 0x7f800000u)                                    \
   X(TESTP_NAN, "testp.notanumber.f32", P, "w", (A & 0x7fffffffu) > 0x7f800000u)                                        \
@@ -197,65 +196,29 @@
   X(PACK32, "", W, "hh", (B & 0xffff) << 16 | (A & 0xffff))                                                            \
   X(HIGH64, "", W, "l", (uint32_t)(LA >> 32))                                                                          \
   X(HIGH32, "", H, "w", A >> 16)                                                                                       \
-  X(LOW16, "", H, "w", A)                                                                                              \
   X(BYTE32, "", H, "w", (A >> (K & 31)) & 255)                                                                         \
   X(PACK8, "", W, "wh", A | (B & 255) << (K & 31))                                                                     \
-  /* cvt */                                                                                                            \
-  X(EXT_S8, "", W, "w", (uint32_t)(int8_t)A)                                                                           \
-  X(EXT_U8, "", W, "w", A & 255)                                                                                       \
-  X(EXT_S16, "", W, "w", (uint32_t)(int16_t)A)                                                                         \
-  X(EXT_U16, "", W, "w", A & 0xffff)                                                                                   \
-  X(EXT_S32, "", L, "w", (uint64_t)(int64_t)SA)                                                                        \
-  X(EXT_U32, "", L, "w", A)                                                                                            \
-  X(TRUNC64, "", W, "l", (uint32_t)LA)                                                                                 \
-  X(SAT_S32_S64, "", W, "l", clamp_s(TA, INT32_MIN, INT32_MAX))                                                        \
-  X(SAT_INT, "", W, "w", clamp_s(SA, (int32_t)K, (int32_t)(K >> 32)))                                                  \
-  X(SAT_UINT, "", W, "w", clamp_s(A, (int32_t)K, (int32_t)(K >> 32)))                                                  \
-  X(F32_S32, "", F, "w", (float)SA)                                                                                    \
-  X(F32_U32, "", F, "w", (float)A)                                                                                     \
-  X(F32_S64, "", F, "l", (float)TA)                                                                                    \
-  X(F32_U64, "", F, "l", (float)LA)                                                                                    \
-  X(F64_S32, "", G, "w", (double)SA)                                                                                   \
-  X(F64_U32, "", G, "w", (double)A)                                                                                    \
-  X(F64_S64, "", G, "l", (double)TA)                                                                                   \
-  X(F64_U64, "", G, "l", (double)LA)                                                                                   \
-  X(S32_F32, "", W, "w", (uint32_t)float_s32(FA))                                                                      \
-  X(U32_F32, "", W, "w", float_u32(FA))                                                                                \
-  X(S64_F32, "", L, "w", (uint64_t)double_s64(FA))                                                                     \
-  X(U64_F32, "", L, "w", double_u64(FA))                                                                               \
-  X(S32_F64, "", W, "l", (uint32_t)double_s32(GA))                                                                     \
-  X(U32_F64, "", W, "l", double_u32(GA))                                                                               \
-  X(S64_F64, "", L, "l", (uint64_t)double_s64(GA))                                                                     \
-  X(U64_F64, "", L, "l", double_u64(GA))                                                                               \
-  X(F64_F32, "", G, "w", (double)FA)                                                                                   \
-  X(F32_F64, "", F, "l", (float)GA)                                                                                    \
-  X(F32_F64_DIRECTED, "", F, "l", double_directed(GA, 0, (int)K))                                                      \
-  X(RNI_F32, "", F, "w", rintf(FA))                                                                                    \
-  X(RZI_F32, "", F, "w", truncf(FA))                                                                                   \
-  X(RMI_F32, "", F, "w", floorf(FA))                                                                                   \
-  X(RPI_F32, "", F, "w", ceilf(FA))                                                                                    \
-  X(RNI_F64, "", G, "l", rint(GA))                                                                                     \
-  X(RZI_F64, "", G, "l", trunc(GA))                                                                                    \
-  X(RMI_F64, "", G, "l", floor(GA))                                                                                    \
-  X(RPI_F64, "", G, "l", ceil(GA))                                                                                     \
-  X(F32_F16, "", F, "h", HF(A))                                                                                        \
-  X(F16_F32, "", H, "w", float_half(FA))                                                                               \
-  X(F16_F32_RZ, "", H, "w", float_half_rz(FA))                                                                         \
-  X(F32_BF16, "", F, "h", BF(A))                                                                                       \
-  X(BF16_F32, "", H, "w", float_bf16(FA))                                                                              \
-  X(BF16_F32_RZ, "", H, "w", A >> 16)                                                                                  \
-  X(TF32_F32, "", W, "w", float_tf32(FA))                                                                              \
-  X(F16X2_F32, "", W, "ww", HALF2(FB, FA))                                                                             \
-  X(BF16X2_F32, "", W, "ww", BF2(FB, FA))                                                                              \
-  X(F16X2_F32_RZ, "", W, "ww", H2(float_half_rz(FB), float_half_rz(FA)))                                               \
-  X(BF16X2_F32_RZ, "", W, "ww", H2(B >> 16, A >> 16))                                                                  \
-  X(RELU_F16X2, "", W, "w", H2(A & 0x8000 ? 0u : A, A >> 31 ? 0u : A >> 16))                                           \
-  X(E4M3X2_F32, "", H, "ww", float_e4m3(FB) | float_e4m3(FA) << 8)                                                     \
-  X(E5M2X2_F32, "", H, "ww", float_e5m2(FB) | float_e5m2(FA) << 8)                                                     \
-  X(F16X2_E4M3X2, "", W, "h", HALF2(e4m3_float(A), e4m3_float(A >> 8)))                                                \
-  X(F16X2_E5M2X2, "", W, "h", H2(A << 8 & 0xff00, A & 0xff00))                                                         \
-  X(E4M3X2_F16X2, "", H, "w", float_e4m3(HF(A)) | float_e4m3(HF(A >> 16)) << 8)                                        \
-  X(E5M2X2_F16X2, "", H, "w", float_e5m2(HF(A)) | float_e5m2(HF(A >> 16)) << 8)
+  /* cvt, as kernels have it often; ptx_convert.c has the others */                                                    \
+  X(EXT_S32, "cvt.s64.s32 cvt.u64.s32", L, "w", (uint64_t)(int64_t)SA)                                                 \
+  X(EXT_U32, "cvt.u64.u32 cvt.s64.u32", L, "w", A)                                                                     \
+  X(EXT_S16, "cvt.s32.s16", W, "h", (uint32_t)HA)                                                                      \
+  X(EXT_U16, "cvt.u32.u16 cvt.s32.u16", W, "h", A & 0xffff)                                                            \
+  X(TRUNC64, "cvt.u32.u64 cvt.s32.s64 cvt.u32.s64 cvt.s32.u64", W, "l", (uint32_t)LA)                                  \
+  X(LOW16, "cvt.u16.u32 cvt.s16.s32", H, "w", A)                                                                       \
+  X(F32_S32, "cvt.f32.s32", F, "w", (float)SA)                                                                         \
+  X(F32_U32, "cvt.f32.u32", F, "w", (float)A)                                                                          \
+  X(S32_F32, "cvt.rzi.s32.f32", W, "w", (uint32_t)float_s32(FA))                                                       \
+  X(U32_F32, "cvt.rzi.u32.f32", W, "w", float_u32(FA))                                                                 \
+  X(F64_F32, "cvt.f64.f32", G, "w", (double)FA)                                                                        \
+  X(F32_F64, "cvt.f32.f64", F, "l", (float)GA)                                                                         \
+  X(F32_F16, "cvt.f32.f16", F, "h", HF(A))                                                                             \
+  X(F16_F32, "cvt.f16.f32", H, "w", float_half(FA))                                                                    \
+  X(F32_BF16, "cvt.f32.bf16", F, "h", BF(A))                                                                           \
+  X(BF16_F32, "cvt.bf16.f32", H, "w", float_bf16(FA))                                                                  \
+  X(TF32_F32, "cvt.rna.tf32.f32", W, "w", float_tf32(FA))                                                              \
+  X(F16X2_F32, "cvt.f16x2.f32", W, "ww", HALF2(FB, FA))                                                                \
+  X(BF16X2_F32, "cvt.bf16x2.f32", W, "ww", BF2(FB, FA))                                                                \
+  X(SAT_F32, "cvt.sat.f32.f32", F, "w", saturate(FA))
 
 /* Predicates: 32 lanes at once. PA, PB, PK: masks. */
 #define PTX_PREDICATE_OPS(X)                                                                                           \

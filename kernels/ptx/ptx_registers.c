@@ -112,7 +112,7 @@ static void free_liveness(Liveness *l) {
 
 /* ---- the watch ---- */
 
-static bool hands_on(const Ins *i) { return i->op >= O_FIRST_ARITHMETIC && !is_zero(i); }
+static bool hands_on(const Ins *i) { return i->op == O_CVT || (i->op >= O_FIRST_ARITHMETIC && !is_zero(i)); }
 static bool must_have(const Ins *i) {
   return i->op == O_LD || i->op == O_ST || i->op == O_ATOM || i->op == O_CP_ASYNC || i->op == O_BRX;
 }

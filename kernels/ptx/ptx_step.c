@@ -453,6 +453,7 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
     return NEXT;
   case O_ISSPACEP: set_predicate(&P[i->d], m, in_space(i, R, m)); return NEXT;
   case O_PRINT: warp_print(run, b, w, i, m); return NEXT;
+  case O_CVT: warp_convert(i, R, m); return NEXT;
   case O_LIBRARY: warp_library(run, b, w, i, m); return NEXT;
   case O_TRAP:
     run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld runs into a trap", (long long)run_thread(w, m),

@@ -151,7 +151,12 @@ TEST(test_numbers) {
             "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5;\n"
             "cvt.rz.f32.s32 %f4, 16777219; st.global.f32 [%d0+24], %f4; cvt.rp.f32.s32 %f4, -16777219; st.global.f32 "
             "[%d0+28], %f4;\n"
-            "cvt.rm.f32.f64 %f4, 0d3FEFFFFFFFFFF000; st.global.f32 [%d0+32], %f4; ret;"),
+            "cvt.rm.f32.f64 %f4, 0d3FEFFFFFFFFFF000; st.global.f32 [%d0+32], %f4;\n"
+            "cvt.rn.f16.f64 %h0, 0d3FF0020000000001; cvt.rm.f16.f32 %h1, 0fBF801001; mov.b32 %r1, {%h0, %h1};\n"
+            "st.global.u32 [%d0+36], %r1; mov.b64 %d3, 0dFFF8000000000001; cvt.rzi.s32.f64 %r2, %d3;\n"
+            "st.global.u32 [%d0+40], %r2; cvt.u32.s8 %d3, %r5; st.global.u64 [%d0+48], %d3;\n"
+            "cvt.sat.u8.s64 %r2, -5; cvt.rz.f16.u64 %h0, %d3; cvt.u32.u16 %r3, %h0; st.global.v2.u32 [%d0+56], {%r2, "
+            "%r3}; ret;"),
        1);
   assert_int_equal(out[0], 0x3f7fffff); /* 1 - 2^-25, down */
   assert_int_equal(out[1], 0x3f800001); /* 1 + 2^-25, up */
@@ -162,7 +167,13 @@ TEST(test_numbers) {
   assert_int_equal(out[6], 0x4b800001); /* 2^24 + 3: to + 2, and + 4 to nearest */
   assert_int_equal(out[7], 0xcb800001);
   assert_int_equal(out[8], 0x3f7fffff); /* 1 - 2^-41, down */
-  refused(BODY("cvt.rm.f16.f32 %h0, 0f3F801000; ret;"), STATUS_BAD_FILE, "this rounding of these types");
+  assert_int_equal(out[9], 0xbc013c01); /* rounded once: above a tie; these, too, as on an H200 */
+  assert_int_equal(out[10], 0x80000000);
+  assert_int_equal(out[12], 0xffffffc8); /* 200 as s8 and u32, then by u32's sign */
+  assert_int_equal(out[13], 0);
+  assert_int_equal(out[14], 0);
+  assert_int_equal(out[15], 0x7bff);
+  refused(BODY("cvt.rz.f64.s64 %d0, %d1; ret;"), STATUS_BAD_FILE, "this rounding of these types");
 }
 
 /* Lanes that add to one address send its sector again. */
