@@ -15,12 +15,11 @@ FUZZ(backend, BYTES, "viz/request/backend_rules") {
   Error error = {0};
   if (backend_parse(text, size, "f", &b, &error)) return require_text(&error, "f:");
   CallFacts facts = {0};
-  bool changed[BACKEND_RULES];
   call_number(&facts, CALL_SM, 90);
   call_number(&facts, CALL_D, 128);
   call_word(&facts, CALL_DTYPE, "fp16");
   call_word(&facts, CALL_MASK, "causal");
-  backend_apply(&b, &facts, changed);
+  backend_apply(&b, &facts);
   const Order *order = backend_order(&b, &facts);
   for (int k = 0; order && k < order->n; k++) {
     require(order->kernels[k] >= 0 && order->kernels[k] < b.n_kernels);

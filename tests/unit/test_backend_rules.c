@@ -53,15 +53,14 @@ TEST(judged) {
              "order slow fast when cudnn > 5 : new\n"
              "order fast slow : old\n");
   CallFacts f = {0};
-  bool changed[BACKEND_RULES];
   call_number(&f, CALL_SM, 90);
   call_number(&f, CALL_D, 72);
   call_number(&f, CALL_HEADS, 8);
   call_number(&f, CALL_KV_HEADS, 2);
   call_number(&f, CALL_WINDOW, 0);
   call_word(&f, CALL_MASK, "causal");
-  backend_apply(&b, &f, changed);
-  assert_true(changed[0] && !changed[1] && !changed[2]);
+  backend_apply(&b, &f);
+  assert_true(b.rules[0].changed && !b.rules[1].changed && !b.rules[2].changed);
   assert_string_equal(backend_order(&b, &f)->why, "old");
   assert_int_equal(backend_refusal(&b, 0, &f, 0), 4); /* 72 is a multiple of 8, and more than 64 */
   assert_int_equal(backend_refusal(&b, 1, &f, 0), -1);
@@ -71,8 +70,8 @@ TEST(judged) {
   call_number(&f, CALL_SM, 75);
   assert_int_equal(backend_refusal(&b, 0, &f, 0), -1); /* asked for from sm80 on */
   call_number(&f, CALL_WINDOW, 100);
-  backend_apply(&b, &f, changed);
-  assert_true(!changed[0] && changed[1] && changed[2]);
+  backend_apply(&b, &f);
+  assert_true(!b.rules[0].changed && b.rules[1].changed && b.rules[2].changed);
   assert_true(f.value[CALL_KV_HEADS].number == 8);
   assert_int_equal(backend_refusal(&b, 0, &f, 0), 3);
 }

@@ -30,9 +30,8 @@ enum { LIBRARIES_MAX = 3 };
 typedef struct {
   Backend libraries[LIBRARIES_MAX]; /* the last one's kernels count */
   int n;
-  bool changed[LIBRARIES_MAX][BACKEND_RULES]; /* rules that changed a fact */
-  CallFacts facts;                            /* as the last library sees them */
-  const Order *order;                         /* NULL: none holds */
+  CallFacts facts;    /* as the last library sees them */
+  const Order *order; /* NULL: none holds */
   Shape shape;
   Gpu gpu;
   Row rows[BACKEND_KERNELS];
@@ -78,9 +77,8 @@ static Status set_cudnn(void *target, const char *value, Error *error) {
 
 /* ---- CallFacts ------------------------------------------------------------------------------------------------- */
 
-/* "9.0" is 90, "12.1" is 121. */
-static Status capability(const Gpu *gpu, double *sm, Error *error) {
-  unsigned major, minor;
+static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
+  unsigned major, minor; /* "9.0" is 90, "12.1" is 121 */
   int n = 0;
   if (sscanf(gpu->compute_capability, "%2u.%1u%n", &major, &minor, &n) != 2 || gpu->compute_capability[n])
     return error_refuse(
@@ -88,20 +86,12 @@ static Status capability(const Gpu *gpu, double *sm, Error *error) {
         "%.60s is no NVIDIA GPU with a compute capability, and the rules ask for one; name one of tilewalk "
         "list gpus",
         gpu->name);
-  *sm = 10 * major + minor;
-  return STATUS_OK;
-}
-
-static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
-  double sm = 0;
-  const Status status = capability(gpu, &sm, error);
-  if (status) return status;
   *f = (CallFacts){0};
   const int64_t sizes[] = {[CALL_D] = s->d,         [CALL_D_V] = s->d_v,
                            [CALL_N_Q] = s->N_q,     [CALL_N_K] = s->N_k,
                            [CALL_HEADS] = s->heads, [CALL_KV_HEADS] = s->kv_heads,
                            [CALL_BATCH] = s->batch, [CALL_WINDOW] = s->sided ? s->left + 1 : s->window};
-  call_number(f, CALL_SM, sm);
+  call_number(f, CALL_SM, 10 * major + minor);
   for (int k = CALL_D; k <= CALL_WINDOW; k++) call_number(f, (CallFact)k, (double)sizes[k]);
   call_number(f, CALL_DROPOUT, o->dropout);
   if (o->cudnn) call_number(f, CALL_CUDNN, (double)o->cudnn);
@@ -117,17 +107,15 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
 
 /* ---- Which --------------------------------------------------------------------------------------------------- */
 
-/* Reads the rules that `library` names and judges *facts. */
-static Status judge_call(const char *library, const CallFacts *facts, Answer *a, Error *error) {
-  a->facts = *facts;
+/* Reads the rules that `library` names and judges a->facts. */
+static Status judge_call(const char *library, Answer *a, Error *error) {
   for (const char *name = library; *name; name = backend_of(a)->uses) {
     if (a->n == LIBRARIES_MAX)
       return error_set(error, STATUS_TOO_LARGE, "%.80s uses more than %d files of rules, one another's perhaps",
                        library, LIBRARIES_MAX);
     const Status status = description_backend(name, &a->libraries[a->n], error);
     if (status) return status;
-    backend_apply(&a->libraries[a->n], &a->facts, a->changed[a->n]);
-    a->n++;
+    backend_apply(&a->libraries[a->n++], &a->facts);
   }
   a->order = backend_order(backend_of(a), &a->facts);
   return STATUS_OK;
@@ -142,13 +130,6 @@ static const char *program_of(const char *runs, const Profile **kernel) {
   if (!schedule && !description_shipped(THING_KERNEL, runs, NULL) && !own_kernel(runs, kernel, NULL))
     schedule = (*kernel)->schedule;
   return schedule ? schedule->name : NULL;
-}
-
-/* The kernel's own tiles, on a machine and a problem that it takes; else the usual tiles of its program. */
-static Status run_kernel(Simulation *run, Problem *p, const char *program, Error *error) {
-  if (p->kernel && !simulate(run, p, planner_algorithm(p), NULL)) return STATUS_OK;
-  p->kernel = NULL;
-  return simulate(run, p, schedule_find(program), error);
 }
 
 /* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a
@@ -177,7 +158,10 @@ static Status cost_of(const Problem *asked, const CallFacts *facts, const char *
     repeated_read = repeated / wide(s->heads / s->kv_heads);
     s->kv_heads = s->heads;
   }
-  status = run_kernel(&run, &p, cost->program, error);
+  if (!p.kernel || simulate(&run, &p, planner_algorithm(&p), NULL)) { /* else its own tiles, where it takes this */
+    p.kernel = NULL;
+    status = simulate(&run, &p, schedule_find(cost->program), error);
+  }
   if (status) return status;
   simulation_time(&run, gpu);
   const double rate = timing_rate(gpu, TIME_HBM, s->dtype), extra = (double)(mask + repeated + repeated_read);
@@ -190,21 +174,14 @@ static Status cost_of(const Problem *asked, const CallFacts *facts, const char *
 
 /* ---- Output ------------------------------------------------------------------------------------------------ */
 
-static const char *verdict(const Answer *a, const Row *row) {
-  if (row == a->runs) return "runs";
-  return row->first_refusal < 0 ? "could" : "cannot";
-}
-
 static void cost_cells(Table *t, const Cost *c) {
   put_cells(t, c->program ? "WWt" : "---", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
 static void add_notes(Table *t, const Answer *a) {
-  for (int l = 0; l < a->n; l++)
-    for (int r = 0; r < a->libraries[l].n_rules; r++)
-      if (a->changed[l][r])
-        table_note(t, "%s: %s.", a->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
-                   a->libraries[l].rules[r].why);
+  for (const Backend *b = a->libraries; b < a->libraries + a->n; b++)
+    for (const Rule *r = b->rules; r < b->rules + b->n_rules; r++)
+      if (r->changed) table_note(t, "%s: %s.", r->kind == RULE_ASSUME ? "Assumed" : "The call", r->why);
   if (a->order) table_note(t, "Order: %s.", a->order->why);
   table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.", backend_of(a)->source,
              backend_of(a)->version);
@@ -223,7 +200,9 @@ static void add_row(Document *d, Table *t, const Answer *a, const Row *row) {
   const char *program = program_of(k->runs, &kernel);
   int r = row->first_refusal;
   put_cells(t, row == a->runs ? "*ssss*s" : "sssss", k->name, k->title, program, kernel ? kernel->name : NULL,
-            verdict(a, row));
+            row == a->runs ? "runs"
+            : r < 0        ? "could"
+                           : "cannot");
   cost_cells(t, &row->cost);
   put_cells(t, "~s", r >= 0 ? b->rules[r].why : d->form == DOCUMENT_CSV ? "" : k->title);
   put_row(d, t);
@@ -266,11 +245,10 @@ static void add_table(Document *d, const Answer *a) {
 static void fill(Document *d, const Answer *a) {
   put_values(d, "library:s gpu:s runs:s rules[", a->libraries->library, a->gpu.name,
              a->runs ? kernel_of(a, a->runs)->name : NULL);
-  for (int l = 0; l < a->n; l++) {
-    const Backend *b = &a->libraries[l];
+  for (const Backend *b = a->libraries; b < a->libraries + a->n; b++) {
     put_values(d, "{library:s version:s source:s changes[", b->library, b->version, b->source);
-    for (int r = 0; r < b->n_rules; r++)
-      if (a->changed[l][r]) put_values(d, ":s", b->rules[r].why);
+    for (const Rule *r = b->rules; r < b->rules + b->n_rules; r++)
+      if (r->changed) put_values(d, ":s", r->why);
     put_values(d, "]}");
   }
   put_values(d, "] order:s", a->order ? a->order->why : "");
@@ -291,7 +269,8 @@ static Status judge(const EligibleOptions *o, Answer *a, Error *error) {
   if (!status) status = request_problem(&request, &problem, &a->gpu, error);
   if (!status) status = shape_complete(&problem.shape, error);
   if (!status) status = facts_of(o, &problem.shape, &a->gpu, &facts, error);
-  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, &facts, a, error);
+  a->facts = facts;
+  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, a, error);
   if (status) return status;
   a->shape = problem.shape;
   for (int k = 0; a->order && k < a->order->n && !status; k++) {

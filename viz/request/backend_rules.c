@@ -7,55 +7,57 @@
 
 #include "sim/base/quote.h"
 
-/* In the order of their enums. */
+/* In the order of their enum. */
 static const char *const CALL_NAMES[CALL_COUNT] = {"sm",       "d",     "d_v",      "n_q",     "n_k",           "heads",
                                                    "kv_heads", "batch", "window",   "dropout", "cudnn",         "dtype",
                                                    "kv_dtype", "mask",  "training", "gqa",     "deterministic", "sinks",
                                                    "softcap",  "alibi", "mla",      "corner"};
-static const char *const OPS[OP_COUNT] = {"==", "!=", "<=", ">=", "<", ">", "in", "multiple-of"};
+
+enum { LESS = 1, EQUAL = 2, MORE = 4 };
+static const struct {
+  const char *name;
+  int holds;
+  bool of_words;
+} OPS[] = {{"==", EQUAL, true}, {"!=", LESS | MORE, true}, {"<=", LESS | EQUAL, false}, {">=", MORE | EQUAL, false},
+           {"<", LESS, false},  {">", MORE, false},        {"in", EQUAL, true},         {"multiple-of", 0, false}};
+enum { OP_IN = 6, OP_MULTIPLE, OP_COUNT };
 
 void call_number(CallFacts *f, CallFact fact, double number) {
-  f->value[fact] = (CallValue){.number = number};
-  f->known[fact] = true;
+  f->value[fact] = (CallValue){.known = true, .number = number};
 }
 
 void call_word(CallFacts *f, CallFact fact, const char *word) {
-  f->value[fact] = (CallValue){0};
+  f->value[fact] = (CallValue){.known = true};
   snprintf(f->value[fact].word, BACKEND_WORD_BYTES, "%s", word);
-  f->known[fact] = true;
 }
 
-/* ---- Parsing ----------------------------------------------------------------------------------------------- */
+/* ---- Words of a line --------------------------------------------------------------------------------------- */
 
 /* After the first error nothing is taken any more, and the line seems to end. */
 typedef struct {
-  const char *at, *end; /* of what is left of the line */
+  const char *at; /* what is left of the line */
   const char *file;
   int line;
   Error *error;
   Status status;
 } Cursor;
 
-static void refuse(Cursor *c, const char *format, const char *what, size_t n) {
-  char message[200];
-  if (c->status) return;
-  snprintf(message, sizeof message, format, quote(what, n).text);
-  c->status = error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote_text(c->file).text, c->line, message);
-}
-
-static void refuse_word(Cursor *c, const char *format, const char *word) { refuse(c, format, word, strlen(word)); }
-
-static bool is_blank(char ch) { return ch == ' ' || ch == '\t' || ch == '\r'; }
+static const char BLANKS[] = " \t\r";
 
 /* The next word, without taking it; 0: none is left. */
 static size_t peek(Cursor *c) {
-  size_t n = 0;
-  while (c->at < c->end && is_blank(*c->at)) c->at++;
-  while (!c->status && c->at + n < c->end && !is_blank(c->at[n])) n++;
-  return n;
+  c->at += strspn(c->at, BLANKS);
+  return c->status ? 0 : strcspn(c->at, BLANKS);
 }
 
-static void refuse_next(Cursor *c, const char *format) { refuse(c, format, c->at, peek(c)); }
+/* %s: the word; NULL: the next one. */
+static void refuse(Cursor *c, const char *format, const char *word) {
+  char message[200];
+  const size_t n = word ? strlen(word) : peek(c);
+  if (c->status) return;
+  snprintf(message, sizeof message, format, quote(word ? word : c->at, n).text);
+  c->status = error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote_text(c->file).text, c->line, message);
+}
 
 static bool is_word(Cursor *c, const char *word) {
   const size_t n = peek(c);
@@ -71,22 +73,18 @@ static bool take(Cursor *c, const char *word) {
 /* A word as it is, into room of BACKEND_WORD_BYTES. */
 static void take_word(Cursor *c, char word[BACKEND_WORD_BYTES], const char *what) {
   size_t n = peek(c);
-  if (n == 0) refuse_word(c, "the line ends where %s should be", what);
-  if (n >= BACKEND_WORD_BYTES || is_word(c, ":")) refuse_next(c, "'%s' is too long, or no name");
+  if (n == 0) refuse(c, "the line ends where %s should be", what);
+  if (n >= BACKEND_WORD_BYTES || is_word(c, ":")) refuse(c, "'%s' is too long, or no name", NULL);
   if (c->status) n = 0;
   memcpy(word, c->at, n);
   word[n] = '\0';
   c->at += n;
 }
 
-static void take_text(Cursor *c, char text[BACKEND_TEXT_BYTES]) {
-  if (peek(c) == 0) refuse_word(c, "the line ends where %s should be", "a text");
-  size_t n = (size_t)(c->end - c->at);
-  while (n && is_blank(c->at[n - 1])) n--;
-  if (n >= BACKEND_TEXT_BYTES) refuse(c, "the text '%s' is longer than 159 bytes", c->at, n);
-  if (c->status) return;
-  memcpy(text, c->at, n);
-  text[n] = '\0';
+/* The rest of the line. */
+static const char *take_text(Cursor *c) {
+  if (peek(c) == 0) refuse(c, "the line ends where %s should be", "a text");
+  return c->at;
 }
 
 static int fact_of(const char *word) {
@@ -99,67 +97,83 @@ static CallFact take_fact(Cursor *c) {
   char word[BACKEND_WORD_BYTES];
   take_word(c, word, "a fact");
   const int f = fact_of(word);
-  if (f < 0) refuse_word(c, "'%s' is no fact; there are sm, d, d_v, n_q, n_k, dtype, mask, ...", word);
+  if (f < 0) refuse(c, "'%s' is no fact; there are sm, d, d_v, n_q, n_k, dtype, mask, ...", word);
   return f < 0 ? CALL_SM : (CallFact)f;
 }
 
-/* A number where the fact is one, else a word. */
-static void take_value(Cursor *c, CallFact fact, CallValue *value, int *other) {
-  char word[BACKEND_WORD_BYTES], *end;
-  take_word(c, word, "a value");
-  *value = (CallValue){0};
-  *other = fact_of(word);
-  if (*other >= 0) {
-    if ((*other < CALL_NUMBERS) != (fact < CALL_NUMBERS))
-      refuse_word(c, "'%s' is a number where a word is compared, or the other way about", word);
-  } else if (fact >= CALL_NUMBERS) {
-    memcpy(value->word, word, sizeof word);
-  } else {
-    value->number = strtod(word, &end);
-    if (*end || !isfinite(value->number)) refuse_word(c, "'%s' is no number", word);
+/* ---- Conditions: taken and judged at once ------------------------------------------------------------------ */
+
+/* A number where the fact is one, else a word; or the value of another fact. */
+static CallValue take_value(Cursor *c, const CallFacts *f, CallFact fact, bool takes_facts) {
+  CallValue value = {.known = true};
+  char *end;
+  take_word(c, value.word, "a value");
+  const int other = fact_of(value.word);
+  if (other >= 0) {
+    if ((other < CALL_NUMBERS) != (fact < CALL_NUMBERS))
+      refuse(c, "'%s' is a number where a word is compared, or the other way about", value.word);
+    if (!takes_facts) refuse(c, "%s takes numbers or words, no facts", "in");
+    return f->value[other];
   }
+  if (fact < CALL_NUMBERS) {
+    value.number = strtod(value.word, &end);
+    if (*end || !isfinite(value.number)) refuse(c, "'%s' is no number", value.word);
+  }
+  return value;
+}
+
+static bool compare(int op, CallFact fact, const CallValue *a, const CallValue *b) {
+  const double order = fact < CALL_NUMBERS ? a->number - b->number : strcmp(a->word, b->word);
+  if (!a->known || !b->known) return false;
+  if (op == OP_MULTIPLE) return b->number != 0 && fmod(a->number, b->number) == 0;
+  return OPS[op].holds & (order < 0 ? LESS : order > 0 ? MORE : EQUAL);
 }
 
 static bool at_end(Cursor *c) { return peek(c) == 0 || is_word(c, ":") || is_word(c, "when"); }
 
-static void take_term(Cursor *c, Term *t) {
-  t->fact = take_fact(c);
+static bool take_term(Cursor *c, const CallFacts *f) {
+  const CallFact fact = take_fact(c);
+  bool any = false;
   int op = 0;
-  while (op < OP_COUNT && !take(c, OPS[op])) op++;
-  if (op == OP_COUNT) refuse_next(c, "'%s' is no comparison; there are == != <= >= < > in multiple-of");
-  t->op = (TermOp)op;
-  if (!c->status && t->fact >= CALL_NUMBERS && op != OP_EQ && op != OP_NE && op != OP_IN)
-    refuse_word(c, "words are compared by ==, != and in, not by %s", OPS[op]);
+  while (op < OP_COUNT && !take(c, OPS[op].name)) op++;
+  if (op == OP_COUNT) refuse(c, "'%s' is no comparison; there are == != <= >= < > in multiple-of", NULL);
+  if (c->status) return false;
+  if (fact >= CALL_NUMBERS && !OPS[op].of_words)
+    refuse(c, "words are compared by ==, != and in, not by %s", OPS[op].name);
   do {
-    if (t->n_values == BACKEND_VALUES) {
-      refuse_next(c, "more than 8 values at '%s'");
-      return;
-    }
-    take_value(c, t->fact, &t->values[t->n_values++], &t->other);
-    if (op == OP_IN && t->other >= 0) refuse_word(c, "%s takes numbers or words, no facts", "in");
+    const CallValue value = take_value(c, f, fact, op != OP_IN);
+    any |= compare(op, fact, &f->value[fact], &value);
   } while (op == OP_IN && !at_end(c) && !is_word(c, "and") && !is_word(c, "or"));
+  return any;
 }
 
-static void take_condition(Cursor *c, Condition *condition) {
-  bool begins = false;
-  do {
-    if (condition->n == BACKEND_TERMS) {
-      refuse_next(c, "a condition of more than 12 parts at '%s'");
-      return;
-    }
-    Term *t = &condition->terms[condition->n++];
-    *t = (Term){.other = -1, .begins = begins};
-    take_term(c, t);
-    begins = is_word(c, "or");
-  } while (take(c, "and") || take(c, "or"));
-  if (!at_end(c)) refuse_next(c, "'%s' stands where and, or, when or ':' could");
+/* Whether it holds; one about a fact that is not known does not. */
+static bool take_condition(Cursor *c, const CallFacts *f) {
+  bool any = false, all = true, more = true;
+  while (more) {
+    all &= take_term(c, f);
+    more = take(c, "and");
+    if (more) continue;
+    any |= all;
+    all = more = take(c, "or");
+  }
+  if (!at_end(c)) refuse(c, "'%s' stands where and, or, when or ':' could", NULL);
+  return any;
 }
 
-/* "when CONDITION" if it is there, then ": TEXT". */
-static void take_rest(Cursor *c, Condition *when, char text[BACKEND_TEXT_BYTES]) {
-  if (take(c, "when")) take_condition(c, when);
-  if (!take(c, ":")) refuse_next(c, "'%s' stands where ':' and a reason should");
-  take_text(c, text);
+static bool holds(const char *condition, const CallFacts *f) {
+  return !condition || take_condition(&(Cursor){.at = condition}, f);
+}
+
+/* ---- Statements -------------------------------------------------------------------------------------------- */
+
+static const CallFacts NOTHING; /* to which conditions are put while the file is read */
+
+/* "when CONDITION" if it is there, then ": TEXT", which is returned. */
+static const char *take_rest(Cursor *c, const char **when) {
+  if (take(c, "when")) *when = c->at, take_condition(c, &NOTHING);
+  if (!take(c, ":")) refuse(c, "'%s' stands where ':' and a reason should", NULL);
+  return take_text(c);
 }
 
 static int kernel_of(const Backend *b, const char *name) {
@@ -170,41 +184,41 @@ static int kernel_of(const Backend *b, const char *name) {
 
 static void take_kernel(Cursor *c, Backend *b) {
   if (b->n_kernels == BACKEND_KERNELS) {
-    refuse_next(c, "more than 12 kernels at '%s'");
+    refuse(c, "more than 12 kernels at '%s'", NULL);
     return;
   }
   BackendKernel *k = &b->kernels[b->n_kernels];
-  Condition none = {.n = 0};
+  const char *none;
   take_word(c, k->name, "a kernel's name");
-  if (kernel_of(b, k->name) >= 0) refuse_word(c, "the kernel '%s' is there already", k->name);
+  if (kernel_of(b, k->name) >= 0) refuse(c, "the kernel '%s' is there already", k->name);
   b->n_kernels++;
-  if (!take(c, "runs")) refuse_next(c, "'%s' stands where 'runs KERNEL' should");
+  if (!take(c, "runs")) refuse(c, "'%s' stands where 'runs KERNEL' should", NULL);
   take_word(c, k->runs, "a program");
-  if (is_word(c, "when")) refuse_word(c, "a kernel has no '%s'; say it by needs", "when");
-  take_rest(c, &none, k->title);
+  if (is_word(c, "when")) refuse(c, "a kernel has no '%s'; say it by needs", "when");
+  k->title = take_rest(c, &none);
 }
 
-/* needs, becomes or assume. */
 static void take_rule(Cursor *c, Backend *b, RuleKind kind) {
-  if (kind == RULE_NEEDS && b->n_kernels == 0) refuse_word(c, "%s belongs to a kernel, which begins above it", "needs");
-  if (b->n_rules == BACKEND_RULES) refuse_next(c, "more than 96 rules at '%s'");
+  if (kind == RULE_NEEDS && b->n_kernels == 0) refuse(c, "%s belongs to a kernel, which begins above it", "needs");
+  if (b->n_rules == BACKEND_RULES) refuse(c, "more than 96 rules at '%s'", NULL);
   if (c->status) return;
   Rule *r = &b->rules[b->n_rules++];
-  *r = (Rule){.kind = kind, .kernel = b->n_kernels - 1, .other = -1, .line = c->line};
+  *r = (Rule){.kind = kind, .kernel = b->n_kernels - 1, .says = c->at};
   if (kind == RULE_NEEDS) {
-    take_condition(c, &r->needs);
+    take_condition(c, &NOTHING);
   } else {
     r->to = take_fact(c);
-    if (!take(c, "=")) refuse_next(c, "'%s' stands where '=' should");
-    take_value(c, r->to, &r->value, &r->other);
+    if (!take(c, "=")) refuse(c, "'%s' stands where '=' should", NULL);
+    r->says = c->at;
+    take_value(c, &NOTHING, r->to, true);
   }
-  take_rest(c, &r->when, r->why);
+  r->why = take_rest(c, &r->when);
 }
 
 /* Of kernels above it. */
 static void take_order(Cursor *c, Backend *b) {
   if (b->n_orders == BACKEND_ORDERS) {
-    refuse_next(c, "more than 8 orders at '%s'");
+    refuse(c, "more than 8 orders at '%s'", NULL);
     return;
   }
   Order *o = &b->orders[b->n_orders++];
@@ -212,130 +226,86 @@ static void take_order(Cursor *c, Backend *b) {
     char name[BACKEND_WORD_BYTES];
     take_word(c, name, "a kernel");
     const int k = kernel_of(b, name);
-    if (k < 0) refuse_word(c, "there is no kernel '%s' above this order", name);
-    if (o->n == BACKEND_KERNELS) refuse_word(c, "'%s' is one kernel too many", name);
+    if (k < 0) refuse(c, "there is no kernel '%s' above this order", name);
+    if (o->n == BACKEND_KERNELS) refuse(c, "'%s' is one kernel too many", name);
     if (!c->status) o->kernels[o->n++] = k;
   }
-  if (o->n == 0) refuse_word(c, "%s names no kernel", "order");
-  take_rest(c, &o->when, o->why);
+  if (o->n == 0) refuse(c, "%s names no kernel", "order");
+  o->why = take_rest(c, &o->when);
 }
 
 static void take_statement(Cursor *c, Backend *b) {
-  if (take(c, "library"))
-    take_text(c, b->library);
-  else if (take(c, "version"))
-    take_text(c, b->version);
-  else if (take(c, "source"))
-    take_text(c, b->source);
-  else if (take(c, "kernel"))
+  static const char *const WORDS[] = {"needs",  "becomes", "assume", "library", "version",
+                                      "source", "kernel",  "order",  "uses"};
+  enum { LIBRARY = RULE_ASSUME + 1, KERNEL = LIBRARY + 3, ORDER, USES, N };
+  const char **const texts[] = {&b->library, &b->version, &b->source};
+  int word = 0;
+  while (word < N && !take(c, WORDS[word])) word++;
+  if (word < LIBRARY) {
+    take_rule(c, b, (RuleKind)word);
+  } else if (word < KERNEL) {
+    *texts[word - LIBRARY] = take_text(c);
+  } else if (word == KERNEL) {
     take_kernel(c, b);
-  else if (take(c, "needs"))
-    take_rule(c, b, RULE_NEEDS);
-  else if (take(c, "becomes"))
-    take_rule(c, b, RULE_BECOMES);
-  else if (take(c, "assume"))
-    take_rule(c, b, RULE_ASSUME);
-  else if (take(c, "order"))
+  } else if (word == ORDER) {
     take_order(c, b);
-  else if (take(c, "uses")) {
+  } else if (word == USES) {
     take_word(c, b->uses, "a file of rules");
-    if (peek(c)) refuse_next(c, "'%s' follows the name of the rules");
-  } else
-    refuse_next(
-        c, "'%s' is no statement; there are library, version, source, kernel, needs, becomes, assume, order, uses");
+    if (peek(c)) refuse(c, "'%s' follows the name of the rules", NULL);
+  } else {
+    refuse(c, "'%s' is no statement; there are library, version, source, kernel, needs, becomes, assume, order, uses",
+           NULL);
+  }
 }
 
-static void check_text(Cursor *c, const char *text, size_t length) {
-  for (size_t k = 0; k < length; k++) {
-    c->line += text[k] == '\n';
-    if ((unsigned char)text[k] > 126 || ((unsigned char)text[k] < 32 && !strchr("\t\r\n", text[k])) || !text[k])
-      refuse_word(c, "a byte that is no ASCII text%s", "");
-  }
-  c->line = 0;
-}
+static bool is_text(char ch) { return (ch >= ' ' && ch <= '~') || ch == '\t' || ch == '\r'; }
 
 Status backend_parse(const char *text, size_t length, const char *name, Backend *b, Error *error) {
-  Cursor c = {.file = name, .line = 1, .error = error};
+  Cursor c = {.file = name, .error = error};
+  char *line = b->text, *end;
   memset(b, 0, sizeof *b);
-  if (length > BACKEND_FILE_BYTES) refuse_word(&c, "more than 64 KiB%s", "");
-  if (!c.status) check_text(&c, text, length);
-  for (size_t at = 0, end; at < length && !c.status; at = end + 1) {
-    for (end = at; end < length && text[end] != '\n';) end++;
-    const char *comment = memchr(text + at, '#', end - at);
-    c.at = text + at;
-    c.end = comment ? comment : text + end;
+  if (length > BACKEND_FILE_BYTES) refuse(&c, "more than 64 KiB%s", "");
+  if (!c.status) memcpy(b->text, text, length);
+  for (; line < b->text + length && !c.status; line = end + 1) {
     c.line++;
+    for (end = line; is_text(*end);) end++;
+    if (end < b->text + length && *end != '\n') refuse(&c, "a byte that is no ASCII text%s", "");
+    *end = line[strcspn(line, "#\n")] = '\0';
+    for (size_t n = strlen(line); n && strchr(BLANKS, line[n - 1]); n--) line[n - 1] = '\0';
+    c.at = line;
     if (peek(&c)) take_statement(&c, b);
   }
-  if (!*b->library || !*b->version || !*b->source)
-    refuse_word(&c, "library, version and source are not all given%s; rules without a source help nobody", "");
+  if (!b->library || !b->version || !b->source)
+    refuse(&c, "library, version and source are not all given%s; rules without a source help nobody", "");
   if (!*b->uses && b->n_orders == 0)
-    refuse_word(&c, "no order says which kernel is tried first%s, and no other rules are used", "");
+    refuse(&c, "no order says which kernel is tried first%s, and no other rules are used", "");
   return c.status;
 }
 
 /* ---- Judging ----------------------------------------------------------------------------------------------- */
 
-static bool equal(const CallValue *a, const CallValue *b, CallFact fact) {
-  return fact < CALL_NUMBERS ? a->number == b->number : strcmp(a->word, b->word) == 0;
-}
-
-static bool term_holds(const Term *t, const CallFacts *f) {
-  const CallValue *a = &f->value[t->fact], *b = t->other >= 0 ? &f->value[t->other] : &t->values[0];
-  if (!f->known[t->fact] || (t->other >= 0 && !f->known[t->other])) return false;
-  switch (t->op) {
-  case OP_EQ: return equal(a, b, t->fact);
-  case OP_NE: return !equal(a, b, t->fact);
-  case OP_LE: return a->number <= b->number;
-  case OP_GE: return a->number >= b->number;
-  case OP_LT: return a->number < b->number;
-  case OP_GT: return a->number > b->number;
-  case OP_MULTIPLE: return b->number != 0 && fmod(a->number, b->number) == 0;
-  default: break;
-  }
-  bool any = false;
-  for (int v = 0; v < t->n_values; v++) any |= equal(a, &t->values[v], t->fact);
-  return any;
-}
-
-/* Whether a condition holds; one about a fact that is not known does not. */
-static bool condition_holds(const Condition *c, const CallFacts *f) {
-  bool all = true;
-  for (int k = 0; k < c->n; k++) {
-    if (c->terms[k].begins) {
-      if (all) return true;
-      all = true;
-    }
-    all &= term_holds(&c->terms[k], f);
-  }
-  return all;
-}
-
-void backend_apply(const Backend *b, CallFacts *f, bool changed[BACKEND_RULES]) {
-  for (int r = 0; r < b->n_rules; r++) {
-    const Rule *rule = &b->rules[r];
-    changed[r] = false;
-    if (rule->kind == RULE_NEEDS || !condition_holds(&rule->when, f)) continue;
-    if (rule->kind == RULE_ASSUME && f->known[rule->to]) continue;
-    if (rule->other >= 0 && !f->known[rule->other]) continue;
-    const CallValue value = rule->other >= 0 ? f->value[rule->other] : rule->value;
-    changed[r] = !f->known[rule->to] || !equal(&value, &f->value[rule->to], rule->to);
-    f->value[rule->to] = value;
-    f->known[rule->to] = true;
+void backend_apply(Backend *b, CallFacts *f) {
+  for (Rule *rule = b->rules; rule < b->rules + b->n_rules; rule++) {
+    CallValue *const fact = &f->value[rule->to];
+    rule->changed = false;
+    if (rule->kind == RULE_NEEDS || !holds(rule->when, f) || (rule->kind == RULE_ASSUME && fact->known)) continue;
+    const CallValue value = take_value(&(Cursor){.at = rule->says}, f, rule->to, true);
+    if (!value.known) continue;
+    rule->changed = !compare(0, rule->to, &value, fact);
+    *fact = value;
   }
 }
 
 const Order *backend_order(const Backend *b, const CallFacts *f) {
   for (int o = 0; o < b->n_orders; o++)
-    if (condition_holds(&b->orders[o].when, f)) return &b->orders[o];
+    if (holds(b->orders[o].when, f)) return &b->orders[o];
   return NULL;
 }
 
 int backend_refusal(const Backend *b, int kernel, const CallFacts *f, int from) {
   for (int r = from; r < b->n_rules; r++) {
     const Rule *rule = &b->rules[r];
-    if (rule->kind != RULE_NEEDS || rule->kernel != kernel || !condition_holds(&rule->when, f)) continue;
-    if (!condition_holds(&rule->needs, f)) return r;
+    if (rule->kind == RULE_NEEDS && rule->kernel == kernel && holds(rule->when, f) && !holds(rule->says, f)) return r;
   }
   return -1;
 }

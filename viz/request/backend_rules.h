@@ -28,12 +28,9 @@
 
 enum {
   BACKEND_FILE_BYTES = 1 << 16,
-  BACKEND_TEXT_BYTES = 160,
   BACKEND_WORD_BYTES = 24,
   BACKEND_KERNELS = 12,
   BACKEND_RULES = 96, /* of all statements with a condition */
-  BACKEND_TERMS = 12, /* of a condition */
-  BACKEND_VALUES = 8, /* of an `in` */
   BACKEND_ORDERS = 8,
 };
 
@@ -66,59 +63,42 @@ typedef enum {
 } CallFact;
 
 typedef struct {
+  bool known;
   double number;
   char word[BACKEND_WORD_BYTES];
 } CallValue;
 
 typedef struct {
   CallValue value[CALL_COUNT];
-  bool known[CALL_COUNT];
 } CallFacts;
 
 void call_number(CallFacts *facts, CallFact fact, double number);
 void call_word(CallFacts *facts, CallFact fact, const char *word);
 
-typedef enum { OP_EQ = 0, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_IN, OP_MULTIPLE, OP_COUNT } TermOp;
-
-typedef struct {
-  CallFact fact;
-  TermOp op;
-  int other; /* a fact in place of a value; -1: none */
-  CallValue values[BACKEND_VALUES];
-  int n_values;
-  bool begins; /* `or` stands before it */
-} Term;
-
-typedef struct {
-  Term terms[BACKEND_TERMS];
-  int n; /* 0: holds always */
-} Condition;
-
 typedef enum { RULE_NEEDS = 0, RULE_BECOMES, RULE_ASSUME } RuleKind;
 
+/* Texts and conditions lie in the file's text; a condition that is NULL holds always. */
 typedef struct {
   RuleKind kind;
-  int kernel; /* of needs */
-  Condition needs, when;
-  CallFact to; /* of becomes, assume */
-  int other;   /* the fact that it becomes; -1: `value` */
-  CallValue value;
-  char why[BACKEND_TEXT_BYTES];
-  int line;
+  int kernel;       /* of needs */
+  CallFact to;      /* of becomes, assume */
+  const char *says; /* what is needed, or the value */
+  const char *when, *why;
+  bool changed; /* by backend_apply: it did something */
 } Rule;
 
 typedef struct {
-  char name[BACKEND_WORD_BYTES], runs[BACKEND_WORD_BYTES], title[BACKEND_TEXT_BYTES];
+  char name[BACKEND_WORD_BYTES], runs[BACKEND_WORD_BYTES];
+  const char *title;
 } BackendKernel;
 
 typedef struct {
   int kernels[BACKEND_KERNELS], n;
-  Condition when;
-  char why[BACKEND_TEXT_BYTES];
+  const char *when, *why;
 } Order;
 
 typedef struct Backend {
-  char library[BACKEND_TEXT_BYTES], version[BACKEND_TEXT_BYTES], source[BACKEND_TEXT_BYTES];
+  const char *library, *version, *source;
   char uses[BACKEND_WORD_BYTES]; /* "": none */
   BackendKernel kernels[BACKEND_KERNELS];
   int n_kernels;
@@ -126,13 +106,15 @@ typedef struct Backend {
   int n_rules;
   Order orders[BACKEND_ORDERS];
   int n_orders;
+  char text[BACKEND_FILE_BYTES + 1]; /* a zero byte ends each line */
 } Backend;
 
-/* *backend is of no meaning after an error, which reads "FILE:LINE: what, why, what would be right". */
+/* *backend, which stays where it is, is of no meaning after an error, which reads "FILE:LINE: what, why, what would be
+ * right". */
 Status backend_parse(const char *text, size_t length, const char *display_name, Backend *backend, Error *error);
 
-/* Applies assume and becomes, in the order of the file. changed[rule] says which of them did anything. */
-void backend_apply(const Backend *backend, CallFacts *facts, bool changed[BACKEND_RULES]);
+/* Applies assume and becomes, in the order of the file. */
+void backend_apply(Backend *backend, CallFacts *facts);
 
 /* The order that is taken; NULL: none holds. */
 const Order *backend_order(const Backend *backend, const CallFacts *facts);
