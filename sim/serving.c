@@ -80,13 +80,8 @@ static void add_run(ServingStep *sum, const Simulation *run, double layers, doub
     const double extra = rate > 0 ? extra_bytes / rate : 0;
     if (!isnan(floor->part_s[p])) all->part_s[p] += layers * (floor->part_s[p] + extra);
   }
-  all->busiest_s += layers * floor->busiest_s;
-  all->port_s += layers * floor->port_s;
-  all->kernels_s += layers * floor->kernels_s;
   all->bound_s += layers * floor->bound_s;
-  sum->attention_flops += layers * (double)run->traffic.flops;
   sum->boundary_read_bytes += wide((int64_t)layers) * run->read_bytes;
-  sum->boundary_write_bytes += wide((int64_t)layers) * run->write_bytes;
   if (isnan(run->timing.predicted_s)) sum->has_prediction = false;
   sum->predicted_s += layers * run->timing.predicted_s;
   if (run->timing.kind == TIME_EXTRAPOLATED) sum->kind = TIME_EXTRAPOLATED;
@@ -180,7 +175,6 @@ static void bind(TimeBound *all, bool is_exact) {
   double most = 0;
   for (int p = 0; p < TIME_PART_COUNT; p++)
     if (all->part_s[p] > most) most = all->part_s[p], all->bound = (TimePart)p;
-  all->busy_s = most;
   if (!is_exact) all->bound_s = most;
 }
 
@@ -188,9 +182,7 @@ Status serving_attention(const Serving *s, const ServingPart *parts, int64_t n, 
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n_groups = kvcache_groups(&s->cache, groups);
   bool is_exact = n == 1;
-  step->attention = (TimeBound){.bound = TIME_NONE};
-  step->kv_bytes = step->boundary_read_bytes = step->boundary_write_bytes = 0;
-  step->attention_flops = step->predicted_s = 0;
+  step->attention.bound = TIME_NONE;
   step->has_prediction = s->kernel && n == 1; /* sequences of unequal lengths are one launch, not a sum of them */
   step->kind = TIME_PREDICTED;
   for (int64_t k = 0; k < n; k++) {
@@ -211,29 +203,9 @@ Status serving_attention(const Serving *s, const ServingPart *parts, int64_t n, 
 
 /* ---- Matrices ---------------------------------------------------------------------------------------------- */
 
+/* One table of words, and all of them. A tied table is looked up, and is the output's matrix too. */
 static double table_parameters(const KvModel *m) { return (double)m->hidden * (double)m->vocab; }
-
-/* Tables of the input are looked up, not multiplied: one row a token. A tied table is the output's matrix too. */
-static double looked_up(const KvModel *m) { return m->embedding_tables == 1 ? 0 : table_parameters(m); }
-
-static double active_of(const KvModel *m) {
-  return m->active_parameters ? (double)m->active_parameters : (double)m->parameters;
-}
-
-static double serving_matrix_parameters(const KvModel *m) { return active_of(m) - looked_up(m); }
-
-/* Experts of a layer that `tokens` tokens need, expected where each chooses `experts_per_token` of `experts` at random:
- * E (1 - (1 - k/E)^tokens). */
-static double serving_experts(const KvModel *m, double tokens) {
-  const double E = (double)m->experts, k = (double)m->experts_per_token;
-  return E > 0 ? E * (1 - pow(1 - k / E, tokens)) : 0;
-}
-
-/* Of all layers together: total = shared + E x, active = shared + k x. */
-static double expert_parameters(const KvModel *m) {
-  const double unused = (double)(m->experts - m->experts_per_token);
-  return unused > 0 ? ((double)m->parameters - active_of(m)) / unused : 0;
-}
+static double tables_parameters(const KvModel *m) { return table_parameters(m) * (m->embedding_tables == 1 ? 1 : 2); }
 
 static double table_bytes_of(const Serving *s) { return s->table_bytes > 0 ? s->table_bytes : s->weight_bytes; }
 
@@ -258,19 +230,22 @@ void serving_take_weights(Serving *s, const KvDtype *asked) {
 
 double serving_weights_bytes(const Serving *s) {
   const KvModel *m = s->model;
-  const double tables = table_parameters(m) * (m->embedding_tables == 1 ? 1 : 2);
+  const double tables = tables_parameters(m);
   return round((((double)m->parameters - tables) * s->weight_bytes + tables * table_bytes_of(s)) / n_gpus_of(s));
 }
 
+/* Experts of a layer that the tokens need, expected where each chooses k of E at random: E (1 - (1 - k/E)^tokens). One
+ * expert has `each` weights in all layers: total = shared + E each, active = shared + k each. */
 static void add_matrices(const Serving *s, ServingStep *step) {
   const KvModel *m = s->model;
-  const double n = n_gpus_of(s), beyond = serving_experts(m, step->tokens) - (double)m->experts_per_token;
+  const double n = n_gpus_of(s), E = (double)m->experts, k = (double)m->experts_per_token, all = (double)m->parameters,
+               active = m->active_parameters ? (double)m->active_parameters : all,
+               each = E > k ? (all - active) / (E - k) : 0;
   const double hbm = timing_rate(s->gpu, TIME_HBM, s->products), rate = timing_rate(s->gpu, TIME_MATH, s->products);
-  const double head = table_parameters(m), body = serving_matrix_parameters(m) - head;
-  step->experts = serving_experts(m, step->tokens);
-  step->weight_bytes = ((body + (m->experts ? beyond * expert_parameters(m) : 0)) * s->weight_bytes +
-                        (step->outputs > 0 ? head : 0) * table_bytes_of(s)) /
-                       n;
+  const double head = table_parameters(m), body = active - tables_parameters(m);
+  step->experts = E > 0 ? E * (1 - pow(1 - k / E, step->tokens)) : 0;
+  step->weight_bytes =
+      ((body + (step->experts - k) * each) * s->weight_bytes + (step->outputs > 0 ? head : 0) * table_bytes_of(s)) / n;
   step->flops = 2 * (body * step->tokens + head * step->outputs) / n;
   step->weight_s = hbm > 0 ? step->weight_bytes / hbm : NAN;
   step->flop_s = rate > 0 ? step->flops / rate : NAN;
@@ -303,18 +278,14 @@ Status serving_step(const Serving *s, const ServingPart *parts, int64_t n, doubl
 }
 
 static void add_step(ServingStep *sum, const ServingStep *one) {
-  TimeBound *a = &sum->attention;
-  for (int p = 0; p < TIME_PART_COUNT; p++) a->part_s[p] += one->attention.part_s[p];
-  a->bound_s += one->attention.bound_s;
-  a->busy_s += one->attention.busy_s;
-  a->bound = one->attention.bound; /* of the last chunk, which sees most */
+  sum->attention.bound_s += one->attention.bound_s;
+  sum->attention.bound = one->attention.bound; /* of the last chunk, which sees most */
   sum->tokens += one->tokens, sum->outputs += one->outputs;
   sum->weight_bytes += one->weight_bytes, sum->flops += one->flops;
   sum->weight_s += one->weight_s, sum->flop_s += one->flop_s, sum->matrix_s += one->matrix_s;
   sum->experts = one->experts;
   sum->kv_bytes += one->kv_bytes;
-  sum->attention_flops += one->attention_flops;
-  sum->boundary_read_bytes += one->boundary_read_bytes, sum->boundary_write_bytes += one->boundary_write_bytes;
+  sum->boundary_read_bytes += one->boundary_read_bytes;
   sum->has_prediction &= one->has_prediction;
   sum->predicted_s += one->predicted_s;
   if (one->kind == TIME_EXTRAPOLATED) sum->kind = TIME_EXTRAPOLATED;

@@ -67,13 +67,12 @@ typedef struct {
   double flops;        /* of the matrices */
   double weight_s, flop_s, matrix_s; /* the last is the larger */
 
-  Wide kv_bytes; /* of the cache, read by attention: each key and value that is seen once */
-  double attention_flops;
-  TimeBound attention; /* all layers */
-  bool has_prediction; /* of one part, or of decodes alone, by a kernel whose time is known */
-  double predicted_s;  /* of attention by the kernel, all layers */
-  TimeKind kind;       /* of that: extrapolated where any part is */
-  Wide boundary_read_bytes, boundary_write_bytes; /* across the SRAM boundary, by the kernel's tiles */
+  Wide kv_bytes;            /* of the cache, read by attention: each key and value that is seen once */
+  TimeBound attention;      /* all layers */
+  bool has_prediction;      /* of one part, or of decodes alone, by a kernel whose time is known */
+  double predicted_s;       /* of attention by the kernel, all layers */
+  TimeKind kind;            /* of that: extrapolated where any part is */
+  Wide boundary_read_bytes; /* across the SRAM boundary, by the kernel's tiles */
 
   double sent_bytes; /* by each GPU; a ring's all-reduce */
   double sent_s;     /* NAN: the link's rate is not known */
@@ -85,7 +84,7 @@ typedef struct {
  * and the bytes of K and V are counted apart). */
 bool serving_shape(const Serving *serving, const KvGroup *group, const ServingPart *part, Shape *shape);
 
-/* Attention alone: all layers of `n` parts. Fills in step's kv_bytes, attention_*, boundary_*. */
+/* Attention alone: all layers of `n` parts, added to a step of zeros. */
 Status serving_attention(const Serving *serving, const ServingPart *parts, int64_t n, ServingStep *step, Error *error);
 
 /* A whole step. The model must have parameters (kvmodel.h). outputs: logits are computed for that many tokens. */

@@ -56,7 +56,7 @@ typedef struct {
 } CacheRequest;
 
 static const Option CACHE_ROWS[] = {
-    {.name = "tokens", OPTION_NUMBER(CacheRequest, tokens, "tokens", 0, INT64_MAX)},
+    {.name = "tokens", OPTION_NUMBER(CacheRequest, tokens, "tokens", 0, KVCACHE_MAX_TOKENS)},
     {.name = "layers", OPTION_COUNT(CacheRequest, cache.layers)},
     {.name = "kv-heads", OPTION_COUNT(CacheRequest, cache.kv_heads)},
     {.name = "head-dim", .letter = 'd', OPTION_COUNT(CacheRequest, cache.d)},
@@ -74,19 +74,17 @@ static const Option CACHE_ROWS[] = {
  * d = 128, fp16, unless said otherwise. */
 static int machine_kvcache(lua_State *lua) {
   CacheRequest r = {0};
-  KvSize size;
   Error error = {0};
   arguments_read(lua, "kvcache", (const OptionSet[]){{"tokens", CACHE_ROWS, 0}, {0}}, &r, NULL);
   if (!r.cache.layers) r.cache.layers = 1;
   if (!r.cache.latent && !r.cache.kv_heads) r.cache.kv_heads = 1;
   if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
   sandbox_charge(lua, 100);
-  if (kvcache_complete(&r.cache, &error) || kvcache_size(&r.cache, r.tokens, &size, &error))
-    sandbox_refuse(lua, "kvcache", &error);
+  if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, "kvcache", &error);
   const KvState state = kvcache_seek(&r.cache, r.tokens);
-  sandbox_push_numbers(lua, "kvcache gives no", SANDBOX_NUMBER(r, tokens), SANDBOX_NUMBER(size, window_tokens),
-                       SANDBOX_NUMBER(size, bytes), SANDBOX_NUMBER(size, element_bytes),
-                       SANDBOX_NUMBER(size, scale_bytes),
+  sandbox_push_numbers(lua, "kvcache gives no", SANDBOX_NUMBER(r, tokens), SANDBOX_NUMBER(state, window_tokens),
+                       SANDBOX_NUMBER(state, bytes), {"element_bytes", (double)(state.bytes - state.scale_bytes)},
+                       SANDBOX_NUMBER(state, scale_bytes),
                        {"bytes_per_token", (double)kvcache_bytes_per_token(&r.cache)}, SANDBOX_NUMBER(state, pages),
                        SANDBOX_NUMBER(state, last_page_tokens), SANDBOX_NUMBER(state, page_bytes));
 

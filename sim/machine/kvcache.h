@@ -80,23 +80,12 @@ Status kvcache_complete(KvCache *cache, Error *error);
  * none is empty. */
 int kvcache_groups(const KvCache *cache, KvGroup groups[KVCACHE_GROUPS_MAX]);
 int64_t kvcache_group_bytes(const KvCache *cache, const KvGroup *group); /* of one token in one of its layers */
-int64_t kvcache_group_tokens(const KvGroup *group, int64_t tokens);      /* of these, how many it holds */
-int64_t kvcache_layers(const KvCache *cache);                            /* of all groups */
+int64_t kvcache_group_scales(const KvCache *cache, const KvGroup *group);
+int64_t kvcache_group_tokens(const KvGroup *group, int64_t tokens); /* of these, how many it holds */
+int64_t kvcache_layers(const KvCache *cache);                       /* of all groups */
 
-/* Bytes of one token: in one layer (of `more`: none), elements alone and with scales, and in all layers. */
-int64_t kvcache_element_bytes_per_layer(const KvCache *cache);
-int64_t kvcache_bytes_per_layer(const KvCache *cache);
+/* Bytes of one token in all layers. */
 Wide kvcache_bytes_per_token(const KvCache *cache);
-
-/* One sequence of `tokens` tokens. */
-typedef struct {
-  /* Tokens that windowed layers (the first kind of them) still hold; `tokens` without a window. */
-  int64_t window_tokens;
-  Wide element_bytes;
-  Wide scale_bytes;
-  Wide bytes; /* both; also what a decode step reads */
-} KvSize;
-Status kvcache_size(const KvCache *cache, int64_t tokens, KvSize *size, Error *error);
 
 /* --- Growth, token by token --- */
 
@@ -108,6 +97,7 @@ typedef struct {
   int64_t window_pages;     /* that the windowed layers hold; each for all layers with one window */
   int64_t last_page_tokens; /* in the newest page, 1 to page_tokens; 0: no page yet */
   Wide bytes;               /* in use */
+  Wide scale_bytes;         /* of them */
   Wide page_bytes;          /* allocated */
   Wide table_bytes;         /* of the tables of pages */
 } KvState;
@@ -119,7 +109,6 @@ typedef struct {
   bool new_page;          /* a page had to be allocated for it */
   bool window_page_freed; /* a page slid out of the window */
   bool window_token_dropped;
-  Wide written_bytes;
 } KvAppend;
 
 /* Appends one token. state->tokens must be below KVCACHE_MAX_TOKENS. */
@@ -138,15 +127,5 @@ Wide kvcache_most_bytes(const KvCache *cache, int64_t tokens);
 /* What each of n_gpus keeps when heads are shared out among them (tensor parallelism): KV heads are divided, or
  * repeated where there are fewer than GPUs; a latent is kept by each. Errors: they do not divide. */
 Status kvcache_share(KvCache *cache, int64_t n_gpus, Error *error);
-
-/* --- Reading in blocks --- */
-
-/* Rows of K (or V) read in blocks of block_tokens: 257 in blocks of 128 are 3 blocks, the last
- * holds 1. */
-typedef struct {
-  int64_t n_blocks;
-  int64_t last_tokens; /* rows of the last block; 0 when there is none */
-} KvBlocks;
-KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens);
 
 #endif

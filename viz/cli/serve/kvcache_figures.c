@@ -55,12 +55,12 @@ static void group_figures(const Service *s, const Figures *f) {
 
 static void size_figures(const Service *s, const Kept *kept, const Figures *f) {
   const KvCache *c = &s->serving.cache;
-  const int64_t scales = kvcache_bytes_per_layer(c) - kvcache_element_bytes_per_layer(c);
   KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
   char row[96];
   kvcache_groups(c, groups);
+  const int64_t scales = kvcache_group_scales(c, groups);
   say_row(groups, row);
-  figure(f, "bytes_per_token_per_layer", IN_BYTES(kvcache_bytes_per_layer(c)), "",
+  figure(f, "bytes_per_token_per_layer", IN_BYTES(kvcache_group_bytes(c, groups)), "",
          c->n_more ? NULL : "one token, one layer", "%s, %s%s%s", row, kvcache_dtype_name(c->dtype),
          scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "");
   figure(f, "bytes_per_token", IN_BYTES(kvcache_bytes_per_token(c)), "", "one token", "%s",
@@ -74,7 +74,8 @@ static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
   const bool any = kvcache_layers(c) > 0;
   const Wide reserved = wide(s->n) * kvcache_most_bytes(c, s->max_tokens), used = kept->used_bytes;
   const KvState state = kvcache_seek(c, s->longest);
-  const KvBlocks blocks = kvcache_blocks(state.window_tokens, s->block);
+  const int64_t blocks = ceil_div(state.window_tokens, s->block),
+                last = blocks ? state.window_tokens - (blocks - 1) * s->block : 0;
   figure(f, "paged.pages", IN_COUNT(kept->pages), "", any ? "pages" : NULL,
          "of %s tokens; the longest's last holds %" PRId64, number_count(wide(c->page_tokens)).text,
          state.last_page_tokens);
@@ -93,17 +94,16 @@ static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
   figure_hidden(f, "last_page_tokens", wide(state.last_page_tokens));
   figure_hidden(f, "window_tokens", wide(state.window_tokens));
   figure_hidden(f, "blocks.block", wide(s->block));
-  figure(f, "blocks.n_blocks", IN_COUNT(blocks.n_blocks), "", any ? "blocks to read" : NULL,
-         "of %s rows; the last holds %s", number_count(wide(s->block)).text,
-         number_count(wide(blocks.last_tokens)).text);
-  figure_hidden(f, "blocks.last_tokens", wide(blocks.last_tokens));
+  figure(f, "blocks.n_blocks", IN_COUNT(blocks), "", any ? "blocks to read" : NULL, "of %s rows; the last holds %s",
+         number_count(wide(s->block)).text, number_count(wide(last)).text);
+  figure_hidden(f, "blocks.last_tokens", wide(last));
 }
 
 /* ---- The machine ------------------------------------------------------------------------------------------- */
 
 /* Attention of all layers for one new token of every sequence, at least. 0: no model says the query heads. */
 static Status step_of(const Service *s, double *seconds, Error *error) {
-  ServingStep step;
+  ServingStep step = {0};
   int64_t n;
   if (!s->has_model || !s->has_gpu || !s->model.heads || !kvcache_layers(&s->whole)) return STATUS_OK;
   ServingPart *parts = service_decode(s, &n, error);
