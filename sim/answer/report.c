@@ -23,8 +23,13 @@ static Wide next_wide(va_list *of) {
 
 static Figure text_or_null(const char *text) { return (Figure){.is = text ? IS_TEXT : IS_NULL, .text = text}; }
 
+static Figure real_of(char type, double x) {
+  if (isfinite(x) || !strchr("frF", type)) return (Figure){.is = IS_REAL, .real = x};
+  if (type == 'F') return text_or_null(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+  return (Figure){.is = type == 'f' ? IS_NULL : IS_ABSENT};
+}
+
 Figure report_value(char type, va_list *of) {
-  double x;
   switch (type) {
   case '0': return text_or_null(NULL);
   case 's': return text_or_null(va_arg(*of, const char *));
@@ -34,16 +39,31 @@ Figure report_value(char type, va_list *of) {
   case 'i': return (Figure){.is = IS_WHOLE, .whole = (Wide)va_arg(*of, int64_t)};
   case 'u': return (Figure){.is = IS_WHOLE, .whole = va_arg(*of, uint64_t)};
   case 'w': return (Figure){.is = IS_WHOLE, .whole = next_wide(of)};
-  default: x = va_arg(*of, double);
+  default: return real_of(type, va_arg(*of, double));
   }
-  if (isfinite(x) || !strchr("frF", type)) return (Figure){.is = IS_REAL, .real = x};
-  if (type == 'F') return text_or_null(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-  return (Figure){.is = type == 'f' ? IS_NULL : IS_ABSENT};
+}
+
+/* Numbers, and how many. */
+static void put_list(const ReportSink *k, const char *key, char type, va_list *of) {
+  const int64_t *wholes = type == 'i' ? va_arg(*of, const int64_t *) : NULL;
+  const double *reals = type == 'i' ? NULL : va_arg(*of, const double *);
+  const int64_t n = va_arg(*of, int64_t);
+  const Figure none = text_or_null(NULL);
+  if (!wholes && !reals) {
+    k->value(k->context, key, &none);
+    return;
+  }
+  k->open(k->context, key, true);
+  for (int64_t at = 0; at < n; at++) {
+    const Figure one = reals ? real_of(type, reals[at]) : (Figure){.is = IS_WHOLE, .whole = wide(wholes[at])};
+    k->value(k->context, NULL, &one);
+  }
+  k->close(k->context);
 }
 
 void report_values_of(const ReportSink *k, const char *p, va_list *of) {
   for (char word[64]; *(p += strspn(p, " ")); p++) {
-    const size_t n = strcspn(p, ":{[]}");
+    const size_t n = strcspn(p, ":*{[]}");
     snprintf(word, sizeof word, "%.*s", (int)n, p);
     const char *const key = *p == '%' ? va_arg(*of, const char *) : n ? word : NULL;
     p += n + (p[n] == ':');
@@ -51,6 +71,8 @@ void report_values_of(const ReportSink *k, const char *p, va_list *of) {
       k->open(k->context, key, *p == '[');
     } else if (*p == '}' || *p == ']') {
       k->close(k->context);
+    } else if (*p == '*') {
+      put_list(k, key, *++p, of);
     } else {
       const Figure value = report_value(*p, of);
       if (value.is) k->value(k->context, key, &value);

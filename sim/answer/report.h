@@ -24,7 +24,7 @@ typedef struct {
  *     report_values(sink, "name:s link{bytes_per_s:f assumed:b} sizes[:i :i]", name, rate, assumed, m, n);
  *
  * TYPE as of report_value; { } and [ ] open and close a container, perhaps in another call. The key % is an argument;
- * in an array there is none. */
+ * in an array there is none. KEY*i and KEY*F are lists: a pointer to int64_t or double (NULL: null), and how many. */
 void report_values(const ReportSink *sink, const char *pattern, ...);
 void report_values_of(const ReportSink *sink, const char *pattern, va_list *of);
 
