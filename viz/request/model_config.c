@@ -179,26 +179,24 @@ static void read_by_kind(Config *c) {
 
 /* Models whose layers were searched for one by one (DeciLM, Nemotron). */
 static void read_block_configs(Config *c) {
-  const json_t *blocks = config_find(c, "block_configs");
+  const json_t *blocks = config_find(c, "block_configs"), *block;
+  size_t i;
   if (!json_is_array(blocks) || !config_is_by_layer(c, "block_configs", blocks)) return;
-  for (int64_t i = 0; i < c->layers; i++) {
+  json_array_foreach(blocks, i, block) {
     Layer *l = &c->layer[i];
-    const json_t *attention = json_object_get(json_array_get(blocks, (size_t)i), "attention");
-    const json_t *group = json_object_get(attention, "n_heads_in_group"),
+    const json_t *attention = json_object_get(block, "attention"),
+                 *group = json_object_get(attention, "n_heads_in_group"),
                  *window = json_object_get(attention, "window_length");
     if (json_is_true(json_object_get(attention, "no_op")) ||
         json_is_true(json_object_get(attention, "replace_with_linear"))) {
       l->kind = LAYER_NONE;
       continue;
     }
-    if (group && !json_is_null(group)) {
-      const int64_t heads = config_number(c, "n_heads_in_group", group, c->heads);
-      l->kv_heads = heads ? c->heads / heads : 0;
-    }
-    if (json_integer_value(window) > 0) {
-      l->kind = LAYER_WINDOW;
-      l->window = config_number(c, "window_length", window, KVCACHE_MAX_TOKENS);
-    }
+    const int64_t heads = json_is_null(group) || !group ? 0 : config_number(c, "n_heads_in_group", group, c->heads);
+    if (heads) l->kv_heads = c->heads / heads;
+    if (json_integer_value(window) <= 0) continue;
+    l->kind = LAYER_WINDOW;
+    l->window = config_number(c, "window_length", window, KVCACHE_MAX_TOKENS);
   }
 }
 
@@ -214,10 +212,7 @@ static void share(Config *c) {
   for (size_t g = 0; g < json_array_size(groups); g++)
     for (size_t m = 1; m < json_array_size(json_array_get(groups, g)); m++) {
       const int64_t i = json_integer_value(json_array_get(json_array_get(groups, g), m));
-      if (i < 0 || i >= c->layers) {
-        config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
-        return;
-      }
+      if (i < 0 || i >= c->layers) return config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
       c->layer[i].kind = LAYER_NONE, n++;
     }
   if (n)
@@ -266,7 +261,7 @@ static bool same_row(const KvGroup *a, const KvGroup *b) {
 /* Layers that are alike, counted; the first kind that sees all and its windowed twin go into the model's own fields. */
 static void group(Config *c, KvModel *m) {
   KvGroup all[KVCACHE_GROUPS_MAX + 1];
-  int n = 0, first = 0, twin = -1, g;
+  int n = 0, first = 0, twin = 0, g;
   for (const Layer *l = c->layer; l < c->layer + c->layers; l++) {
     if (l->kind > LAYER_CHUNK) continue; /* no K and V of the text */
     const KvGroup like = {.kv_heads = l->kv_heads,
@@ -279,25 +274,18 @@ static void group(Config *c, KvModel *m) {
     if (g == n && n <= KVCACHE_GROUPS_MAX) all[n++] = like;
     if (g < n) all[g].layers++;
   }
-  if (!n) {
-    set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
-    return;
-  }
-  for (g = n - 1; g > 0 && all[0].window; g--)
-    if (!all[g].window && same_row(&all[g], &all[0])) first = g;
-  for (g = n - 1; g >= 0; g--)
-    if (all[g].window && same_row(&all[g], &all[first])) twin = g;
-  const KvGroup *f = &all[first], *t = twin < 0 ? NULL : &all[twin];
+  if (!n) return set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
+  while (first < n && (all[first].window || !same_row(&all[first], all))) first++;
+  if (first == n) first = 0;
+  while (twin < n && !(all[twin].window && same_row(&all[twin], &all[first]))) twin++;
+  const KvGroup *f = &all[first], *t = twin < n ? &all[twin] : NULL;
   m->kv_heads = f->kv_heads, m->d = f->d, m->d_v = f->d_v;
   m->layers = f->layers + (t && t != f ? t->layers : 0);
   m->window_layers = t ? t->layers : 0;
   if (t) *(t->chunked ? &m->chunk : &m->window) = t->window;
   for (g = 0; g < n; g++) {
     if (g == first || g == twin) continue;
-    if (m->n_more == KVCACHE_MORE_MAX) {
-      config_refuse(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
-      return;
-    }
+    if (m->n_more == KVCACHE_MORE_MAX) return config_refuse(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
     m->more[m->n_more++] = all[g];
   }
 }
@@ -382,23 +370,24 @@ static void make(Config *c) {
   if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
   m->max_tokens_assumed = !m->max_tokens;
   if (!m->max_tokens) m->max_tokens = 4096;
-  char name[CONFIG_NAME_BYTES];
-  name_after(c->file, name);
-  set_text(m->name, sizeof m->name, name);
-  set_text(m->product, sizeof m->product, *c->type ? quote_text(c->type).text : name);
+  name_after(c->file, m->name);
+  set_text(m->product, sizeof m->product, *c->type ? quote_text(c->type).text : m->name);
   if (!why) config_unused(c, m->unused, sizeof m->unused);
 }
 
-static bool has_mark(const char *text, size_t length) { return length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3); }
+/* Of a byte order mark. */
+static size_t mark_bytes(const char *text, size_t length) {
+  return length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
 
 bool model_config_is_json(const char *text, size_t length) {
-  size_t at = has_mark(text, length) ? 3 : 0;
+  size_t at = mark_bytes(text, length);
   while (at < length && strchr(" \t\n\r", text[at]) && text[at]) at++;
   return at < length && (text[at] == '{' || text[at] == '[');
 }
 
 Status model_config_parse(const char *text, size_t length, const char *display_name, KvModel *model, Error *error) {
-  const size_t mark = has_mark(text, length) ? 3 : 0;
+  const size_t mark = mark_bytes(text, length);
   Config *c = calloc(1, sizeof *c);
   if (!c) return error_no_memory(error, "to read the model");
   c->file = display_name;

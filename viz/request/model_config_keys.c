@@ -62,28 +62,20 @@ bool config_is(ConfigMatch how, const char *text, const char *names) {
 
 /* ---- JSON as Python writes it ---- */
 
-static size_t bare_word(const char *p) {
-  static const char *const WORDS[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-    if (!strncmp(p, WORDS[i], strlen(WORDS[i]))) return strlen(WORDS[i]);
-  return 0;
-}
-
-/* A bare word becomes a text of as many bytes. */
+/* NaN and -Infinity become texts of as many bytes: no other word has more than two of these letters. */
 void config_load(Config *c, const char *text, size_t length) {
-  char *copy = malloc(length + 1);
+  char *copy = calloc(length + 1, 1);
   bool in_text = false;
   if (!copy) {
     c->status = error_no_memory(c->error, "to read the model");
     return;
   }
   memcpy(copy, text, length);
-  copy[length] = '\0';
   for (char *p = copy; p < copy + length; p++) {
-    const size_t word = in_text ? 0 : bare_word(p);
+    const size_t word = in_text ? 0 : strspn(p, "-NaInfity");
     if (*p == '"') in_text = !in_text;
     if (in_text && *p == '\\') p++;
-    if (word) *p = p[word - 1] = '"', p += word - 1;
+    if (word > 2) *p = p[word - 1] = '"', p += word - 1;
   }
   json_error_t why;
   c->root = json_loadb(copy, length, 0, &why);
@@ -107,12 +99,8 @@ static bool has_layers(const Config *c, const json_t *object) {
 /* The first object under one of a row's names; `otherwise`: there is none. */
 static json_t *find_object(const Config *c, json_t *in, const char *row, json_t *otherwise) {
   char name[CONFIG_NAME_BYTES];
-  for (const char *names = config_row(c, row, NULL); config_next(&names, name);) {
-    json_t *value = json_object_get(in, name);
-    if (!json_is_object(value)) continue;
-    config_use(c, name);
-    return value;
-  }
+  for (const char *names = config_row(c, row, NULL); config_next(&names, name);)
+    if (json_is_object(json_object_get(in, name))) return config_use(c, name), json_object_get(in, name);
   return otherwise;
 }
 
@@ -138,9 +126,8 @@ void config_find_text(Config *c) {
   c->text = find_object(c, whole, "text", whole);
   if (c->text == c->root && !has_layers(c, c->root)) find_other(c);
   c->inner = find_object(c, c->text, "attention", NULL);
-  c->type = config_text(c, "model_type");
-  const char *type = json_string_value(json_object_get(c->root, "model_type"));
-  c->root_type = type ? type : "";
+  c->type = c->root_type = config_text(c, "model_type");
+  json_unpack(c->root, "{s:s}", "model_type", &c->root_type);
 }
 
 /* ---- Values ---- */
@@ -224,17 +211,10 @@ static bool matters(const Config *c, const char *name) {
 
 /* Switched off, or nothing: null, false, 0, "", an empty list; a factor of 1. */
 static bool says_nothing(const char *name, const json_t *value) {
-  switch (json_typeof(value)) {
-  case JSON_ARRAY: return json_array_size(value) == 0;
-  case JSON_OBJECT: return json_object_size(value) == 0;
-  case JSON_STRING: return *json_string_value(value) == '\0';
-  case JSON_TRUE: return false;
-  case JSON_INTEGER:
-  case JSON_REAL:
-    return json_number_value(value) == 0 ||
-           (json_number_value(value) == 1 && config_is(HAS_PART, name, "ratio factor scale"));
-  default: return true;
-  }
+  const double number = json_number_value(value);
+  return json_is_null(value) || json_is_false(value) || (json_is_string(value) && !json_string_length(value)) ||
+         (json_is_array(value) && !json_array_size(value)) || (json_is_object(value) && !json_object_size(value)) ||
+         (json_is_number(value) && (number == 0 || (number == 1 && config_is(HAS_PART, name, "ratio factor scale"))));
 }
 
 void config_unused(const Config *c, char *to, size_t size) {

@@ -13,6 +13,7 @@
  * as transformers keeps them, in the model's type. A family that is not here is said to be left out. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/request/model_config_parts.h"
 
@@ -75,16 +76,12 @@ static void add_fixed(Config *c, const char *what, int64_t layers, int64_t bytes
   KvModel *m = &c->model;
   if (m->n_fixed == KVMODEL_FIXED_MAX) return;
   KvFixed *to = &m->fixed[m->n_fixed++];
+  *to = (KvFixed){.layers = layers, .bytes = bytes};
   snprintf(to->what, sizeof to->what, "%s", what);
-  to->layers = layers;
-  to->bytes = bytes;
 }
 
 static int64_t element_bytes(const Config *c) {
-  KvDtype dtype = KV_BF16;
-  kvcache_dtype_from_name(c->model.dtype, &dtype);
-  const int bits = kvcache_dtype_bits(dtype);
-  return bits > 16 ? 4 : 2; /* states are not quantised with the cache */
+  return strcmp(c->model.dtype, "fp32") == 0 ? 4 : 2; /* states are not quantised with the cache */
 }
 
 static void read_states(Config *c) {
