@@ -139,6 +139,35 @@ static void idle_is_the_gaps(Walked *w) {
   if (l.idle >= 0 && l.to > l.from && fabs(gaps / (l.to - l.from) - l.idle) > 1e-9) fails(w, "idle is not the gaps");
 }
 
+/* "16", "of 16 passes", of the plain rows first. */
+typedef struct {
+  int done[2], of[2], n;
+} Passes;
+
+static void take_passes(void *data, cairo_t *cr, const LetterPiece *piece) {
+  Passes *p = data;
+  char *end;
+  const long number = strtol(piece->text, &end, 10);
+  (void)cr;
+  if (end > piece->text && !*end) p->done[p->n % 2] = (int)number;
+  if (sscanf(piece->text, "of %d pass", &p->of[p->n % 2]) == 1) p->n++;
+}
+
+/* A block of K that has come waits; the event that multiplies by it has gone through all passes. */
+static void passes_are_of_the_event(Walked *w, int passes) {
+  const Snapshot *now = &w->now;
+  const bool came = now->has_event && now->event.kind == EVENT_LOAD && now->event.tensor == snapshot_operand(now, 1),
+             read = now->has_event && now->event.kind == EVENT_PRODUCT && now->schedule == schedule_find("fa2");
+  Passes p = {{0}, {0}, 0};
+  letter_set_tap(cairo_get_target(w->cr), take_passes, &p);
+  draw(w, SCENE_BANK);
+  letter_set_tap(cairo_get_target(w->cr), NULL, NULL);
+  if (p.n != 2 || p.of[0] != passes) fails(w, "no passes are drawn");
+  for (int k = 0; k < 2; k++)
+    if ((p.done[k] && p.done[k] != p.of[k]) || (came && now->roles.operands[1] && p.done[k]) || (read && !p.done[k]))
+      fails(w, "passes drawn");
+}
+
 /* Lane n asks for word n x row: banks that come again after 32 / (the power of two in row) lanes. */
 static void passes_are_the_longest_column(Walked *w) {
   Narration said;
@@ -149,6 +178,7 @@ static void passes_are_the_longest_column(Walked *w) {
     fails(w, "no passes are said");
   const unsigned long long even = row / 4 & -(row / 4);
   if (passes != (even < 32 ? even : 32)) fails(w, "passes");
+  passes_are_of_the_event(w, (int)passes);
 }
 
 static void (*const LAWS[SCENE_COUNT])(Walked *) = {[SCENE_WALK] = walk_draws_the_slots,

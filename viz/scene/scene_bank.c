@@ -1,11 +1,12 @@
 /* Shared memory as it lies, and the 32 lanes of a warp that read a column of the present tile of K: as the rows come,
- * and with a word of padding behind each, which makes of the column a diagonal. A bank gives one word a pass; the run
- * goes through the passes. */
+ * and with a word of padding behind each, which makes of the column a diagonal. A bank gives one word a pass: an event
+ * that reads K goes through the passes, and a block of K that comes in waits for its own. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/walk/live.h"
 #include "sim/machine/warp.h"
 #include "viz/scene/bank_draw.h"
 #include "viz/scene/sheet.h"
@@ -75,7 +76,7 @@ void draw_bank_words(const Pen *pen, Box box, const BankWords *w, int passes, ui
 typedef struct {
   uint64_t row_words;
   BankWords words[2]; /* plain, padded */
-  int done;           /* passes over both so far; beyond their own they wait */
+  int done;           /* passes of the present request so far; beyond those of both: it is over */
 } Column;
 
 /* Lane n in row n. */
@@ -84,16 +85,29 @@ static void read_column(const WarpTile *tile, BankWords *words) {
   bank_words(access.address, access.active, (int)access.element_bytes, WARP_LANES, words);
 }
 
+/* How much of the present block of K has been read: up the program from the present event, to what read it or brought
+ * it. */
+static double part_read(const Snapshot *now, double happened) {
+  const Schedule *s = now->schedule;
+  const int K = now->roles.operands[1] - 1;
+  if (!now->has_event || K < 0) return 0;
+  for (int op = now->event.op; op >= 0; op--) {
+    if (s->ops[op].kind != OP_EVENT) continue;
+    if (!s->ops[op].moves && live_reads(s, op) >> K & 1) return op == now->event.op ? happened : 1;
+    if (s->ops[op].event == EVENT_LOAD && s->ops[op].tensor == s->names[K].tensor) return 0;
+  }
+  return 0;
+}
+
 static Column column_of(const Snapshot *now, double happened) {
   const SnapshotGrid *g = &now->grid;
   const uint64_t row_bytes = (uint64_t)ceil_div(g->d * g->element_bytes, WARP_BANK_BYTES) * WARP_BANK_BYTES;
   Column c = {.row_words = row_bytes / WARP_BANK_BYTES};
   read_column(&(WarpTile){.row_bytes = row_bytes}, &c.words[0]);
   read_column(&(WarpTile){.row_bytes = row_bytes, .pad_bytes = WARP_BANK_BYTES}, &c.words[1]);
-  const double step = (double)now->step - (now->step > 0 ? 1 - happened : 0);
+  const double part = part_read(now, happened);
   const int most = c.words[0].n_passes > c.words[1].n_passes ? c.words[0].n_passes : c.words[1].n_passes;
-  c.done = now->n_steps ? (int)ceil(step / (double)now->n_steps * most) : 0;
-  if (now->step == now->n_steps) c.done = most + 1; /* none is at work */
+  c.done = part >= 1 ? most + 1 : (int)ceil(part * most);
   return c;
 }
 
@@ -134,9 +148,7 @@ static void draw_panel(const Pen *pen, Box panel, const Column *c, int padded) {
                        .colour = w->n_passes > 1 ? t->waste_text : t->series_text[INK_BLUE],
                        .number = number,
                        .unit = unit};
-  draw_bank_words(pen, pen_sheet(pen, panel, &sheet), w,
-                  c->done > w->n_passes ? w->n_passes + 1 : c->done + (c->done == 0), c->row_words, (uint64_t)padded,
-                  false);
+  draw_bank_words(pen, pen_sheet(pen, panel, &sheet), w, c->done, c->row_words, (uint64_t)padded, false);
 }
 
 static void draw(const Pen *pen) {
