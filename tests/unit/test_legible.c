@@ -166,7 +166,8 @@ TEST(test_every_page) {
 /* Piles: no word is smaller than 4 % of the height, of a tall page of the width, and a page has at most thirty for two
  * algorithms. */
 TEST(test_words_of_piles) {
-  static const int SMALL[][2] = {{1280, 720}, {390, 844}, {640, 432}};
+  static const int SMALL[][2] = {{1280, 720}, {390, 844}, {640, 432}},
+                   BESIDE[][2] = {{600, 960}, {620, 640}, {500, 500}, {640, 432}}; /* a panel */
   static const char *const STATES[] = {"algorithm=fa2 N=1024 d=64 block=128 causal=1",
                                        "algorithm=standard,fa2 N=1024 d=64 block=128",
                                        "algorithm=standard,fa2 N=128 d=128 block=32",
@@ -197,9 +198,12 @@ TEST(test_words_of_piles) {
     }
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps / 5, &now);
-    Page *page = write_page(SCENE_WALK, &now, &(SceneView){0}, &theme_light, 600, 960); /* "on chip" beside "dK, dV" */
-    ask(page, STATES[c], 12, 600, 960);
-    free_page(page);
+    EACH (z, BESIDE)
+      for (int scene = SCENE_WALK; scene <= SCENE_SOFTMAX; scene++) {
+        Page *page = write_page((SceneKind)scene, &now, &(SceneView){0}, &theme_light, BESIDE[z][0], BESIDE[z][1]);
+        ask(page, STATES[c], 12, BESIDE[z][0], BESIDE[z][1]);
+        free_page(page);
+      }
     stage_free(&stage);
   }
 }

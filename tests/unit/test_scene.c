@@ -165,11 +165,11 @@ TEST(test_words_of_banks_are_squares) {
   const Colour amber = theme_light.tile[TILE_COLOUR_CURRENT];
   Stage stage = open_line("algorithm=fa2 N=64 d=64");
   Snapshot now;
-  stage_snapshot(&stage, 1, &now);
+  stage_snapshot(&stage, 3, &now); /* Q, K, their product: in its first pass */
   EACH (k, SIZES) {
     const int width = SIZES[k][0], height = SIZES[k][1];
     cairo_t *cr = canvas(CAIRO_FORMAT_RGB24, width, height);
-    scene_draw(SCENE_BANK, &now, &(SceneView){.memo = NULL}, cr, width, height, &theme_light);
+    scene_draw(SCENE_BANK, &now, &(SceneView){.phase = 0.001}, cr, width, height, &theme_light);
     cairo_surface_flush(cairo_get_target(cr));
     const uint32_t *pixels = (const uint32_t *)(void *)cairo_image_surface_get_data(cairo_get_target(cr));
     int at = 0, wide = 0, high = 0;

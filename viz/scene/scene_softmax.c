@@ -1,8 +1,8 @@
 /* Online softmax of one row: a larger score shrinks all before it by one factor.
  *
  *     One row
- *     ▁▂█▂ ▉▁▃▁      ▂▅▂▃  ▃       bars are e^(s - m) in the order of keys; beside them O and the sum
- *       4  5          O   sum      outlines: before
+ *     ▁▂█▂ ▉▁▃▁    ▂▅▂▃  ▃     bars are e^(s - m) by key; beside them O and the sum
+ *       4  5        O   sum   outlines: before
  *     a larger score shrinks all before it      × 0.37
  *
  * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through
@@ -162,7 +162,12 @@ static void draw_outputs(const Pen *pen, Box box, const Row *row, double size) {
              is_scaled ? r->l_old / most : 0, t->series[INK_BLUE]);
   draw_base(pen, box, box.x, box.x + box.width);
   const double base = box.y + box.height + 1.2 * size;
-  pen_words(pen, size, t->ink_soft, true, ANCHOR_MIDDLE, box.x + n * pitch / 2, base, is_over ? "O / sum" : "row of O");
+  const double room = box.width - pen_words_width(pen, size, true, "sum") - size;
+  const char *name = is_over ? "O / sum" : "row of O";
+  if (!is_over && pen_words_width(pen, size, true, name) > room) name = strrchr(name, ' ') + 1;
+  const double half = pen_words_width(pen, size, true, name) / 2, middle = box.x + n * pitch / 2;
+  pen_words(pen, size, t->ink_soft, true, ANCHOR_MIDDLE, is_over ? middle : fmin(middle, box.x + room - half), base,
+            name);
   if (!is_over) pen_words(pen, size, t->ink_soft, true, ANCHOR_END, box.x + box.width, base, "sum");
   pen_part(pen, "output", box_at(box.x, box.y, n * pitch, box.height + 1.6 * size));
   pen_part(pen, "sum", box_at(sum_x, box.y, box.x + box.width - sum_x, box.height + 1.6 * size));

@@ -183,11 +183,20 @@ static Colour tile_colour(const Walk *w, int tensor, bool is_carried) {
   return is_lit ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75);
 }
 
+/* Never in smaller letters than other words; where these have no room, without its index, or not at all. */
 static void draw_name(const Walk *w, Box box, Colour ink, bool is_large, const char *words) {
-  const double most = fmin(0.55 * box.height, (is_large ? 1.9 : 1) * w->table.letters),
-               size = fmin(most, most * 0.86 * box.width / fmax(1, pen_words_width(w->pen, most, true, words)));
-  if (size < fmax(12, 0.55 * w->table.letters)) return;
-  pen_words(w->pen, size, ink, true, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + box.height / 2 + 0.36 * size, words);
+  const double letters = w->table.letters, wide = pen_words_width(w->pen, letters, true, words) / letters,
+               size = fmax(letters,
+                           fmin((is_large ? 1.9 : 1) * letters, fmin(0.55 * box.height, 0.86 * box.width / wide)));
+  const size_t name = strcspn(words, "\xe2");
+  char only[WORDS];
+  if (size * wide <= box.width && size <= 0.9 * box.height) {
+    pen_words(w->pen, size, ink, true, ANCHOR_MIDDLE, box.x + box.width / 2, box.y + box.height / 2 + 0.36 * size,
+              words);
+  } else if (words[name]) {
+    snprintf(only, sizeof only, "%.*s", (int)name, words);
+    draw_name(w, box, ink, is_large, only);
+  }
 }
 
 /* What is in flight: a slot, or -1; *to_chip. */
