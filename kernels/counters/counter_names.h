@@ -40,29 +40,11 @@ typedef enum {
 
 typedef struct {
   const char *metric; /* ncu's name */
-  const char *unit;   /* with --print-units base */
   const char *title;  /* in tables */
   NcuDimension dimension;
+  const char *aliases; /* in other versions, on other pages, or with another unit (a sector has 32 bytes), by '|' */
 } CounterName;
 extern const CounterName COUNTER_NAMES[COUNTER_COUNT];
-
-/* Names of the same quantity in other versions, on other pages, or with another unit (a sector has 32 bytes). */
-typedef struct {
-  const char *metric;
-  Counter counter;
-} CounterAlias;
-extern const CounterAlias COUNTER_ALIASES[];
-extern const int N_COUNTER_ALIASES;
-
-/* Bytes a second, from which bytes follow where the file has a time but not the bytes (ncu --set full). */
-enum { NCU_RATES = 4 };
-typedef struct {
-  const char *metric;
-  int rate;        /* 0 to NCU_RATES - 1 */
-  Counter counter; /* that it becomes */
-} CounterRate;
-extern const CounterRate COUNTER_RATES[];
-extern const int N_COUNTER_RATES;
 
 typedef struct {
   int64_t line;                /* in the file */
@@ -72,8 +54,9 @@ typedef struct {
   Tiling tiling;
   bool known[COUNTER_COUNT];
   uint64_t value[COUNTER_COUNT];
-  uint64_t slack[COUNTER_COUNT];                   /* rounding: the true value lies in [value - slack, value + slack] */
-  uint64_t rate[NCU_RATES], rate_slack[NCU_RATES]; /* bytes a second; 0: not known */
+  uint64_t slack[COUNTER_COUNT]; /* rounding: the true value lies in [value - slack, value + slack] */
+  uint64_t rate[COUNTER_COUNT], rate_slack[COUNTER_COUNT]; /* bytes a second, of which bytes are made
+                                                              where the file has a time alone; 0: not known */
   /* What was run; 0 and "" where the file does not say. */
   int64_t grid[3], block[3];
   int capability; /* 90: compute capability 9.0 */

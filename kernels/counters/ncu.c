@@ -71,8 +71,7 @@ static Status split_row(Parser *p, bool *is_row, Error *error) {
     if (status) return status;
     split = ncu_text_split(t, l->delimiter);
   }
-  if (split == NCU_SPLIT_OPEN)
-    return ncu_fail(t->line_number, error, "a quoted field is not closed; the file is cut off or damaged");
+  if (split == NCU_SPLIT_OPEN) return ncu_fail(t->line_number, error, NCU_NOT_CLOSED);
   if (split == NCU_SPLIT_TOO_MANY)
     return ncu_fail(t->line_number, error, "more than %d fields; the file is damaged", NCU_MAX_COLUMNS);
   if (l->id >= 0)
@@ -81,7 +80,8 @@ static Status split_row(Parser *p, bool *is_row, Error *error) {
     *is_row = l->page == PAGE_RECORDED || t->n_fields == l->n_columns;
   if (!*is_row) return STATUS_OK;
   /* ncu before 2023 leaves the columns of rules off a metric's row. */
-  const bool reaches = t->n_fields > l->value && t->n_fields > l->unit && t->n_fields > l->metric;
+  const bool reaches = t->n_fields > l->metric[METRIC_VALUE] && t->n_fields > l->metric[METRIC_UNIT] &&
+                       t->n_fields > l->metric[METRIC_NAME];
   while (l->page == PAGE_DETAILS && reaches && t->has_end && t->n_fields < l->n_columns)
     t->fields[t->n_fields++] = (NcuField){"", 0};
   if (t->n_fields != l->n_columns)

@@ -10,28 +10,25 @@
 typedef enum {
   ROLE_IGNORED = 0, /* it says nothing here */
   ROLE_IDENTITY,    /* every page has it, and it is not needed */
-  ROLE_ID,
-  ROLE_PROCESS,
+  ROLE_DIGITS,      /* index of these three: of the member of CounterRow, in bytes */
+  ROLE_TRIPLE,
+  ROLE_FACT,
   ROLE_KERNEL,
-  ROLE_BLOCK,
-  ROLE_GRID,
   ROLE_CC,
-  ROLE_METRIC_NAME,
-  ROLE_METRIC_UNIT,
-  ROLE_METRIC_VALUE,
+  ROLE_METRIC, /* index: which of its parts */
   ROLE_DEVICE,
   ROLE_CC_MAJOR,
   ROLE_CC_MINOR,
-  ROLE_FACT,    /* index: of the member of CounterRow, in bytes */
   ROLE_COUNTER, /* index: which Counter */
-  ROLE_RATE,    /* index: which of NCU_RATES */
-  ROLE_RUNG,
+  ROLE_RATE,    /* the same */
+  ROLE_RUNG,    /* from here on: of a recording alone */
   ROLE_SPLITS,
-  ROLE_FIRST_NEEDED, /* of a recording */
+  ROLE_FIRST_NEEDED,
   ROLE_DTYPE = ROLE_FIRST_NEEDED,
   ROLE_CAUSAL,
   ROLE_SIZE /* index: of the member of CounterRow, in bytes */
 } Role;
+enum { METRIC_NAME, METRIC_UNIT, METRIC_VALUE, METRIC_PARTS };
 
 typedef struct {
   Role role;
@@ -52,7 +49,7 @@ typedef struct {
   bool is_quoted; /* its names stand in quotes */
   bool has_units; /* in the header itself */
   int n_columns, n_counters;
-  int id, metric, unit, value; /* columns; -1: there is none */
+  int id, metric[METRIC_PARTS]; /* columns; -1: there is none */
   Column columns[NCU_MAX_COLUMNS];
 } Layout;
 
@@ -89,14 +86,7 @@ typedef struct {
   char decimal;
 } Parser;
 
-/* What a column or a metric of that name is for. */
-Column ncu_column_of(NcuField name);
-
-/* Which unit a counter's cell is in; refuses one that it cannot have. */
-Status ncu_unit_for(const Parser *parser, int counter, NcuField field, NcuUnit *unit, Error *error);
-
-/* Notes a column, or a metric, that says nothing here. */
-void ncu_ignore(Parser *parser, NcuField name);
+#define NCU_NOT_CLOSED "a quoted field is not closed; the file is cut off or damaged"
 
 /* Reads the line as a header, if it is one; then parser->layout is that of its table. */
 Status ncu_try_header(Parser *parser, bool *is_header, Error *error);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROWS = 64, MERGE_FIRST = 2048, CHAIN_MAX = 16, BACK_MAX = 4096 };
+#include "sim/base/grow.h"
+
+enum { MERGE_FIRST = 2048, CHAIN_MAX = 16, BACK_MAX = 4096 };
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
   for (const unsigned char *b = bytes; n--; b++) hash = (hash ^ *b) * 0x100000001b3u;
@@ -99,15 +101,6 @@ static Status merge(NcuRows *rows, Error *error) {
   return STATUS_OK;
 }
 
-static Status grow(NcuRows *rows, Error *error) {
-  const size_t more = rows->capacity ? 2 * rows->capacity : FIRST_ROWS;
-  CounterRow *grown = realloc(rows->rows, more * sizeof *grown);
-  if (!grown) return error_no_memory(error, "for %zu rows of counters", more);
-  rows->rows = grown;
-  rows->capacity = more;
-  return STATUS_OK;
-}
-
 Status ncu_rows_add(NcuRows *rows, const CounterRow *row, CounterRow **added, Error *error) {
   Status status = STATUS_OK;
   if (!rows->merge_at) rows->merge_at = MERGE_FIRST;
@@ -122,7 +115,8 @@ Status ncu_rows_add(NcuRows *rows, const CounterRow *row, CounterRow **added, Er
         error_set(error, STATUS_TOO_LARGE,
                   "line %lld: more than %d launches that differ; profile fewer kernels at a time (ncu --launch-count)",
                   (long long)row->line, NCU_MAX_ROWS);
-  if (status == STATUS_OK && rows->n_rows == rows->capacity) status = grow(rows, error);
+  if (status == STATUS_OK && !grow_array((void **)&rows->rows, &rows->capacity, rows->n_rows + 1, sizeof *rows->rows))
+    status = error_no_memory(error, "for %zu rows of counters", rows->n_rows + 1);
   if (status) return status;
   *added = &rows->rows[rows->n_rows++];
   **added = *row;
@@ -149,13 +143,11 @@ static bool has_counter(const CounterRow *row) {
 /* Bytes are a throughput times the time, where they were not counted. */
 static bool derive(CounterRow *row) {
   bool any = false;
-  for (int r = 0; r < N_COUNTER_RATES; r++) {
-    const Counter c = COUNTER_RATES[r].counter;
-    const double rate = (double)row->rate[COUNTER_RATES[r].rate], ns = (double)row->value[COUNTER_TIME];
-    const double value = rate * ns * 1e-9;
-    if (!row->known[COUNTER_TIME] || rate <= 0 || row->known[c] || value > 1e18) continue;
-    const double off = (double)row->rate_slack[COUNTER_RATES[r].rate] * ns * 1e-9 +
-                       rate * ((double)row->slack[COUNTER_TIME] + 0.5) * 1e-9;
+  const double ns = (double)row->value[COUNTER_TIME];
+  for (int c = 0; c < COUNTER_COUNT && row->known[COUNTER_TIME]; c++) {
+    const double rate = (double)row->rate[c], value = rate * ns * 1e-9;
+    if (rate <= 0 || row->known[c] || value > 1e18) continue;
+    const double off = (double)row->rate_slack[c] * ns * 1e-9 + rate * ((double)row->slack[COUNTER_TIME] + 0.5) * 1e-9;
     row->known[c] = any = true;
     row->value[c] = (uint64_t)(value + 0.5);
     row->slack[c] = (uint64_t)(off + 1);
