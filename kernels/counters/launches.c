@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "kernels/counters/launches.h"
 
 #include <inttypes.h>
@@ -5,91 +6,79 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
+
 static bool has(const CounterRow *row, const char *word) { return strstr(row->kernel, word) != NULL; }
 
-static bool has_any(const CounterRow *row, const char *const *words) {
-  for (; *words; words++)
-    if (has(row, *words)) return true;
+/* Whether a kernel has one of the words, apart by '|', in its name. */
+static bool has_any(const CounterRow *row, const char *words) {
+  for (const char *at = words; *at; at += *at == '|') {
+    const size_t length = strcspn(at, "|");
+    if (memmem(row->kernel, strlen(row->kernel), at, length)) return true;
+    at += length;
+  }
   return false;
 }
-#define HAS_ANY(row, ...) has_any(row, (const char *const[]){__VA_ARGS__, NULL})
 
+/* The first that is there decides. */
 static LaunchRole role_of(const CounterRow *row) {
-  if (HAS_ANY(row, "bwd_dot_do_o", "dot_do_o", "bwd_preprocess", "bprop_preprocess"))
-    return LAUNCH_ROLE_BACKWARD_BEFORE;
-  if (HAS_ANY(row, "bwd_convert_dq", "bwd_convert_dkv", "bwd_postprocess", "convert_dq"))
-    return LAUNCH_ROLE_BACKWARD_AFTER;
-  if (HAS_ANY(row, "flash_bwd", "fmha_cutlassB", "bprop", "FlashAttnBwd", "attention_backward"))
-    return LAUNCH_ROLE_BACKWARD;
-  if (HAS_ANY(row, "combine", "merge_states", "MergeStates", "split_reduce", "reduce_split"))
-    return LAUNCH_ROLE_COMBINE;
-  if (HAS_ANY(row, "splitkv", "split_kv", "SplitKV", "fa2_split", "splitK_attn")) return LAUNCH_ROLE_SPLIT;
-  if (HAS_ANY(row, "flash", "Flash", "fmha", "sdpa", "fa1", "fa2_", "fa3_", "MemEffAttention"))
-    return LAUNCH_ROLE_FUSED;
-  if (HAS_ANY(row, "softmax", "SoftMax", "Softmax", "softMax")) return LAUNCH_ROLE_SOFTMAX;
-  if (HAS_ANY(row, "gemm", "Gemm", "GEMM", "matmul", "bmm", "xmma", "qk_kernel", "pv_kernel", "cublas"))
-    return LAUNCH_ROLE_PRODUCT;
-  if (HAS_ANY(row, "elementwise", "scale", "mask", "fill", "where", "dropout", "triu", "tril", "bias", "copy", "cast",
-              "convert", "mul_", "add_", "div_"))
-    return LAUNCH_ROLE_POINTWISE;
-  return HAS_ANY(row, "attn", "attention", "Attention") ? LAUNCH_ROLE_FUSED : LAUNCH_ROLE_OTHER;
+  static const struct {
+    LaunchRole role;
+    const char *words;
+  } ROLES[] = {
+      {LAUNCH_ROLE_BACKWARD_BEFORE, "bwd_dot_do_o|dot_do_o|bwd_preprocess|bprop_preprocess"},
+      {LAUNCH_ROLE_BACKWARD_AFTER, "bwd_convert_dq|bwd_convert_dkv|bwd_postprocess|convert_dq"},
+      {LAUNCH_ROLE_BACKWARD, "flash_bwd|fmha_cutlassB|bprop|FlashAttnBwd|attention_backward"},
+      {LAUNCH_ROLE_COMBINE, "combine|merge_states|MergeStates|split_reduce|reduce_split"},
+      {LAUNCH_ROLE_SPLIT, "splitkv|split_kv|SplitKV|fa2_split|splitK_attn"},
+      {LAUNCH_ROLE_FUSED, "flash|Flash|fmha|sdpa|fa1|fa2_|fa3_|MemEffAttention"},
+      {LAUNCH_ROLE_SOFTMAX, "softmax|SoftMax|Softmax|softMax"},
+      {LAUNCH_ROLE_PRODUCT, "gemm|Gemm|GEMM|matmul|bmm|xmma|qk_kernel|pv_kernel|cublas"},
+      {LAUNCH_ROLE_POINTWISE,
+       "elementwise|scale|mask|fill|where|dropout|triu|tril|bias|copy|cast|convert|mul_|add_|div_"},
+      {LAUNCH_ROLE_FUSED, "attn|attention|Attention"},
+  };
+  for (size_t i = 0; i < sizeof ROLES / sizeof *ROLES; i++)
+    if (has_any(row, ROLES[i].words)) return ROLES[i].role;
+  return LAUNCH_ROLE_OTHER;
 }
 
-/* Whole numbers behind `after`, separated by commas. Returns how many. */
-static int numbers_after(const char *text, const char *after, int64_t *numbers, int most) {
-  const char *p = strstr(text, after);
-  int n = 0;
-  if (!p) return 0;
-  for (p += strlen(after); n < most; n++) {
-    while (*p == ' ') p++;
-    if (!strncmp(p, "(int)", 5)) p += 5;
-    if (*p < '0' || *p > '9') break;
-    int64_t value = 0;
-    for (; *p >= '0' && *p <= '9' && value < 100000000; p++) value = 10 * value + (*p - '0');
-    numbers[n] = value;
-    while (*p == ' ') p++;
+/* Template arguments, apart by commas: 128, (int)128, (bool)1, true. Returns how many. */
+static int read_arguments(const char *p, int64_t *values, int most) {
+  for (int n = 0; n < most; n++, p++) {
+    p += strspn(p, " ");
+    if (*p == '(') p += strcspn(p, ")") + 1;
+    values[n] = !strncmp(p, "true", 4);
+    if (ascii_is_digit(*p)) values[n] = strtoll(p, NULL, 10);
+    if ((!ascii_is_digit(*p) && !values[n] && strncmp(p, "false", 5)) || values[n] > 999999999) return n;
+    p += strcspn(p, ",>");
     if (*p != ',') return n + 1;
-    p++;
   }
-  return n;
+  return most;
 }
 
-/* The switches of a template behind its traits: 0, 1, (bool)1, true. Returns how many. */
-static int switches_after_traits(const char *text, bool *switches, int most) {
-  const char *p = strstr(text, "kernel_traits<");
-  int depth = 0, n = 0;
-  if (!p) return 0;
-  for (p = strchr(p, '<'); *p; p++) {
+/* Behind the '>' that ends a template's arguments. */
+static const char *end_of_template(const char *p) {
+  for (int depth = 0; *p; p++) {
     depth += (*p == '<') - (*p == '>');
     if (*p == '>' && depth == 0) break;
   }
-  while (*p == '>' || *p == ',' || *p == ' ') p++;
-  for (; n < most; n++) {
-    if (!strncmp(p, "(bool)", 6)) p += 6;
-    if (*p == '1' || !strncmp(p, "true", 4))
-      switches[n] = true;
-    else if (*p == '0' || !strncmp(p, "false", 5))
-      switches[n] = false;
-    else
-      break;
-    while (*p && *p != ',' && *p != '>') p++;
-    if (*p != ',') return n + 1;
-    while (*p == ',' || *p == ' ') p++;
-  }
-  return n;
+  return p + strspn(p, ">, ");
 }
 
 /* FlashAttention-2: traits<d, rows, keys, warps, ...>. Forward switches by version: dropout, causal, then local and
  * alibi where there are as many, then whether N is even. Split: causal first. */
 static void read_flash(const CounterRow *row, LaunchFacts *f) {
-  int64_t traits[3];
-  bool switches[12] = {false};
-  if (numbers_after(row->kernel, "kernel_traits<", traits, 3) == 3) {
+  enum { MOST = 12 };
+  int64_t traits[3], switches[MOST] = {0};
+  const char *template = strstr(row->kernel, "kernel_traits<");
+  if (template) template = strchr(template, '<');
+  if (template && read_arguments(template + 1, traits, 3) == 3) {
     f->d = traits[0];
     f->block_q = traits[1];
     f->block_k = traits[2];
   }
-  const int n = switches_after_traits(row->kernel, switches, 12);
+  const int n = template ? read_arguments(end_of_template(template), switches, MOST) : 0;
   const bool split = f->role == LAUNCH_ROLE_SPLIT;
   if (n >= 5) {
     f->says_causal = true;
@@ -115,30 +104,28 @@ static void read_flash(const CounterRow *row, LaunchFacts *f) {
 
 /* PyTorch's: fmha_cutlassF_f16_aligned_64x128_rf_sm80, grid (row blocks, heads, batch). */
 static void read_memory_efficient(const CounterRow *row, LaunchFacts *f) {
-  int64_t rows[1], keys[1];
+  int rows, keys;
   const char *aligned = strstr(row->kernel, "aligned_");
   f->description = "mem-efficient-sm90";
-  if (!aligned || numbers_after(aligned, "aligned_", rows, 1) != 1) return;
-  const char *x = strchr(aligned, 'x');
-  if (!x || numbers_after(x, "x", keys, 1) != 1) return;
-  f->block_q = rows[0];
-  f->block_k = keys[0];
-  f->d = keys[0] <= 128 ? keys[0] : 0; /* its keys are as wide as d, up to 128 */
-  f->shape.N_q = row->grid[0] * rows[0];
+  if (!aligned || sscanf(aligned, "aligned_%8dx%8d", &rows, &keys) != 2 || rows < 0 || keys < 0) return;
+  f->block_q = rows;
+  f->block_k = keys;
+  f->d = keys <= 128 ? keys : 0; /* its keys are as wide as d, up to 128 */
+  f->shape.N_q = row->grid[0] * rows;
   f->shape.heads = row->grid[1];
   f->shape.batch = row->grid[2];
 }
 
 static void read_dtype(const CounterRow *row, LaunchFacts *f) {
-  f->says_dtype = true;
-  if (HAS_ANY(row, "bfloat16", "bf16", "BFloat16"))
-    f->dtype = DTYPE_BF16;
-  else if (HAS_ANY(row, "half", "f16", "fp16", "Half"))
-    f->dtype = DTYPE_FP16;
-  else if (HAS_ANY(row, "float", "f32", "fp32"))
-    f->dtype = DTYPE_FP32;
-  else
-    f->says_dtype = false;
+  static const struct {
+    Dtype dtype;
+    const char *words;
+  } TYPES[] = {
+      {DTYPE_BF16, "bfloat16|bf16|BFloat16"}, {DTYPE_FP16, "half|f16|fp16|Half"}, {DTYPE_FP32, "float|f32|fp32"}};
+  for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES && !f->says_dtype; i++) {
+    f->says_dtype = has_any(row, TYPES[i].words);
+    if (f->says_dtype) f->dtype = TYPES[i].dtype;
+  }
 }
 
 LaunchFacts launch_facts(const CounterRow *row) {
@@ -179,23 +166,17 @@ static uint64_t times(uint64_t value, double weight) {
 
 static int64_t launches_of(const CounterRow *row) { return row->n_launches > 1 ? row->n_launches : 1; }
 
-static bool is_rate(int counter) { return counter == COUNTER_L2_HIT_RATE || counter == COUNTER_L1_HIT_RATE; }
+static uint64_t sum_of(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-/* Adds a launch to a run that has some. */
-static void add_part(LaunchRun *run, const CounterRow *row, int64_t n_runs) {
+/* Adds one of n launches to a run. A rate is of one alone. */
+static void add_part(LaunchRun *run, const CounterRow *row, int64_t n_runs, size_t n) {
   const double weight = (double)launches_of(row) / (double)n_runs;
   CounterRow *sum = &run->sum;
   for (int c = 0; c < COUNTER_COUNT; c++) {
-    const uint64_t more = times(row->value[c], weight), slack = times(row->slack[c], weight);
-    if (run->n_parts == 0) {
-      sum->known[c] = row->known[c];
-      sum->value[c] = more;
-      sum->slack[c] = slack;
-      continue;
-    }
-    sum->known[c] &= row->known[c] && !is_rate(c);
-    sum->value[c] = sum->value[c] > UINT64_MAX - more ? UINT64_MAX : sum->value[c] + more;
-    sum->slack[c] = sum->slack[c] > UINT64_MAX - slack ? UINT64_MAX : sum->slack[c] + slack;
+    const bool is_rate = c == COUNTER_L2_HIT_RATE || c == COUNTER_L1_HIT_RATE;
+    sum->known[c] &= row->known[c] && (!is_rate || n == 1);
+    sum->value[c] = sum_of(sum->value[c], times(row->value[c], weight));
+    sum->slack[c] = sum_of(sum->slack[c], times(row->slack[c], weight));
   }
   char name[64], time[48] = "", several[24] = "";
   launch_short_name(row->kernel, name, sizeof name);
@@ -210,42 +191,18 @@ static bool together(const CounterRow *a, const CounterRow *b) {
   return a->report == b->report && a->process == b->process;
 }
 
-/* How many rows from i on are one attention; 1: the row alone. */
-static size_t length_of(const CounterRow *const *rows, size_t n, size_t i) {
-  const LaunchRole first = role_of(rows[i]);
-  size_t end = i;
-  bool softmax = false, products = false, done = false;
-  if (first == LAUNCH_ROLE_SPLIT || first == LAUNCH_ROLE_FUSED) {
-    /* combine comes next, if it comes */
-    return i + 1 < n && together(rows[i], rows[i + 1]) && role_of(rows[i + 1]) == LAUNCH_ROLE_COMBINE ? 2 : 1;
-  }
-  if (first == LAUNCH_ROLE_BACKWARD_BEFORE || first == LAUNCH_ROLE_BACKWARD) {
-    bool loop = false;
-    for (; end < n && together(rows[i], rows[end]); end++) {
-      const LaunchRole role = role_of(rows[end]);
-      if (role == LAUNCH_ROLE_BACKWARD_BEFORE ? end > i
-          : role == LAUNCH_ROLE_BACKWARD      ? loop
-                                              : role != LAUNCH_ROLE_BACKWARD_AFTER || !loop)
-        break;
-      loop |= role == LAUNCH_ROLE_BACKWARD;
-    }
-    return loop ? end - i : 1;
-  }
-  if (first != LAUNCH_ROLE_PRODUCT && first != LAUNCH_ROLE_POINTWISE) return 1;
-  for (; end < n && !done && together(rows[i], rows[end]); end++) {
-    const LaunchRole role = role_of(rows[end]);
-    if (role == LAUNCH_ROLE_PRODUCT) {
-      done = softmax;
-      products = true;
-    } else if (role == LAUNCH_ROLE_SOFTMAX) {
-      if (!products) break;
-      softmax = true;
-    } else if (role != LAUNCH_ROLE_POINTWISE) {
-      break;
-    }
-  }
-  while (done && end < n && together(rows[i], rows[end]) && role_of(rows[end]) == LAUNCH_ROLE_POINTWISE) end++;
-  return done ? end - i : 1;
+/* How many launches are one attention, by the letters of their roles; 1: the first alone. */
+static size_t length_of(const char *roles) {
+  const char *p = roles + (*roles == 'B');
+  if (strchr("SF", *roles)) return roles[1] == 'C' ? 2 : 1;
+  if (*p == 'L') return (size_t)(p - roles) + 1 + strspn(p + 1, "A");
+  p = roles + strspn(roles, "W");
+  if (*p != 'P') return 1;
+  p += strspn(p, "PW");
+  if (*p != 'X') return 1;
+  p += strspn(p, "XW");
+  if (*p != 'P') return 1;
+  return (size_t)(p - roles) + 1 + strspn(p + 1, "W");
 }
 
 /* The eager product's grid, where a thread makes one element: (N_k, N_q, heads), then (d, N_q, heads). */
@@ -275,8 +232,10 @@ static LaunchRun make_run(const CounterRow *const *rows, size_t n) {
   LaunchRun run = {.sum = *rows[0], .facts = launch_facts(rows[0]), .n_runs = launches_of(rows[0])};
   for (size_t i = 1; i < n; i++)
     if (launches_of(rows[i]) < run.n_runs) run.n_runs = launches_of(rows[i]);
+  memset(run.sum.value, 0, sizeof run.sum.value);
+  memset(run.sum.slack, 0, sizeof run.sum.slack);
   for (size_t i = 0; i < n; i++) {
-    add_part(&run, rows[i], run.n_runs);
+    add_part(&run, rows[i], run.n_runs, n);
     const LaunchFacts f = launch_facts(rows[i]);
     if (f.role == LAUNCH_ROLE_BACKWARD) run.facts = f;
   }
@@ -294,26 +253,28 @@ static LaunchRun make_run(const CounterRow *const *rows, size_t n) {
 Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs, size_t *n_runs, Error *error) {
   *n_runs = 0;
   const CounterRow **rows = calloc(table->n_rows + 1, sizeof(const CounterRow *));
+  char *roles = calloc(table->n_rows + 1, 1);
   *runs = calloc(table->n_rows + 1, sizeof **runs);
-  if (!rows || !*runs) {
-    free(rows);
+  if (!rows || !roles || !*runs) {
     free(*runs);
     *runs = NULL;
-    return error_no_memory(error, "to put launches together");
   }
   size_t n = 0;
-  for (size_t i = 0; i < table->n_rows; i++)
+  for (size_t i = 0; *runs && i < table->n_rows; i++)
     if (strstr(table->rows[i].kernel, name)) rows[n++] = &table->rows[i];
-  for (size_t i = 0, length; i < n; i += length) {
-    length = rows[i]->has_shape ? 1 : length_of(rows, n, i);
-    if (rows[i]->has_shape)
-      (*runs)[*n_runs] = (LaunchRun){.sum = *rows[i], .n_parts = 1, .n_runs = 1};
-    else
-      (*runs)[*n_runs] = make_run(&rows[i], length);
+  for (size_t i = 0, end = 0, length; i < n; i += length) {
+    for (; end < n && (end <= i || together(rows[i], rows[end])); end++) roles[end] = "OFSCBLAPXW"[role_of(rows[end])];
+    const char next = roles[end];
+    roles[end] = '\0';
+    length = rows[i]->has_shape ? 1 : length_of(roles + i);
+    roles[end] = next;
+    (*runs)[*n_runs] =
+        rows[i]->has_shape ? (LaunchRun){.sum = *rows[i], .n_parts = 1, .n_runs = 1} : make_run(&rows[i], length);
     ++*n_runs;
   }
   free(rows);
-  return STATUS_OK;
+  free(roles);
+  return *runs ? STATUS_OK : error_no_memory(error, "to put launches together");
 }
 
 /* --- the card --- */
@@ -373,7 +334,7 @@ const char *launch_gpu(const CounterRow *row, const char **candidates) {
   for (size_t i = 0; *row->device && i < sizeof NAMES / sizeof *NAMES; i++) {
     const char *at = strstr(row->device, NAMES[i].word);
     const char *after = at ? at + strlen(NAMES[i].word) : "";
-    bool is_other = *after >= '0' && *after <= '9'; /* L4, not L40 */
+    bool is_other = ascii_is_digit(*after); /* L4, not L40 */
     for (size_t o = 0; o < sizeof OTHERS / sizeof *OTHERS; o++)
       is_other |= !strncmp(after, OTHERS[o], strlen(OTHERS[o])) && NAMES[i].word[0] == 'R';
     if (at && !is_other) return NAMES[i].gpu;
