@@ -1,17 +1,16 @@
 #include "kernels/counters/predict.h"
 
+#include <math.h>
+
 #include "kernels/counters/l2_counters.h"
 
 enum { SECTOR_BYTES = 32 };
 
 const PredictedName PREDICTED_NAMES[PREDICT_COUNT] = {
-    {"HBM reads", 0.10}, {"fabric", 0.05}, {"L2 sectors", 0.10}, {"L2 hit rate", 0.01}, {"time at best", 0},
+    {"HBM reads", 0.10, COUNTER_HBM_READ, 1},         {"fabric", 0.05, COUNTER_FABRIC_SECTORS, SECTOR_BYTES},
+    {"L2 sectors", 0.10, COUNTER_L2_READ_SECTORS, 1}, {"L2 hit rate", 0.01, COUNTER_LOOKUP_HIT, 1},
+    {"time at best", 0, COUNTER_TIME, 1e-9},
 };
-
-static void set(Prediction *p, PredictedQuantity quantity, double value) {
-  p->known[quantity] = true;
-  p->value[quantity] = value;
-}
 
 static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint32_t draw, Error *error) {
   const Gpu *gpu = run->gpu;
@@ -30,15 +29,12 @@ static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint
   Status status = simulate(&s, &problem, run->schedule, error);
   if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);
   if (status) return status;
-  *prediction = (Prediction){0};
   simulation_time(&s, gpu);
-  set(prediction, PREDICT_TIME, s.timing.run.bound_s);
+  *prediction = (Prediction){{NAN, NAN, NAN, NAN, s.timing.run.bound_s}};
   if (!s.has_l2) return STATUS_OK;
   const L2Counters l2 = l2_counters_of(&s, gpu);
-  set(prediction, PREDICT_HBM_READ, l2.hbm_read_bytes);
-  set(prediction, PREDICT_FABRIC, l2.fabric_bytes);
-  set(prediction, PREDICT_L2_SECTORS, l2.l2_read_bytes / SECTOR_BYTES);
-  set(prediction, PREDICT_HIT_RATE, l2.hit_rate);
+  *prediction = (Prediction){
+      {l2.hbm_read_bytes, l2.fabric_bytes, l2.l2_read_bytes / SECTOR_BYTES, l2.hit_rate, s.timing.run.bound_s}};
   return STATUS_OK;
 }
 
@@ -49,23 +45,20 @@ Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
     Prediction p;
     const Status status = predict_draw(&p, run, draw, error);
     if (status) return status;
-    for (int q = 0; q < PREDICT_COUNT; q++)
-      if (p.known[q]) set(&mean, (PredictedQuantity)q, mean.value[q] + (p.value[q] - mean.value[q]) / (draw + 1));
+    for (int q = 0; q < PREDICT_COUNT; q++) mean.value[q] += (p.value[q] - mean.value[q]) / (draw + 1);
   }
   *prediction = mean;
   return STATUS_OK;
 }
 
 Prediction predict_measured(const CounterRow *row) {
-  Prediction p = {0};
-  if (row->known[COUNTER_HBM_READ]) set(&p, PREDICT_HBM_READ, (double)row->value[COUNTER_HBM_READ]);
-  if (row->known[COUNTER_FABRIC_SECTORS])
-    set(&p, PREDICT_FABRIC, (double)row->value[COUNTER_FABRIC_SECTORS] * SECTOR_BYTES);
-  if (row->known[COUNTER_L2_READ_SECTORS]) set(&p, PREDICT_L2_SECTORS, (double)row->value[COUNTER_L2_READ_SECTORS]);
-  const double hits = (double)row->value[COUNTER_LOOKUP_HIT], looks = hits + (double)row->value[COUNTER_LOOKUP_MISS];
-  if (row->known[COUNTER_LOOKUP_HIT] && row->known[COUNTER_LOOKUP_MISS] && looks > 0)
-    set(&p, PREDICT_HIT_RATE, hits / looks);
-  if (row->known[COUNTER_TIME]) set(&p, PREDICT_TIME, (double)row->value[COUNTER_TIME] * 1e-9);
+  Prediction p;
+  for (int q = 0; q < PREDICT_COUNT; q++) {
+    const Counter c = PREDICTED_NAMES[q].counter;
+    p.value[q] = row->known[c] ? (double)row->value[c] * PREDICTED_NAMES[q].unit : NAN;
+  }
+  const double misses = row->known[COUNTER_LOOKUP_MISS] ? (double)row->value[COUNTER_LOOKUP_MISS] : NAN;
+  p.value[PREDICT_HIT_RATE] /= p.value[PREDICT_HIT_RATE] + misses; /* of none: not known */
   return p;
 }
 

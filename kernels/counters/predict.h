@@ -28,13 +28,14 @@ typedef enum {
 
 typedef struct {
   const char *name;
-  double band; /* the error that is within: relative, and absolute for the hit rate; 0: none */
+  double band;     /* the error that is within: relative, and absolute for the hit rate; 0: none */
+  Counter counter; /* that measures it, in units of its own */
+  double unit;
 } PredictedName;
 extern const PredictedName PREDICTED_NAMES[PREDICT_COUNT];
 
 typedef struct {
-  bool known[PREDICT_COUNT];
-  double value[PREDICT_COUNT];
+  double value[PREDICT_COUNT]; /* NAN: not known */
 } Prediction;
 
 /* A run as launched on a GPU. Nothing but the time is known where the model of L2 does not reach (another schedule,

@@ -132,28 +132,6 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, const Crossche
   return status;
 }
 
-/* What an H100 counted at the boundary in one of its files; c: NULL to count its rows alone. */
-static Status add_h100_file(Crosscheck *c, const char *path, const CrosscheckOptions *o, size_t *n_added,
-                            Error *error) {
-  CounterTable table;
-  Status status = counter_file_read(path, &table, error);
-  for (size_t i = 0; i < table.n_rows && !status; i++) {
-    CounterRow row = table.rows[i];
-    const KernelModel *model = kernel_model_find(row.kernel);
-    if (!model || !strstr(row.kernel, o->kernel_name)) continue;
-    const bool is_added = c && is_mine(o, *n_added);
-    ++*n_added;
-    if (!is_added) continue;
-    for (int k = 0; k < COUNTER_COUNT; k++)
-      row.known[k] = row.known[k] && (k == COUNTER_BOUNDARY_READ || k == COUNTER_BOUNDARY_WRITE);
-    c->on_h100 = true;
-    status = crosscheck_add_row(c, &row, model, &row.shape, &row.tiling, error);
-    c->on_h100 = false;
-  }
-  counter_table_free(&table);
-  return status;
-}
-
 /* c: NULL to count alone. */
 static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions *o, Progress *progress,
                             size_t *n_added, Error *error) {
@@ -168,8 +146,9 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
     status = assets_find(path, sizeof path, asset, error);
     judge->placement = RECORDED_FILES[i].placement;
     judge->once = strstr(name, "-one-pass/") || strstr(name, "-turns/");
-    if (!status && on_h100) status = add_h100_file(c, path, o, n_added, error);
-    if (!status && !on_h100) status = add_file(c, judge, path, o, n_added, error);
+    judge->blind = on_h100;
+    if (c) c->on_h100 = on_h100;
+    if (!status) status = add_file(c, judge, path, o, n_added, error);
     if (!c) continue;
     progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
     progress_foretell(progress, (double)(i + 1) / N_RECORDED);
@@ -210,17 +189,12 @@ static Status run_rung(Crosscheck *c, const char *rung, const Shape *shape, cons
   Status status = assets_find(folder, sizeof folder, "assets/ladder", error);
   if (!status) status = cpu_check_run(rung, shape, tiling, 1, folder, &check, error);
   if (status) return status;
-  CrosscheckItem output = {.shape = *shape,
-                           .tiling = check.tiling,
-                           .quantity = "output right",
-                           .must_hold = true,
-                           .low = 1,
-                           .high = 1,
-                           .measured = check.right,
-                           .holds = check.right,
-                           .error = check.right ? 0 : -1};
+  CrosscheckItem output = crosscheck_item(rung, shape, &check.tiling, "output right");
+  output.must_hold = true;
+  output.low = output.high = 1;
+  output.measured = output.holds = check.right;
+  output.error = check.right ? 0 : -1;
   CounterRow row = {.known = {[COUNTER_COUNTED_READ] = true, [COUNTER_COUNTED_WRITE] = true}};
-  snprintf(output.kernel, sizeof output.kernel, "%s", rung);
   snprintf(row.kernel, sizeof row.kernel, "%s", rung);
   KernelTraffic traffic;
   status = kernel_model_traffic(model, shape, &check.tiling, &traffic, error);

@@ -69,6 +69,12 @@ static const char *title_of(Counter counter, const Tiling *tiling, bool on_h100)
   }
 }
 
+CrosscheckItem crosscheck_item(const char *kernel, const Shape *shape, const Tiling *tiling, const char *quantity) {
+  CrosscheckItem item = {.shape = *shape, .tiling = *tiling, .quantity = quantity};
+  snprintf(item.kernel, sizeof item.kernel, "%.63s", kernel);
+  return item;
+}
+
 Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelModel *model, const Shape *shape,
                           const Tiling *tiling, Error *error) {
   Comparison found[COMPARISONS_MAX];
@@ -76,17 +82,15 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
   bool all_hold = true;
   Status status = counter_compare(row, model, shape, tiling, found, &n, error);
   for (int i = 0; i < n && !status; i++) {
-    CrosscheckItem item = {.shape = *shape,
-                           .tiling = *tiling,
-                           .quantity = title_of(found[i].counter, tiling, c->on_h100),
-                           .is_range = found[i].kind == COMPARE_RANGE,
-                           .must_hold = found[i].must_hold,
-                           .holds = found[i].holds,
-                           .low = (double)found[i].low,
-                           .high = (double)found[i].high,
-                           .measured = (double)found[i].measured,
-                           .error = found[i].error};
-    snprintf(item.kernel, sizeof item.kernel, "%.63s", row->kernel);
+    if (c->on_h100 && found[i].counter > COUNTER_BOUNDARY_WRITE) continue;
+    CrosscheckItem item = crosscheck_item(row->kernel, shape, tiling, title_of(found[i].counter, tiling, c->on_h100));
+    item.is_range = found[i].kind == COMPARE_RANGE;
+    item.must_hold = found[i].must_hold;
+    item.holds = found[i].holds;
+    item.low = (double)found[i].low;
+    item.high = (double)found[i].high;
+    item.measured = (double)found[i].measured;
+    item.error = found[i].error;
     status = crosscheck_add(c, &item, error);
     all_hold &= found[i].holds;
   }
@@ -104,20 +108,16 @@ Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Sh
   const Prediction measured = predict_measured(row);
   Status status = STATUS_OK;
   for (int q = 0; q < PREDICT_COUNT && !status; q++) {
-    if (!prediction->known[q] || !measured.known[q]) continue;
+    if (isnan(prediction->value[q] + measured.value[q])) continue;
     const double off = predict_error((PredictedQuantity)q, prediction->value[q], measured.value[q]),
                  band = PREDICTED_NAMES[q].band;
-    CrosscheckItem item = {.shape = *shape,
-                           .tiling = *tiling,
-                           .quantity = PREDICTED_NAMES[q].name,
-                           .holds = band > 0 ? fabs(off) <= band : off >= 0,
-                           .low = prediction->value[q],
-                           .high = prediction->value[q],
-                           .measured = measured.value[q],
-                           .error = off,
-                           .is_prediction = true,
-                           .predicted = (PredictedQuantity)q};
-    snprintf(item.kernel, sizeof item.kernel, "%.63s", row->kernel);
+    CrosscheckItem item = crosscheck_item(row->kernel, shape, tiling, PREDICTED_NAMES[q].name);
+    item.holds = band > 0 ? fabs(off) <= band : off >= 0;
+    item.low = item.high = prediction->value[q];
+    item.measured = measured.value[q];
+    item.error = off;
+    item.is_prediction = true;
+    item.predicted = (PredictedQuantity)q;
     status = crosscheck_add(c, &item, error);
   }
   return status;

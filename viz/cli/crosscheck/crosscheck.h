@@ -70,11 +70,12 @@ typedef struct {
   char gpu[REQUEST_NAME_BYTES]; /* whose description predicts them: by the file, or as asked */
   size_t n_runs;
   bool samples; /* predictions are those of a sample */
-  bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
+  bool on_h100; /* the rows that come next: rungs 8 to 11, of which the boundary alone is judged, in its own lines */
   bool is_bad;  /* a quantity that must be exact is not */
 } Crosscheck;
 
 void crosscheck_free(Crosscheck *crosscheck);
+CrosscheckItem crosscheck_item(const char *kernel, const Shape *shape, const Tiling *tiling, const char *quantity);
 Status crosscheck_add(Crosscheck *crosscheck, const CrosscheckItem *item, Error *error);
 
 /* A line for people; the same one once. */

@@ -101,7 +101,7 @@ static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, cons
   if (job->error.status) return error_pass(error, &job->error);
   Cause cause;
   Status status = STATUS_OK;
-  if (explains && job->prediction.known[PREDICT_HBM_READ] &&
+  if (explains && !isnan(job->prediction.value[PREDICT_HBM_READ]) &&
       counter_explain_background(row, job->prediction.value[PREDICT_HBM_READ], &cause))
     status = crosscheck_add_causes(c, row, shape, &run->tiling, &cause, 1, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &run->tiling, &job->prediction, error);
