@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/text_add.h"
+#include "sim/base/word_list.h"
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
@@ -13,6 +13,11 @@
 
 enum { THINGS_MAX = 64, N_KINDS = 5 };
 typedef enum { LIST_ALGORITHMS, LIST_GPUS, LIST_KERNELS, LIST_LINKS, LIST_MODELS } ListKind;
+
+/* Numbers of a GPU that people ask for come first on its screen, and make up the table of all. */
+static const char *const FIRST[] = {"n_sm",          "shared_per_cta", "l2",    "hbm",
+                                    "hbm_bandwidth", "fp16_tensor",    "clock", NULL};
+enum { N_BESIDE = 6 };
 
 static const char *const KINDS[] = {"algorithms", "gpus", "kernels", "links", "models", NULL};
 static const char *const TAKEN_BY[] = {"--algorithm", "--gpu", "--kernel", "--link", "--model"};
@@ -25,13 +30,6 @@ typedef struct {
   int n_names;
   DescriptionNames known;
 } ListOptions;
-
-/* GPUs or kernels; the other is NULL. */
-typedef struct {
-  Gpu *gpus;
-  Profile *kernels;
-  int n;
-} Things;
 
 static Status set_kind(void *target, const char *value, Error *error) {
   return options_name(KINDS, "is nothing that is listed", value, &((ListOptions *)target)->kind, error);
@@ -51,22 +49,23 @@ static void of_kernels(void *target) { ((ListOptions *)target)->kind = LIST_KERN
 
 /* A GPU or a kernel as its description has it. */
 typedef struct {
-  const char *record, *name, *product, *note;
-  const KeyfileNote *notes; /* of each field */
+  Gpu gpu;
+  Profile kernel;
+  const char *record, *name, *product, *note; /* of one of them */
+  const KeyfileNote *notes;                   /* of each field */
   const KeyfileField *fields;
   int n_fields;
 } Described;
 
-static Described described(const Things *things, int k) {
-  int n;
-  if (things->gpus) {
-    const Gpu *g = &things->gpus[k];
-    const KeyfileField *fields = gpu_fields(&n);
-    return (Described){(const char *)g, g->name, g->product, "", g->notes, fields, n};
-  }
-  const Profile *p = &things->kernels[k];
-  const KeyfileField *fields = profile_fields(&n);
-  return (Described){(const char *)p, p->name, p->product, p->note, p->notes, fields, n};
+static void describe(Described *t, bool is_gpu) {
+  const Gpu *g = &t->gpu;
+  const Profile *p = &t->kernel;
+  t->record = is_gpu ? (const char *)g : (const char *)p;
+  t->name = is_gpu ? g->name : p->name;
+  t->product = is_gpu ? g->product : p->product;
+  t->note = is_gpu ? "" : p->note;
+  t->notes = is_gpu ? g->notes : p->notes;
+  t->fields = (is_gpu ? gpu_fields : profile_fields)(&t->n_fields);
 }
 
 static bool is_whole(const KeyfileField *f) { return f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES; }
@@ -81,114 +80,94 @@ static double value_of(const Described *t, const KeyfileField *f) {
 
 static bool is_given(const Described *t, int f) { return t->notes[f].line || *t->notes[f].source; }
 
-/* Device memory is sold in decimal units; a size that is none is binary. */
-static Number memory_size(double bytes) {
-  return (int64_t)bytes % 1000 == 0 ? number_bytes_decimal((Wide)bytes) : number_bytes((Wide)bytes);
-}
-
-/* "60 MiB", "4.8 TB/s", "132". */
+/* "60 MiB", "4.8 TB/s", "132". Device memory is sold in decimal units; a size that is none is binary. */
 static Number shown(const KeyfileField *f, double value) {
   const char *unit = keyfile_base_unit(f->kind);
-  Number number;
+  const bool is_sold = strcmp(f->name, "hbm") == 0 && (int64_t)value % 1000 == 0;
   switch (f->kind) {
-  case KEYFILE_COUNT: return strcmp(f->name, "year") == 0 ? number_digits((Wide)value) : number_count((Wide)value);
-  case KEYFILE_BYTES: return strcmp(f->name, "hbm") == 0 ? memory_size(value) : number_bytes((Wide)value);
+  case KEYFILE_COUNT: return (strcmp(f->name, "year") ? number_count : number_digits)((Wide)value);
+  case KEYFILE_BYTES: return (is_sold ? number_bytes_decimal : number_bytes)((Wide)value);
   case KEYFILE_SECONDS: return number_seconds(value);
   case KEYFILE_BYTES_PER_CLOCK:
-  case KEYFILE_OPS_PER_CLOCK:
-    number = number_exact_double(value);
-    text_add(number.text, sizeof number.text, " %s", unit);
-    return number;
+  case KEYFILE_OPS_PER_CLOCK: return number_text("%s %s", number_exact_double(value).text, unit);
   default: return number_si(value, unit);
   }
 }
 
-/* Numbers of a GPU that people ask for come first on their screen. */
-static bool comes_first(const char *name) {
-  static const char *const FIRST[] = {"n_sm", "clock", "shared_per_cta", "l2", "hbm", "hbm_bandwidth", "fp16_tensor"};
-  for (size_t k = 0; k < sizeof FIRST / sizeof *FIRST; k++)
-    if (strcmp(name, FIRST[k]) == 0) return true;
-  return false;
+static void add_field(Document *d, Table *t, const Described *thing, int at) {
+  const KeyfileField *f = &thing->fields[at];
+  const KeyfileNote *note = &thing->notes[at];
+  const char *unit = keyfile_base_unit(f->kind);
+  put_cells(t, "ss", thing->name, f->name);
+  if (keyfile_is_number(f->kind)) {
+    const double value = value_of(thing, f);
+    table_pair(t, ROLE_ACCENT, shown(f, value).text,
+               (is_whole(f) ? number_digits((Wide)value) : number_exact_double(value)).text);
+    put_values(d, "%{", f->name);
+    put_json(d, "value", is_whole(f) ? table_json_whole((Wide)value) : json_real(value));
+    put_values(d, "unit:s assumed:b source:s}", unit, note->assumed, note->source);
+  } else {
+    put_cells(t, "s", keyfile_text(f, thing->record));
+    put_values(d, "%:s", f->name, keyfile_text(f, thing->record));
+  }
+  put_cells(t, "ss@s", unit, note->assumed ? "1" : "0", note->assumed ? ROLE_WARN : ROLE_PLAIN, note->source);
 }
 
-/* For people a table for each thing, for programs one of all. */
-static void add_fields(Document *d, const Things *things) {
+/* For people a table for each thing, in CSV one of all; in JSON the texts of a GPU, then its numbers. */
+static void add_fields(Document *d, const Described *things, int n, bool gpus) {
   char columns[64];
-  const bool text = d->form == DOCUMENT_TEXT, gpus = things->gpus != NULL;
+  const bool text = d->form == DOCUMENT_TEXT, json = d->form == DOCUMENT_JSON;
   snprintf(columns, sizeof columns, ";gpu|key|value%c|;unit|;assumed|source%c", gpus ? '>' : '~',
            d->details ? '~' : '!');
   Table *t = NULL;
-  for (int k = 0; k < things->n; k++) {
-    const Described thing = described(things, k);
-    if (k) document_gap(d);
-    if (!k || text) t = put_table(d, DOCUMENT_TABLES, NULL, columns);
-    table_title(t, "%s: %s", thing.name, thing.product);
-    for (int n = 0; n < 2 * thing.n_fields; n++) {
-      const int f = n % thing.n_fields;
-      const KeyfileField *field = &thing.fields[f];
-      if ((text && comes_first(field->name)) != (n < thing.n_fields)) continue;
-      const bool is_text = !keyfile_is_number(field->kind), assumed = thing.notes[f].assumed;
-      const char *words = is_text ? keyfile_text(field, thing.record) : "";
-      if (is_text && gpus ? text || !*words : !is_given(&thing, f)) continue;
-      put_cells(t, is_text ? "sss" : "ss", thing.name, field->name, words);
-      if (!is_text) {
-        const double value = value_of(&thing, field);
-        table_pair(t, ROLE_ACCENT, shown(field, value).text,
-                   (is_whole(field) ? number_digits((Wide)value) : number_exact_double(value)).text);
-      }
-      put_cells(t, "ss@s", keyfile_base_unit(field->kind), assumed ? "1" : "0", assumed ? ROLE_WARN : ROLE_PLAIN,
-                thing.notes[f].source);
+  for (const Described *thing = things; thing < things + n; thing++) {
+    if (t) document_gap(d);
+    if (!t || text) t = put_table(d, DOCUMENT_TABLES, NULL, columns);
+    table_title(t, "%s: %s", thing->name, thing->product);
+    put_values(d, "{");
+    for (int k = 0; k < 2 * thing->n_fields; k++) {
+      const int f = k % thing->n_fields;
+      const KeyfileField *field = &thing->fields[f];
+      const bool is_text = !keyfile_is_number(field->kind);
+      const bool early = text ? word_list_find(FIRST, field->name) >= 0 : json && is_text;
+      if (k == thing->n_fields) put_values(d, "numbers{");
+      if (early != (k < thing->n_fields)) continue;
+      if (is_text && gpus ? !text && *keyfile_text(field, thing->record) : is_given(thing, f))
+        add_field(d, t, thing, f);
     }
-    if (*thing.note) table_note(t, "Note: %s.", thing.note);
+    put_values(d, "}}");
+    if (*thing->note) table_note(t, "Note: %s.", thing->note);
   }
-}
-
-static void put_gpu(Document *d, const Described *t) {
-  put_values(d, "{");
-  for (const KeyfileField *f = t->fields; f < t->fields + t->n_fields; f++)
-    if (!keyfile_is_number(f->kind) && t->record[f->offset]) put_values(d, "%:s", f->name, t->record + f->offset);
-  put_values(d, "numbers{");
-  for (int n = 0; n < t->n_fields; n++) {
-    const KeyfileField *f = &t->fields[n];
-    if (!keyfile_is_number(f->kind) || !is_given(t, n)) continue;
-    const double value = value_of(t, f);
-    put_values(d, "%{", f->name);
-    put_json(d, "value", is_whole(f) ? table_json_whole((Wide)value) : json_real(value));
-    put_values(d, "unit:s assumed:b source:s}", keyfile_base_unit(f->kind), t->notes[n].assumed, t->notes[n].source);
-  }
-  put_values(d, "}}");
 }
 
 /* ---- GPUs side by side ---- */
 
-/* Oldest first, machines that only exist on paper at the end. */
+/* Newest first, machines that only exist on paper at the end. */
 static int by_age(const void *a, const void *b) {
-  const Gpu *x = a, *y = b;
+  const Gpu *x = &((const Described *)a)->gpu, *y = &((const Described *)b)->gpu;
   const int x_real = strcmp(x->vendor, "none") != 0, y_real = strcmp(y->vendor, "none") != 0;
   if (x_real != y_real) return y_real - x_real;
   if (x->year != y->year) return x->year < y->year ? -1 : 1;
   return strcmp(x->name, y->name);
 }
 
-static const char *known(double value, const Number *as) { return value > 0 ? as->text : NULL; }
-
-/* The newest first, machines on paper at the end. */
-static void add_gpus(Document *d, const Things *things) {
+static void add_gpus(Document *d, const Described *things, int n) {
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "name|SMs>|SRAM a CTA>|L2>|HBM>|bandwidth>|fp16 dense>");
   int n_numbers = 0, n_assumed = 0;
-  table_title(t, "%d GPUs that --gpu takes, the newest first", things->n);
-  for (int pass = 0, k = things->n - 1; pass < 2; pass += k == 0, k = k ? k - 1 : things->n - 1) {
-    const Gpu *gpu = &things->gpus[k];
-    if ((strcmp(gpu->vendor, "none") == 0) != pass) continue;
-    const Number hbm = number_si(gpu->hbm_bytes_per_s, "B/s"), math = number_si(gpu->fp16_tensor_flops_per_s, "FLOP/s");
-    put_cells(t, "*si?I?Is?s?s", gpu->name, gpu->n_sm, gpu->shared_bytes_per_cta, gpu->l2_bytes,
-              memory_size((double)gpu->hbm_bytes).text, known(gpu->hbm_bytes_per_s, &hbm),
-              known(gpu->fp16_tensor_flops_per_s, &math));
-    const Described thing = described(things, k);
-    for (int f = 0; f < thing.n_fields; f++) {
-      if (!keyfile_is_number(thing.fields[f].kind) || !is_given(&thing, f)) continue;
-      n_numbers++;
-      n_assumed += gpu->notes[f].assumed;
+  table_title(t, "%d GPUs that --gpu takes, the newest first", n);
+  for (int pass = 0, k = n - 1; pass < 2; pass += k == 0, k = k ? k - 1 : n - 1) {
+    const Described *thing = &things[k];
+    if ((strcmp(thing->gpu.vendor, "none") == 0) != pass) continue;
+    put_cells(t, "*s", thing->name);
+    for (int f = 0; f < N_BESIDE * thing->n_fields; f++) {
+      const KeyfileField *field = &thing->fields[f % thing->n_fields];
+      const double value = strcmp(FIRST[f / thing->n_fields], field->name) ? -1 : value_of(thing, field);
+      if (value >= 0) put_cells(t, "?s", value > 0 ? shown(field, value).text : NULL);
+    }
+    for (int f = 0; f < thing->n_fields; f++) {
+      const bool counts = keyfile_is_number(thing->fields[f].kind) && is_given(thing, f);
+      n_numbers += counts;
+      n_assumed += counts && thing->notes[f].assumed;
     }
   }
   table_note(t, "%d numbers, each with its source; %d are assumed. Next: tilewalk list gpus h200.", n_numbers,
@@ -234,15 +213,15 @@ static bool is_own(const Profile *p, int d, int causal) {
 }
 
 /* A line a tile; a screen of many kernels has those of d = 128, or of any d. */
-static void add_kernels(Document *d, const Things *things) {
-  const bool all = d->details || d->form == DOCUMENT_CSV || things->n == 1;
+static void add_kernels(Document *d, const Described *things, int n) {
+  const bool all = d->details || d->form == DOCUMENT_CSV || n == 1;
   Table *t =
       put_table(d, DOCUMENT_TABLES, NULL, "kernel|d>|mask|tile|threads>|regs>;registers|shared>;shared_bytes|walk");
-  if (things->n > 1) table_title(t, "%d kernels that --kernel takes", things->n);
-  for (int k = 0; k < things->n; k++)
+  if (n > 1) table_title(t, "%d kernels that --kernel takes", n);
+  for (int k = 0; k < n; k++)
     for (int tile = 0; tile < PROFILE_TILES; tile++)
       for (int causal = 0; causal < 2; causal++) {
-        const Profile *p = &things->kernels[k];
+        const Profile *p = &things[k].kernel;
         const ProfileTile *of = &p->tiles[tile][causal];
         const bool is_any = *p->tile_text && tile == 0, is_mla = tile == PROFILE_MLA;
         if (!is_own(p, tile, causal)) continue;
@@ -256,7 +235,7 @@ static void add_kernels(Document *d, const Things *things) {
         table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
         put_cells(t, "?i?i?Is", of->threads, of->registers_per_thread, of->shared_bytes, LAUNCH_WALK_NAMES[p->walk]);
       }
-  if (things->n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");
+  if (n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");
 }
 
 static void put_kernel(Document *d, const Profile *p) {
@@ -284,32 +263,29 @@ static Status names_of(int kind, DescriptionNames *names, Error *error) {
   return STATUS_OK;
 }
 
-static Status load(const ListOptions *o, Things *things, DescriptionNames *known, Error *error) {
-  Status status = o->n_names ? STATUS_OK : names_of(o->kind, known, error);
-  const int n = o->n_names ? o->n_names : known->n;
-  for (int k = 0; k < n && k < THINGS_MAX && !status; k++, things->n++) {
-    const char *name = o->n_names ? o->names[k] : known->names[k];
-    status = things->gpus ? description_gpu(name, &things->gpus[k], error)
-                          : description_kernel(name, &things->kernels[k], error);
+/* Those that are named, or all. */
+static Status load(ListOptions *o, Described *things, int *n, Error *error) {
+  const bool gpus = o->kind == LIST_GPUS;
+  Status status = o->n_names ? STATUS_OK : description_names(KINDS[o->kind], &o->known, error);
+  const int all = o->n_names ? o->n_names : o->known.n;
+  for (; *n < all && *n < THINGS_MAX && !status; ++*n) {
+    const char *name = o->n_names ? o->names[*n] : o->known.names[*n];
+    status = gpus ? description_gpu(name, &things[*n].gpu, error) : description_kernel(name, &things[*n].kernel, error);
   }
-  if (!status && things->gpus && !o->n_names) qsort(things->gpus, (size_t)n, sizeof *things->gpus, by_age);
+  if (gpus && !o->n_names) qsort(things, (size_t)*n, sizeof *things, by_age);
+  for (int k = 0; k < *n; k++) describe(&things[k], gpus);
   return status;
 }
 
-static void add_things(Document *d, const ListOptions *o, const Things *things) {
+static void add_things(Document *d, const ListOptions *o, const Described *things, int n) {
+  const bool csv = d->form == DOCUMENT_CSV, json = d->form == DOCUMENT_JSON, named = o->n_names > 0,
+             gpus = o->kind == LIST_GPUS;
   put_values(d, "%[", KINDS[o->kind]);
-  for (int k = 0; k < things->n; k++) {
-    const Described thing = described(things, k);
-    if (things->gpus)
-      put_gpu(d, &thing);
-    else
-      put_kernel(d, &things->kernels[k]);
-  }
+  if (gpus && !named && !csv) add_gpus(d, things, n);
+  if (!gpus && !json) add_kernels(d, things, n);
+  for (int k = 0; k < n && !gpus; k++) put_kernel(d, &things[k].kernel);
+  if (gpus ? csv || json || named : named && d->form == DOCUMENT_TEXT) add_fields(d, things, n, gpus);
   put_end(d);
-  const bool csv = d->form == DOCUMENT_CSV, named = o->n_names > 0;
-  if (things->gpus && !csv && !named) add_gpus(d, things);
-  if (things->kernels && (csv || d->form == DOCUMENT_TEXT)) add_kernels(d, things);
-  if (things->gpus ? csv || named : named && !csv) add_fields(d, things);
 }
 
 static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *names) {
@@ -337,20 +313,15 @@ static Status add_names(Document *d, const ListOptions *o, DescriptionNames *nam
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   ListOptions *o = options;
-  const bool gpus = o->kind == LIST_GPUS, kernels = o->kind == LIST_KERNELS;
-  Things things = {0};
+  int n = 0;
   (void)io;
   if (o->format) d->details = true, add_format(d);
-  if (o->format || (!gpus && !kernels)) return o->format ? STATUS_OK : add_names(d, o, &o->known, error);
-  if (gpus)
-    things.gpus = calloc(THINGS_MAX, sizeof(Gpu));
-  else
-    things.kernels = calloc(THINGS_MAX, sizeof(Profile));
-  Status status =
-      things.gpus || things.kernels ? load(o, &things, &o->known, error) : error_no_memory(error, "for descriptions");
-  if (!status) add_things(d, o, &things);
-  free(things.gpus);
-  free(things.kernels);
+  if (o->format) return STATUS_OK;
+  if (o->kind != LIST_GPUS && o->kind != LIST_KERNELS) return add_names(d, o, &o->known, error);
+  Described *const things = calloc(THINGS_MAX, sizeof *things);
+  const Status status = things ? load(o, things, &n, error) : error_no_memory(error, "for descriptions");
+  if (!status) add_things(d, o, things, n);
+  free(things);
   return status;
 }
 
