@@ -2,12 +2,16 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "lessons/engine/program_task.h"
+#include "sim/algorithms/program.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_mend.h"
 #include "viz/cli/command.h"
-#include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
+#include "viz/lesson/lesson_workshop.h"
+#include "viz/lesson/program_judge.h"
+#include "viz/request/assets.h"
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 
@@ -23,23 +27,15 @@ static Status set_name(void *target, const char *value, Error *error) {
   return options_text("the name of the algorithm", value, o->name, sizeof o->name, error);
 }
 
-static Status find(const char *name, const Schedule **schedule, Error *error) {
-  Question q = {0};
-  const Status status = question_set_algorithm(&q, name, &REQUEST_FILES, error);
-  *schedule = q.algorithms[0];
-  if (status || q.n_algorithms == 1) return status;
-  return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
-}
-
 static void list(Document *d, bool details) {
   d->details = details;
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, details ? "algorithm|what it is~" : "algorithm|what it is!");
-  for (int k = 0; k < N_PROGRAMS; k++)
-    put_cells(t, "*ss", SCHEDULES[k]->name, details ? SCHEDULES[k]->summary : SCHEDULES[k]->title);
-  if (details)
-    table_note(t, "'tilewalk list algorithms fa2' prints a program; "
-                  "--algorithm ./mine.walk takes yours.");
+  for (const Schedule *const *s = SCHEDULES; s < SCHEDULES + N_PROGRAMS; s++)
+    put_cells(t, "*ss", (*s)->name, details ? (*s)->summary : (*s)->title);
+  if (details) table_note(t, "'tilewalk list algorithms fa2' prints a program; --algorithm ./mine.walk takes yours.");
 }
+
+/* ---- One of them ---- */
 
 /* What ranks of it send to each other, a tensor after the other; n-th of them, NULL at the end. */
 static const char *sent_tensor(const Schedule *s, int nth) {
@@ -58,59 +54,121 @@ static void print_links(const Schedule *s, FILE *out) {
            schedule_word(s));
 }
 
-static void put_links(Document *d, const Schedule *s) {
-  if (!s->ranks.is_said) return;
-  put_values(d, "ranks{tokens:s sent[", RANK_LAYOUT_NAMES[s->ranks.layout]);
-  for (int n = 0; sent_tensor(s, n); n++) put_values(d, ":s", sent_tensor(s, n));
-  put_values(d, "]}");
-}
-
-/* "line" is where the wrong row goes out; "first_line" the first after which a
- * value is off, by the mend. */
-static void put_verdict(Document *d, const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
-                        const char *said, const SoftmaxConfig *softmax) {
-  put_values(d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
-             precision_format(softmax->precision)->name, v->is_tried, v->is_right, v->output, (int64_t)v->row,
-             v->error); /* null: no number, or never stored */
-  put_values(d, v->line ? "line:n" : "line:0", v->line);
-  put_values(d, "line_kind:s", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
-  put_values(d, mend->line ? "first_line:n" : "first_line:0", mend->line);
-  put_values(d, "mend:s verdict:s", said, v->text);
-  put_links(d, s);
-}
-
-/* The text, and a word on its numbers beside it: the text may go to a file. */
-static void put_one(Document *d, const AlgorithmsOptions *o, const Schedule *schedule, Io *io) {
-  const bool tries = schedule->path || o->numbers.any || o->json;
-  ProgramVerdict verdict = {.is_right = true};
-  ProgramMend mend = {0};
-  if (tries) verdict = program_verdict(schedule, &o->numbers.softmax);
+/* The text, and a word on its numbers beside it: the text may go to a file. In JSON "line" is where the wrong row goes
+ * out; "first_line" the first after which a value is off, by the mend. */
+static Status put_one(Document *d, const AlgorithmsOptions *o, Io *io, Error *error) {
+  Question q = {0};
+  Status status = question_set_algorithm(&q, o->name, &REQUEST_FILES, error);
+  const Schedule *s = q.algorithms[0];
+  const SoftmaxConfig *softmax = &o->numbers.softmax;
+  if (!status && q.n_algorithms > 1)
+    return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
+  if (!status) status = evaluate_takes(s, softmax, error);
+  if (status) return status;
+  const bool tries = s->path || o->numbers.any || o->json;
+  const ProgramVerdict v = tries ? program_verdict(s, softmax) : (ProgramVerdict){.is_right = true};
+  const ProgramMend mend = !v.is_right && v.is_tried ? program_mend(s, softmax) : (ProgramMend){0};
   char said[PROGRAM_MEND_BYTES] = "";
-  if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->numbers.softmax);
-  if (!verdict.is_right) program_mend_say(&mend, said, sizeof said);
-  io->differs = !verdict.is_right;
-  put_verdict(d, schedule, &verdict, &mend, said, &o->numbers.softmax);
-  if (o->json) return;
-  text_put(io->out, schedule->text);
-  if (tries) text_say(io->err, "%s\n", verdict.text);
-  if (!verdict.is_right && verdict.is_tried) text_say(io->err, "%s\n", said);
-  print_links(schedule, io->err);
+  if (!v.is_right) program_mend_say(&mend, said, sizeof said);
+  io->differs = !v.is_right;
+  put_values(d, "algorithm:s title:s precision:s tried:b right:b output:s row:i error:f", s->name, s->title,
+             precision_format(softmax->precision)->name, v.is_tried, v.is_right, v.output, (int64_t)v.row,
+             v.error); /* null: no number, or never stored */
+  put_values(d, v.line ? "line:n" : "line:0", v.line);
+  put_values(d, "line_kind:s", !v.line ? NULL : isfinite(v.error) ? "stores" : "no number since");
+  put_values(d, mend.line ? "first_line:n" : "first_line:0", mend.line);
+  put_values(d, "mend:s verdict:s", said, v.text);
+  if (s->ranks.is_said) {
+    put_values(d, "ranks{tokens:s sent[", RANK_LAYOUT_NAMES[s->ranks.layout]);
+    for (int n = 0; sent_tensor(s, n); n++) put_values(d, ":s", sent_tensor(s, n));
+    put_values(d, "]}");
+  }
+  if (o->json) return STATUS_OK;
+  text_put(io->out, s->text);
+  if (tries) text_say(io->err, "%s\n", v.text);
+  if (!v.is_right && v.is_tried) text_say(io->err, "%s\n", said);
+  print_links(s, io->err);
+  return STATUS_OK;
 }
+
+/* ---- Tasks ---- */
+
+static Status list_tasks(Document *d, Error *error) {
+  LessonFiles *tasks = NULL;
+  d->details = true;
+  Table *t = put_table(d, DOCUMENT_ALL, "tasks", "task=task|=language|title~=title|teaches~=teaches");
+  Status status = task_names(&tasks, error);
+  for (int kernels = 0; kernels < 2; kernels++) { /* programs first */
+    table_group(t, kernels ? "CUDA kernels (.cu)" : "Programs (.walk)");
+    for (int k = 0; !status && k < tasks->n; k++) {
+      ProgramTask *task = task_open(tasks->names[k], error);
+      if (!task)
+        status = error->status;
+      else if (kernels == (task->entry[0] != '\0'))
+        put_cells(t, "*ssss", tasks->names[k], kernels ? "cuda" : "walk", task->title, task->teaches);
+      free(task);
+    }
+  }
+  free(tasks);
+  table_note(t, "`tilewalk list algorithms --judge TASK >mine.walk` begins one; then `tilewalk list algorithms "
+                "./mine.walk --judge TASK`. A kernel goes into a file that ends in .cu.");
+  return status;
+}
+
+static void put_judgement(Document *d, const ProgramTask *t, const TaskJudgement *j, Io *io) {
+  const bool passed = j->verdict == TASK_SOLVED;
+  const TextRole role = passed ? ROLE_GOOD : ROLE_BAD;
+  const size_t n = strlen(j->why);
+  put_values(d, "task:s passed:b verdict:s why:s diagnosis:s", t->title, passed, task_verdict_name(t, j), j->why,
+             *j->says ? j->says : NULL);
+  put_values(d, j->line ? "line:n" : "line:0", j->line);
+  put_values(d, "state:s bytes:f reference_bytes:f", j->state >= 0 ? program_task_state(t, j->state) : NULL, j->bytes,
+             j->reference_bytes);
+  document_line(d, role, "%s %s%s%s", text_role_mark(&io->style, role),
+                passed ? "It passes." : "Not yet: ", passed ? "" : j->why,
+                passed || (n && j->why[n - 1] == '.') ? "" : ".");
+  if (*j->says) document_line(d, ROLE_PLAIN, "%s", j->says);
+  io->differs = !passed;
+}
+
+/* Without a program what is asked, and a start: one text that is a program. Else whether that passes. */
+static Status answer_task(const AlgorithmsOptions *o, Document *d, Io *io, Error *error) {
+  char *text = NULL, start[WORK_TEXT_BYTES];
+  size_t length;
+  TaskJudgement j;
+  Status status = STATUS_OK;
+  ProgramTask *task = task_open(o->task, error);
+  if (!task) return error->status;
+  if (*o->name) {
+    status = file_read(o->name, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
+    if (!status) status = task_draw(task, 0, text, length, error);
+    if (!status) status = task_judge(o->task, task, text, length, o->name, &j, error);
+    if (!status) put_judgement(d, task, &j, io);
+  } else if (o->json) {
+    status = error_refuse(error, "--json is a judgement; name a program");
+  } else if (!(status = task_start(o->task, task, start, sizeof start, error))) {
+    for (int k = 0; k < task->n_hints; k++) text_say(io->err, "Hint: %s\n", task->hints[k]);
+    text_put(io->out, start);
+  }
+  free(text);
+  free(task);
+  return status;
+}
+
+/* ---- The command ---- */
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   const AlgorithmsOptions *o = options;
-  const Schedule *schedule;
+  const bool named = *o->name;
   if (o->json) *d = document_new(DOCUMENT_JSON);
-  if (o->lists_tasks || *o->task) return task_answer(o->lists_tasks, o->task, o->name, d, io, error);
-  if (!*o->name && (o->numbers.any || o->json))
+  if (o->lists_tasks)
+    return *o->task || named ? error_refuse(error, "--tasks lists the tasks; give it alone") : list_tasks(d, error);
+  if (*o->task) return answer_task(o, d, io, error);
+  if (!named && (o->numbers.any || o->json))
     return error_refuse(error, "--sink, --softcap, --precision and --json try "
                                "one algorithm; name it, such as fa2");
-  if (!*o->name) {
-    list(d, o->details);
-    return STATUS_OK;
-  }
-  if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->numbers.softmax, error)) return error->status;
-  put_one(d, o, schedule, io);
+  if (named) return put_one(d, o, io, error);
+  list(d, o->details);
   return STATUS_OK;
 }
 
