@@ -47,6 +47,7 @@ Ins decode_ins(const Decoder *d, int32_t op) {
                .target = -1,
                .ext = -1,
                .site = -1,
+               .operands = -1,
                .counted = true,
                .text = (int32_t)(d->opcode.at - d->r.module->text),
                .text_n = d->opcode.n,
@@ -59,6 +60,14 @@ bool decode_push(Decoder *d, Ins i) {
                        "instructions"))
     return false;
   i.micro = k->n_code > d->first_of;
+  const Operands *o = &d->operands;
+  if (i.op < O_FIRST_ARITHMETIC && o->n_reads + o->n_writes) {
+    const int32_t n[2] = {o->n_reads, o->n_writes};
+    int32_t at;
+    if (!decode_list(d, 2, n, &i.operands) || !decode_list(d, n[0], o->reads, &at) ||
+        !decode_list(d, n[1], o->writes, &at))
+      return false;
+  }
   k->code[k->n_code++] = i;
   return true;
 }
@@ -263,6 +272,7 @@ static bool instruction(Decoder *d, Word w) {
   d->opcode = w;
   split_opcode(d);
   d->first_of = d->k->n_code;
+  d->operands.n_reads = d->operands.n_writes = 0;
   static const DecodeRow *const files[] = {DECODE_MOVES, DECODE_MEMORY, DECODE_FLOW, DECODE_HOPPER};
   bool (*decode)(Decoder *) = decode_arithmetic;
   for (size_t f = 0; f < sizeof files / sizeof *files; f++)

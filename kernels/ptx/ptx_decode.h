@@ -3,6 +3,7 @@
 #ifndef TILEWALK_KERNELS_PTX_PTX_DECODE_H
 #define TILEWALK_KERNELS_PTX_PTX_DECODE_H
 
+#include "kernels/ptx/ptx_lower.h"
 #include "kernels/ptx/ptx_ops.h"
 #include "kernels/ptx/ptx_reader.h"
 
@@ -40,6 +41,7 @@ typedef struct {
   Word parts[MAX_PARTS];
   int32_t n_parts, guard, first_of;
   bool guard_not;
+  Operands operands; /* that were read until now */
 } Decoder;
 
 #define ATOM_NAMES "add min max and or xor exch cas inc dec" /* ATOM_ADD, ... */

@@ -171,6 +171,7 @@ static bool wgmma_multiply(Decoder *d) {
   i.type = (uint8_t)t_a, i.bytes = (uint8_t)t_b, i.vec = (uint8_t)t_d, i.target = (int32_t)n;
   const int32_t n_d = wgmma_results(&i);
   if (!decode_braces(d, 'w', false, n_d, n_d, list, &got) || !decode_comma(d)) return false;
+  for (int32_t r = 0; r < n_d; r++) operands_add(&d->operands, false, list[r]);
   if (cursor_peek(&d->r.c) == '{') {
     i.mode |= WGMMA_A_REGISTERS;
     if (!decode_braces(d, 'w', true, 4, 4, list + n_d, &got)) return false;

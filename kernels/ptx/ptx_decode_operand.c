@@ -207,8 +207,9 @@ bool decode_source_wider(Decoder *d, Kind *kind, int32_t *place) {
   bool found;
   if (w.n >= PTX_NAME_BYTES) return ptx_reader_fails(&d->r, "a name is longer than 255 bytes");
   if (!register_place(d, w, kind, place, &found)) return false;
-  if (!found) return constant_source(d, w, wanted, place);
-  if (kind_bits(*kind) < kind_bits(wanted) || *kind == 'p') return wrong_width(d, w, *kind, wanted);
+  if (!found && !constant_source(d, w, wanted, place)) return false;
+  if (found && (kind_bits(*kind) < kind_bits(wanted) || *kind == 'p')) return wrong_width(d, w, *kind, wanted);
+  operands_add(&d->operands, false, *place);
   return true;
 }
 
@@ -233,12 +234,14 @@ bool decode_predicate(Decoder *d, int32_t *place, bool *negated) {
     Ins i = decode_ins(d, O_XOR_PRED);
     if (!decode_temporary(d, 'p', place)) return false;
     i.d = i.a = i.b = *place;
+    operands_add(&d->operands, false, ~*place);
     if (!decode_push(d, i)) return false;
     i = decode_ins(d, O_NOT_PRED);
     i.d = i.a = *place;
     return value == 0 || decode_push(d, i);
   }
   if (!found) return ptx_reader_refuses(&d->r, w, "is no predicate that is declared here");
+  operands_add(&d->operands, false, ~*place);
   return kind == 'p' || wrong_width(d, w, kind, 'p');
 }
 
@@ -251,6 +254,7 @@ bool decode_destination_wider(Decoder *d, Kind *kind, int32_t *place) {
   if (!found) return ptx_reader_refuses(&d->r, w, "is no register that is declared here");
   if (kind_bits(*kind) < kind_bits(wanted) || (*kind == 'p') != (wanted == 'p'))
     return wrong_width(d, w, *kind, wanted);
+  operands_add(&d->operands, true, wanted == 'p' ? ~*place : *place);
   return true;
 }
 
@@ -344,6 +348,7 @@ bool decode_address_inside(Decoder *d, Address *a) {
   if (!register_place(d, w, &kind, &a->place, &found)) return false;
   if (found) {
     if (kind != 'w' && kind != 'l') return wrong_width(d, w, kind, 'l');
+    operands_add(&d->operands, false, a->place);
     a->wide = kind == 'l';
   } else if (word_number(w, &value) == NUMBER_INTEGER) {
     a->offset = (int64_t)value;

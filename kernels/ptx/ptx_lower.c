@@ -14,83 +14,33 @@ enum { USER_DISTANCE = 4096 }; /* instructions looked at for the user of what is
 
 /* ---- operands ---- */
 
-static void add(Operands *o, bool is_write, int32_t place) {
+void operands_add(Operands *o, bool is_write, int32_t place) {
   if (is_write && o->n_writes < MAX_OPERANDS) o->writes[o->n_writes++] = place;
   if (!is_write && o->n_reads < MAX_OPERANDS) o->reads[o->n_reads++] = place;
-}
-
-static void add_list(Operands *o, const PtxKernel *k, int32_t first, int32_t n, bool is_write) {
-  for (int32_t i = 0; i < n; i++) add(o, is_write, k->lists[first + i]);
 }
 
 static void arithmetic_operands(const Ins *i, Operands *o) {
   const OpRow *row = &ptx_op_rows[i->op - O_FIRST_ARITHMETIC];
   const int32_t places[] = {i->a, i->b, i->c, i->target};
   for (int32_t n = 0; row->operands[n]; n++)
-    if (row->operands[n] != 'k') add(o, false, row->operands[n] == 'p' ? ~places[n] : places[n]);
+    if (row->operands[n] != 'k') operands_add(o, false, row->operands[n] == 'p' ? ~places[n] : places[n]);
   const bool is_predicate = row->result == 'P' || row->result == 'p';
-  add(o, true, is_predicate ? ~i->d : i->d);
+  operands_add(o, true, is_predicate ? ~i->d : i->d);
   if (row->result == 'P') {
-    if (i->mode & (CMP_AND | CMP_OR | CMP_XOR)) add(o, false, ~i->c);
-    if (i->ext >= 0) add(o, true, ~i->ext);
+    if (i->mode & (CMP_AND | CMP_OR | CMP_XOR)) operands_add(o, false, ~i->c);
+    if (i->ext >= 0) operands_add(o, true, ~i->ext);
   }
 }
 
 void ins_operands(const PtxKernel *k, const Ins *i, Operands *o) {
   o->n_reads = o->n_writes = 0;
-  if (i->guard >= 0) add(o, false, ~i->guard);
+  if (i->guard >= 0) operands_add(o, false, ~i->guard);
   if (i->op >= O_FIRST_ARITHMETIC) {
     arithmetic_operands(i, o);
     return;
   }
-  switch (i->op) {
-  case O_BRX: add(o, false, i->a); break;
-  case O_LD:
-  case O_LD_PARAM: add(o, false, i->a), add_list(o, k, i->ext, i->vec, true); break;
-  case O_ST: add(o, false, i->a), add_list(o, k, i->ext, i->vec, false); break;
-  case O_ATOM:
-    add(o, false, i->a), add(o, false, i->b);
-    if ((i->mode & 15) == ATOM_CAS) add(o, false, i->c);
-    if (!(i->mode & ATOM_NO_RESULT)) add(o, true, i->d);
-    break;
-  case O_CP_ASYNC:
-    add(o, false, i->a), add(o, false, i->b);
-    if (i->c >= 0) add(o, false, i->c);
-    break;
-  case O_BAR_SYNC:
-  case O_BAR_ARRIVE:
-  case O_BAR_RED:
-    add(o, false, i->a);
-    if (i->b >= 0) add(o, false, i->b);
-    if (i->op == O_BAR_RED) add(o, false, ~i->c), add(o, true, i->mode ? ~i->d : i->d);
-    break;
-  case O_BAR_WARP: add(o, false, i->a); break;
-  case O_SHFL:
-    add(o, false, i->a), add(o, false, i->b), add(o, false, i->c), add(o, false, i->target), add(o, true, i->d);
-    if (i->ext >= 0) add(o, true, ~i->ext);
-    break;
-  case O_VOTE: add(o, false, ~i->a), add(o, false, i->b), add(o, true, i->mode == 3 ? i->d : ~i->d); break;
-  case O_MATCH:
-    add(o, false, i->a), add(o, false, i->b), add(o, true, i->d);
-    if (i->ext >= 0) add(o, true, ~i->ext);
-    break;
-  case O_REDUX: add(o, false, i->a), add(o, false, i->b), add(o, true, i->d); break;
-  case O_ELECT: add(o, false, i->a), add(o, true, i->d), add(o, true, ~i->ext); break;
-  case O_ACTIVEMASK:
-  case O_CLOCK: add(o, true, i->d); break;
-  case O_MMA: {
-    const int32_t n_d = mma_results(i), n_b = i->space > 1 ? i->space / 2 : 1;
-    add_list(o, k, i->ext, n_d, true);
-    add_list(o, k, i->ext + n_d, i->space + n_b + n_d, false);
-    break;
-  }
-  case O_LDMATRIX: add(o, false, i->a), add_list(o, k, i->ext, i->vec, true); break;
-  case O_STMATRIX: add(o, false, i->a), add_list(o, k, i->ext, i->vec, false); break;
-  case O_CVT: add(o, false, i->a), add(o, false, i->b), add(o, true, i->d); break;
-  case O_MOVMATRIX: add(o, false, i->a), add(o, true, i->d); break;
-  case O_ISSPACEP: add(o, false, i->a), add(o, true, ~i->d); break;
-  default: hopper_operands(k, i, o); break;
-  }
+  const int32_t *list = i->operands < 0 ? NULL : k->lists + i->operands;
+  for (int32_t n = 0; list && n < list[0] + list[1]; n++) operands_add(o, n >= list[0], list[2 + n]);
 }
 
 /* ---- loops that wait for somebody ---- */

@@ -12,8 +12,8 @@ typedef struct {
   int32_t n_reads, n_writes;
 } Operands;
 
+void operands_add(Operands *o, bool is_write, int32_t place);
 void ins_operands(const PtxKernel *k, const Ins *i, Operands *o);
-void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o); /* of ptx_step_hopper.c's instructions */
 
 /* pc of each basic block, and of the end; block of each pc. To be freed, also where false: no memory. */
 typedef struct {

@@ -138,7 +138,8 @@ typedef struct {
   int32_t d, a, b, c;                          /* offsets into the file; predicates: their index */
   int64_t imm;
   int32_t target, ext, line, loc, site, text; /* loc: into locations; text: the opcode's place in the module */
-  int32_t text_n;
+  int32_t text_n,
+      operands; /* operands: of no arithmetic, in lists: how many it reads and writes, and which; -1: none */
 } Ins;
 
 typedef struct {

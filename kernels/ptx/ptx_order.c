@@ -201,7 +201,7 @@ static bool lay_out(Order *o) {
       continue;
     code[at] = code[at - 1]; /* of its line */
     code[at].op = O_BRA, code[at].guard = -1, code[at].guard_not = false, code[at].mode = 0, code[at].micro = true;
-    code[at].target = o->blocks.first[b + 1], code[at].ext = code[at].site = -1;
+    code[at].target = o->blocks.first[b + 1], code[at].ext = code[at].site = code[at].operands = -1;
     at++;
   }
   starts[o->blocks.n] = at;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_async.h"
-#include "kernels/ptx/ptx_lower.h"
+#include "kernels/ptx/ptx_machine.h"
 
 static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, ERROR = {STEP_ERROR};
 
@@ -296,40 +296,6 @@ static StepResult wgmma_sync(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
     }
   if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_WGMMA, b->index, w->index, 1, left);
   return NEXT;
-}
-
-void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o) {
-  const int32_t *list = i->ext >= 0 ? k->lists + i->ext : NULL;
-  switch (i->op) {
-  case O_MBAR_INIT:
-  case O_MBAR_ARRIVE:
-  case O_MBAR_TEST:
-  case O_CP_MBAR:
-    o->reads[o->n_reads++] = i->a;
-    if (i->op != O_CP_MBAR && i->b >= 0) o->reads[o->n_reads++] = i->b;
-    if (i->op == O_MBAR_ARRIVE && i->d >= 0) o->writes[o->n_writes++] = i->d;
-    if (i->op == O_MBAR_TEST) o->writes[o->n_writes++] = ~i->d;
-    break;
-  case O_MAPA:
-    o->reads[o->n_reads++] = i->a, o->reads[o->n_reads++] = i->b;
-    o->writes[o->n_writes++] = i->d;
-    break;
-  case O_BULK:
-    for (int32_t n = BULK_TO; n < BULK_OPERANDS; n++)
-      if (list[n] >= 0 && (n >= BULK_MASK || n % 3 == 0)) o->reads[o->n_reads++] = list[n];
-    break;
-  case O_WGMMA: {
-    const int32_t n_d = wgmma_results(i);
-    for (int32_t n = 0; n < n_d; n++) o->reads[o->n_reads++] = o->writes[o->n_writes++] = list[n];
-    if (i->mode & WGMMA_A_REGISTERS)
-      for (int32_t n = 0; n < 4; n++) o->reads[o->n_reads++] = list[n_d + n];
-    else
-      o->reads[o->n_reads++] = i->a;
-    o->reads[o->n_reads++] = i->b, o->reads[o->n_reads++] = ~i->c;
-    break;
-  }
-  default: break;
-  }
 }
 
 StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
