@@ -2,11 +2,11 @@
  * watched. */
 #include <string.h>
 
+#include "kernels/ptx/ptx_async.h"
 #include "kernels/ptx/ptx_locate.h"
 
 static uint64_t lane_address(const Request *r, const char *base, int l) {
-  const uint64_t a = r->wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l];
-  const uint64_t address = a + (uint64_t)r->offset;
+  const uint64_t address = lane_get(base, r->wide, l) + (uint64_t)r->offset;
   return r->space == SPACE_SHARED ? (uint32_t)address : address;
 }
 
@@ -54,8 +54,8 @@ void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32
   if (r->counted) count_shape(p, r, address, mask);
 }
 
-bool access_is_global(const Ins *i, uint64_t address) {
-  return i->space == SPACE_GLOBAL || (i->space == SPACE_GENERIC && address >= MODULE_BASE);
+bool access_is_global(const Request *r, uint64_t address) {
+  return r->space == SPACE_GLOBAL || (r->space == SPACE_GENERIC && address >= MODULE_BASE);
 }
 
 void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask) {
@@ -63,23 +63,9 @@ void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask) {
   for (; mask; mask &= mask - 1) {
     const int l = __builtin_ctz(mask);
     for (int e = 0; e < i->vec; e++) {
-      char *d = R + run->kernel->lists[i->ext + e];
-      if (i->mode & MODE_LONG)
-        ((uint64_t *)d)[l] = 0;
-      else
-        ((uint32_t *)d)[l] = 0;
+      lane_set(R + run->kernel->lists[i->ext + e], i->mode & MODE_LONG, l, 0);
     }
   }
-}
-
-void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
-                  int32_t bytes, PtxTraffic kind, bool allocate) {
-  uint64_t address[LANES];
-  FOR_LANES (l, mask) {
-    address[l] =
-        (i->wide || i->op == O_CP_ASYNC ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
-  }
-  ptx_l1_request(run->cache, run, b->sm, kind, allocate, address, mask, bytes);
 }
 
 uint32_t ptx_wavefronts(const PtxSeen *seen, const uint64_t address[32], uint32_t *conflicts) {
@@ -90,27 +76,50 @@ uint32_t ptx_wavefronts(const PtxSeen *seen, const uint64_t address[32], uint32_
   return n;
 }
 
-void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,
-                 int32_t bytes, bool store) {
-  const Ins *i = &run->code[pc];
-  uint64_t address[LANES] = {0};
-  const bool wide = i->wide || i->op == O_CP_ASYNC;
-  PtxSeen seen = {.pc = pc, .warp = w->index, .bytes = bytes, .block = b->index, .mask = mask, .store = store};
-  FOR_LANES (l, mask) {
-    address[l] = (wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
-  }
+static void tell(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, uint64_t address[LANES],
+                 uint32_t mask) {
   const uint64_t first = address[__builtin_ctz(mask)];
-  const bool window = i->space == SPACE_GENERIC && first - SHARED_WINDOW < WINDOW_BYTES;
-  seen.shared = (i->space == SPACE_SHARED && i->op != O_CP_ASYNC) || window;
-  if (!seen.shared && i->op != O_CP_ASYNC && !access_is_global(i, first)) return;
+  const bool window = r->space == SPACE_GENERIC && first - SHARED_WINDOW < WINDOW_BYTES;
+  PtxSeen seen = {.pc = pc,
+                  .warp = w->index,
+                  .bytes = r->bytes,
+                  .block = b->index,
+                  .mask = mask,
+                  .store = r->kind == PTX_STORE || r->kind == PTX_ATOMIC,
+                  .shared = r->space == SPACE_SHARED || window,
+                  .matrices = is_matrix(r) ? r->ins->vec : 0,
+                  .barriers = run->barriers,
+                  .address = address};
+  if (!seen.shared && !access_is_global(r, first)) return;
   for (uint32_t m = window ? mask : 0; m; m &= m - 1) address[__builtin_ctz(m)] -= SHARED_WINDOW;
-  if (i->op == O_LDMATRIX || i->op == O_STMATRIX) seen.matrices = i->vec;
   if (seen.shared)
     seen.wavefronts = ptx_wavefronts(&seen, address, &seen.conflicts);
   else
-    seen.sectors = site_sectors(address, mask, bytes);
-  seen.barriers = run->barriers, seen.address = address;
+    seen.sectors = site_sectors(address, mask, r->bytes);
   run->launch->witness(run->launch->witness_context, &seen);
+}
+
+bool access_follow(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask) {
+  const bool reads = r->kind == PTX_LOAD || r->kind == PTX_COPY_READ;
+  uint64_t address[LANES] = {0};
+  if (!run->is_followed) return false;
+  FOR_LANES (l, mask) {
+    address[l] = lane_get(base, r->wide, l) + (uint64_t)r->offset;
+    if (reads || !run->watch || run->watch - address[l] >= (uint64_t)r->bytes) continue;
+    run->result->watch_pc = pc;
+    run->result->watch_block = b->index;
+    run->result->watch_thread = 32 * w->index + l;
+  }
+  const bool caches = run->cache && access_is_global(r, address[__builtin_ctz(mask)]);
+  if (caches)
+    ptx_l1_request(run->cache, run, b->sm,
+                   reads                   ? PTX_READ_SECTORS
+                   : r->kind == PTX_ATOMIC ? PTX_REDUCE_SECTORS
+                                           : PTX_WRITE_SECTORS,
+                   reads && !(r->ins->mode & MODE_PAST_L1), address, mask, r->bytes);
+  if (run->launch->witness) tell(run, b, w, pc, r, address, mask);
+  return caches;
 }
 
 /* ---- slowly ---- */
@@ -175,13 +184,7 @@ static char *lane_host(Run *run, const Block *b, const Warp *w, const Request *r
   }
   if (*address & r->align) return NULL;
   switch (*space) {
-  case SPACE_SHARED: {
-    const uint64_t rank = *address >> RANK_SHIFT, at = *address & ((1u << RANK_SHIFT) - 1);
-    const uint64_t n_ranks = (uint64_t)run->cluster[0] * (uint64_t)run->cluster[1] * (uint64_t)run->cluster[2];
-    if (at + bytes > (uint64_t)run->shared_bytes || rank > n_ranks) return NULL;
-    const Block *owner = rank ? &run->blocks[b->cluster_first + (int32_t)rank - 1] : b;
-    return run->arena + owner->shared + at;
-  }
+  case SPACE_SHARED: return shared_at(run, b, *address, bytes, NULL, NULL);
   case SPACE_LOCAL: {
     const uint64_t each = (uint64_t)run->kernel->local_bytes;
     return *address + bytes <= each && *address < each ? run->arena + w->local + (uint64_t)l * each + *address : NULL;
@@ -335,15 +338,4 @@ bool access_locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
   uint32_t M[LANES];
   for (int l = 0; l < LANES; l++) M[l] = 0u - (mask >> l & 1);
   return locate(run, b, w, pc, r, base, mask, M, where);
-}
-
-void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask) {
-  const Ins *i = &run->code[pc];
-  FOR_LANES (l, mask) {
-    const uint64_t a = (i->wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)i->imm;
-    if (run->watch - a >= (uint64_t)(i->bytes * i->vec)) continue;
-    run->result->watch_pc = pc;
-    run->result->watch_block = b->index;
-    run->result->watch_thread = 32 * w->index + l;
-  }
 }

@@ -33,20 +33,17 @@ bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
 bool access_in_order(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, uint32_t mask,
                      const Where *where);
 void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask); /* registers of lanes whose load is left out */
-bool access_is_global(const Ins *i, uint64_t address);
-void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,
-                 int32_t bytes, bool store);
-void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
-                  int32_t bytes, PtxTraffic kind, bool allocate);
-
-void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base,
-                  uint32_t mask); /* launch.watch */
+bool access_is_global(const Request *r, uint64_t address);
+/* Tells launch.watch, the witness and the first cache of a request; true: it goes to the cache. */
+bool access_follow(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask);
 
 /* What a lane finds at a generic address; NULL: nothing. */
 char *access_generic(Run *run, const Block *b, const Warp *w, int lane, uint64_t address, int32_t bytes);
 
 /* ---- what is rare ---- */
 void warp_print(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask); /* device printf */
+int format_of(Type type); /* a Precision: of a float, or of each of a pair of them; -1: no float's */
 void warp_convert(const Ins *i, char *R, uint32_t mask);
 void warp_library(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask);
 typedef enum { STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED, STEP_YIELD, STEP_ERROR } StepState;

@@ -30,8 +30,13 @@ enum { WGMMA_A_REGISTERS = 1, WGMMA_SCALE_NOT = 2, WGMMA_MINUS = 4, WGMMA_A_ACRO
 enum { WGMMA_FENCE, WGMMA_COMMIT, WGMMA_WAIT };
 int32_t wgmma_results(const Ins *i); /* registers of D */
 
-/* Bytes in the shared memory of a block of the cluster; NULL: outside. The block, and where in it. */
-char *shared_at(Run *run, Block *b, uint64_t address, uint64_t bytes, Block **owner, uint64_t *offset);
+/* Where a byte lies under a swizzle of so many bytes; 0: none. */
+static inline uint64_t swizzled(uint64_t at, uint32_t span) {
+  return span ? at ^ (at >> 7 & (span / 16 - 1)) << 4 : at;
+}
+
+/* Bytes in the shared memory of a block of the cluster; NULL: outside. The block, and where in it (or NULL). */
+char *shared_at(Run *run, const Block *b, uint64_t address, uint64_t bytes, Block **owner, uint64_t *offset);
 
 /* Bytes that arrive at a barrier (negative: that are announced). False: the run has failed. */
 bool mbarrier_bytes(Run *run, Block *b, const Warp *w, int32_t pc, uint64_t address, int64_t bytes);

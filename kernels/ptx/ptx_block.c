@@ -149,10 +149,7 @@ static void write_slots(Run *run, const Block *b, const Warp *w, bool first) {
     const uint64_t value = is_special ? 0 : slot_value(run, s);
     for (int l = 0; l < LANES; l++) {
       const uint64_t v = is_special ? special(run, b, w, s->value, l) : value;
-      if (s->width == 64)
-        ((uint64_t *)(R + s->offset))[l] = v;
-      else
-        ((uint32_t *)(R + s->offset))[l] = (uint32_t)v;
+      lane_set(R + s->offset, s->width == 64, l, v);
     }
   }
 }

@@ -80,10 +80,9 @@ typedef struct {
 static uint64_t operand(const Copy *c, int32_t which) {
   const char *R = c->run->arena + c->w->file;
   const int32_t *list = c->run->kernel->lists + c->i->ext;
-  if (which >= BULK_MASK) return ((const uint32_t *)(R + list[which]))[c->lane];
-  const uint64_t a =
-      list[which + 2] ? ((const uint64_t *)(R + list[which]))[c->lane] : ((const uint32_t *)(R + list[which]))[c->lane];
-  return a + (uint64_t)(int64_t)list[which + 1];
+  const char *vector = R + list[which];
+  if (which >= BULK_MASK) return lane_get(vector, false, c->lane);
+  return lane_get(vector, list[which + 2], c->lane) + (uint64_t)(int64_t)list[which + 1];
 }
 
 static bool fails(const Copy *c, const char *what, uint64_t at) {
@@ -172,13 +171,6 @@ static bool copy_row(Copy *c, uint64_t global, char *shared, uint64_t bytes) {
     memcpy(shared, g, (size_t)bytes);
   count(c, global, bytes);
   return true;
-}
-
-static uint64_t swizzled(uint64_t at, int32_t span) {
-  return span == 128  ? at ^ (at >> 7 & 7) << 4
-         : span == 64 ? at ^ (at >> 7 & 3) << 4
-         : span == 32 ? at ^ (at >> 7 & 1) << 4
-                      : at;
 }
 
 /* One row of a box: `first` is its first element's place in the first dimension. */

@@ -9,8 +9,7 @@
 enum { CVT_WAY = 3, CVT_WHOLE = 4, CVT_SAT = 8, CVT_RELU = 16 };
 enum { NO_FORMAT = -1 };
 
-/* Of a float, or of each of a pair of floats. */
-static int format_of(Type type) {
+int format_of(Type type) {
   switch (type) {
   case T_F16:
   case T_F16X2: return PRECISION_FP16;
@@ -120,12 +119,9 @@ void warp_convert(const Ins *i, char *R, uint32_t mask) {
   const int from_bits = pair ? precision_format((Precision)format_of(i->vec))->bits : 0,
             to_bits = pair ? precision_format((Precision)format_of(i->type))->bits : 0;
   FOR_LANES (l, mask) {
-    const uint64_t a = i->wide ? ((const uint64_t *)(R + i->a))[l] : ((const uint32_t *)(R + i->a))[l];
-    uint64_t v = convert(i, pair ? ((const uint32_t *)(R + i->b))[l] : a);
+    const uint64_t a = lane_get(R + i->a, i->wide, l);
+    uint64_t v = convert(i, pair ? lane_get(R + i->b, false, l) : a);
     if (pair) v |= convert(i, i->vec == T_F32 ? a : a >> from_bits) << to_bits;
-    if (i->bytes == 8)
-      ((uint64_t *)(R + i->d))[l] = v;
-    else
-      ((uint32_t *)(R + i->d))[l] = (uint32_t)v & (i->bytes == 2 ? 0xffff : UINT32_MAX);
+    lane_set(R + i->d, i->bytes == 8, l, i->bytes == 2 ? v & 0xffff : v);
   }
 }

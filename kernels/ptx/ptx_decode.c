@@ -86,31 +86,17 @@ bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first) {
 
 /* ---- the table of arithmetic ---- */
 
-static uint32_t op_hash(const char *at, int32_t n) {
-  uint32_t h = 2166136261u;
-  for (int32_t i = 0; i < n; i++) h = (h ^ (unsigned char)at[i]) * 16777619u;
-  return h ^ (h >> 13);
-}
-
-static void fill_op_names(Decoder *d) {
+static bool name_ops(Decoder *d) {
   for (int32_t op = O_FIRST_ARITHMETIC; op < N_OPS; op++) {
     for (const char *p = ptx_op_rows[op - O_FIRST_ARITHMETIC].spellings; *p;) {
-      int32_t n = 0;
-      while (p[n] && p[n] != ' ') n++;
-      uint32_t h = op_hash(p, n);
-      while (d->op_names[h % OP_TABLE].n) h++;
-      d->op_names[h % OP_TABLE] = (OpName){p, n, op};
-      p += n + (p[n] == ' ');
+      const Word name = {p, (int32_t)strcspn(p, " ")};
+      Symbol *s = symbols_add(&d->ops, 0, name, SYM_NONE);
+      if (!s) return ptx_reader_no_memory(&d->r);
+      s->value = op;
+      p += name.n + (p[name.n] == ' ');
     }
   }
-}
-
-static int32_t find_op(const Decoder *d, const char *name, int32_t n) {
-  for (uint32_t h = op_hash(name, n); d->op_names[h % OP_TABLE].n; h++) {
-    const OpName *o = &d->op_names[h % OP_TABLE];
-    if (o->n == n && !memcmp(o->at, name, (size_t)n)) return o->op;
-  }
-  return -1;
+  return true;
 }
 
 int32_t decode_op_named(const Decoder *d, const char *silent) {
@@ -124,7 +110,8 @@ int32_t decode_op_named(const Decoder *d, const char *silent) {
     memcpy(name + n, w.at, (size_t)w.n);
     n += w.n;
   }
-  return find_op(d, name, n);
+  const Symbol *s = symbols_find(&d->ops, 0, (Word){name, n});
+  return s ? (int32_t)s->value : -1;
 }
 
 Kind op_kind(int32_t op) {
@@ -430,8 +417,7 @@ static bool copy_texts(PtxKernel *k) {
 static bool decode_kernel(Decoder *d) {
   PtxKernel *k = d->k;
   const Function *f = &d->r.module->functions[k->function];
-  fill_op_names(d);
-  if (!new_scope(d, 0) || !new_scope(d, 0) || !new_scope(d, 1))
+  if (!name_ops(d) || !new_scope(d, 0) || !new_scope(d, 0) || !new_scope(d, 1))
     return false; /* 0: the module; 1: shared memory; 2: the body */
   if (!ptx_reader_grow(&d->r, &k->locations, 0, &k->locations_capacity, sizeof *k->locations, PTX_MAX_INSTRUCTIONS,
                        "places"))
@@ -458,6 +444,7 @@ Status ptx_kernel_new(const PtxModule *module, int entry, PtxKernel **kernel, Er
     const bool ok = decode_kernel(d) && (copy_texts(k) || ptx_reader_no_memory(&d->r));
     status = ok ? kernel_lower(k, error) : d->r.status;
     symbols_free(&d->names);
+    symbols_free(&d->ops);
     free(d->parents);
     free(d->places);
     free(d->slot_table);

@@ -7,7 +7,7 @@
 #include "kernels/ptx/ptx_ops.h"
 #include "kernels/ptx/ptx_reader.h"
 
-enum { MAX_PARTS = 20, MAX_LIST = 160, MAX_CALL_DEPTH = 32, OP_TABLE = 2048, SLOT_TABLE_START = 256 };
+enum { MAX_PARTS = 20, MAX_LIST = 160, MAX_CALL_DEPTH = 32, SLOT_TABLE_START = 256 };
 
 typedef struct {
   int32_t pc, scope;
@@ -16,14 +16,9 @@ typedef struct {
 } Fix; /* a branch whose label is looked up when its function has been read */
 
 typedef struct {
-  const char *at;
-  int32_t n, op;
-} OpName;
-
-typedef struct {
   Reader r;
   PtxKernel *k;
-  Symbols names;
+  Symbols names, ops;                             /* ops: by the names of their rows */
   int32_t *parents;                               /* of scopes */
   int32_t n_scopes, scopes_capacity, scope, root; /* root: of the function that is read */
   int32_t *places;                                /* registers of ranges: offset in the file, or -1 */
@@ -35,7 +30,6 @@ typedef struct {
   int32_t *returns; /* branches to the end of the function that is read */
   int32_t n_returns, returns_capacity;
   int32_t depth, loc;
-  OpName op_names[OP_TABLE];
   /* The instruction that is read. */
   Word opcode;
   Word parts[MAX_PARTS];

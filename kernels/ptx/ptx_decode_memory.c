@@ -1,6 +1,7 @@
 /* Loads, stores, atomics, and what a warp does together: shuffles, votes, barriers, matrices, asynchronous copies. */
 #include <string.h>
 
+#include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_decode.h"
 
 /* Suffixes of ld, st, atom and red that change nothing here; cache hints. */
@@ -147,8 +148,7 @@ static bool atomic(Decoder *d) {
     else if (!is_silent(w) && word_index(w, ATOM_NAMES) < 0)
       return ptx_reader_refuses(&d->r, w, "is a suffix that is not modelled");
   }
-  const bool is_float =
-      type == T_F32 || type == T_F64 || type == T_F16 || type == T_BF16 || type == T_F16X2 || type == T_BF16X2;
+  const bool is_float = format_of(type) >= 0;
   const bool cas16 = op == ATOM_CAS && type == T_B16;
   if (op < 0 || i.bytes == 0 || i.bytes > 8 || (i.bytes < 4 && !cas16 && !is_float) || (is_float && op > ATOM_MAX) ||
       (op == ATOM_ADD && (type == T_B32 || type == T_B64)))
@@ -270,7 +270,7 @@ static bool createpolicy(Decoder *d) {
 
 /* ---- matrices ---- */
 
-static bool matrix_move(Decoder *d) { /* ldmatrix, stmatrix .sync.aligned.m8n8.xN[.trans].shared.b16 */
+static bool decode_matrix(Decoder *d) { /* ldmatrix, stmatrix .sync.aligned.m8n8.xN[.trans].shared.b16 */
   const bool is_load = is(d, "ldmatrix");
   Ins i = decode_ins(d, is_load ? O_LDMATRIX : O_STMATRIX);
   Address a;
@@ -404,8 +404,8 @@ const DecodeRow DECODE_MEMORY[] = {{"ld", load},
                                    {"pmevent", to_semicolon},
                                    {"discard", to_semicolon},
                                    {"createpolicy", createpolicy},
-                                   {"ldmatrix", matrix_move},
-                                   {"stmatrix", matrix_move},
+                                   {"ldmatrix", decode_matrix},
+                                   {"stmatrix", decode_matrix},
                                    {"mma", mma},
                                    {"movmatrix", movmatrix},
                                    {"cp", cp},

@@ -56,12 +56,12 @@ static inline __attribute__((always_inline)) bool same_shape(const Shape *p, con
   return differ == 0;
 }
 
-/* The lanes' places in memory, and the shape with its counts. False: the run has failed. */
+/* The lanes' places in memory, and the shape, whose counts are taken. False: the run has failed. */
 static inline __attribute__((always_inline)) bool locate(Run *run, const Block *b, const Warp *w, int32_t pc,
                                                          const Request *r, const char *base, uint32_t mask,
                                                          const uint32_t *M, Where *where) {
   const int f = __builtin_ctz(mask);
-  const uint64_t first = r->wide ? ((const uint64_t *)base)[f] : ((const uint32_t *)base)[f];
+  const uint64_t first = lane_get(base, r->wide, f);
   const uint64_t address = first + (uint64_t)r->offset;
   Site *s = &run->sites[r->site];
   Shape *p = &s->shape[s->last];
@@ -83,8 +83,16 @@ static inline __attribute__((always_inline)) bool locate(Run *run, const Block *
       where->host = (char *)(s->bias + (uintptr_t)address);
     }
   }
-  if (where->host && (!run->shadow || access_in_order(run, b, w, pc, r, mask, where))) return true;
-  return access_slowly(run, b, w, pc, r, base, mask, where);
+  if (!(where->host && (!run->shadow || access_in_order(run, b, w, pc, r, mask, where))) &&
+      !access_slowly(run, b, w, pc, r, base, mask, where))
+    return false;
+  if (r->counted && !where->split) {
+    PtxCounts *c = &run->result->counts[pc];
+    c->requests++;
+    if (r->kind != PTX_ATOMIC) c->sectors += p->sectors; /* an atomic's are counted where it is done */
+    c->wavefronts += p->wavefronts, c->conflicts += p->wavefronts - p->groups;
+  }
+  return true;
 }
 
 #endif

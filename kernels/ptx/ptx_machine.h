@@ -13,6 +13,16 @@
 #define FOR_LANES(l, mask)                                                                                             \
   for (uint32_t l##_left = (mask); l##_left; l##_left &= l##_left - 1)                                                 \
     for (int l = __builtin_ctz(l##_left), l##_once = 1; l##_once; l##_once = 0)
+/* A lane's number in a vector of 64 or 32 bits. */
+static inline uint64_t lane_get(const char *vector, bool wide, int l) {
+  return wide ? ((const uint64_t *)vector)[l] : ((const uint32_t *)vector)[l];
+}
+static inline void lane_set(char *vector, bool wide, int l, uint64_t value) {
+  if (wide)
+    ((uint64_t *)vector)[l] = value;
+  else
+    ((uint32_t *)vector)[l] = (uint32_t)value;
+}
 enum { LANES = 32, WORD_BYTES = 128, LONG_BYTES = 256, ALL_LANES = -1 };
 
 /* Address windows of the generic space. Global memory begins far above: a kernel never sees a host's pointer. */
@@ -125,7 +135,6 @@ struct PtxModule {
   unsigned char *memory; /* .global and .const variables as they begin */
   int64_t n_memory, memory_capacity;
   int64_t shared_bytes; /* of arrays outside functions */
-  int32_t *op_table;    /* by hash of the opcode's name */
 };
 
 /* ---- instructions ---- */
@@ -415,7 +424,7 @@ struct Run {
   uint64_t clock, watch;
   int64_t printed_bytes;
   uint64_t barriers;
-  bool is_seen;            /* launch->witness is told */
+  bool is_followed;        /* by launch->watch, its witness or the first cache */
   PtxRegisters *registers; /* NULL: none can lack a value, or nobody asks */
   int32_t patience;        /* how often waits have given up since a phase of an mbarrier ended */
   PtxL1 *cache;

@@ -10,11 +10,7 @@ StepResult matrix_move(Run *run, Block *b, Warp *w, int32_t pc, bool is_load) {
   const Request r = {i->wide, i->space, 16, 15, i->imm, i->site, is_load ? PTX_LOAD : PTX_STORE, true, i};
   Where where;
   if (!access_locate(run, b, w, pc, &r, R + i->a, rows, &where)) return (StepResult){STEP_ERROR};
-  PtxCounts *c = &run->result->counts[pc];
-  if (!where.split)
-    c->requests++, c->wavefronts += where.shape->wavefronts,
-        c->conflicts += where.shape->wavefronts - where.shape->groups;
-  if (run->is_seen) access_tell(run, b, w, pc, R + i->a, rows, i->imm, 16, !is_load);
+  access_follow(run, b, w, pc, &r, R + i->a, rows);
   if (where.split && where.mask != rows) return (StepResult){STEP_NEXT}; /* reported */
   for (int k = 0; k < i->vec; k++) {
     uint16_t tile[8][8];

@@ -238,7 +238,6 @@ static bool prepare(Run *run, Dealer *d) {
   first_kinds(run);
   run->lanes = run->lanes_left = l->max_lanes > 0 ? l->max_lanes : PTX_MAX_LANES;
   run->watch = l->watch;
-  run->is_seen = l->witness != NULL;
   run->n_sm = l->sm.n_sm > 0 ? l->sm.n_sm : 132;
   d->n_ranks = run->cluster[0] * run->cluster[1] * run->cluster[2];
   d->n_clusters = run->result->totals.blocks / d->n_ranks;
@@ -248,6 +247,7 @@ static bool prepare(Run *run, Dealer *d) {
   run->result->totals.resident_blocks = resident;
   if (l->l1 && !(run->cache = ptx_l1_new(run, l1_bytes)))
     return run_refuses(run, STATUS_NO_MEMORY, "no memory for the first cache");
+  run->is_followed = run->watch || l->witness || run->cache;
   if (l->faults) {
     run->shadow = ptx_shadow_new(k, l, run->shared_bytes, k->granule_bytes);
     if (!run->shadow || !ptx_registers_new(k, &run->registers))

@@ -3,8 +3,10 @@
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_numbers.h"
+#include "sim/numbers/precision.h"
 
-static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, JUMPED = {STEP_JUMPED}, ERROR = {STEP_ERROR};
+static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, JUMPED = {STEP_JUMPED}, REQUEST = {STEP_REQUEST},
+                        ERROR = {STEP_ERROR};
 
 static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 
@@ -100,7 +102,7 @@ static void match(const Ins *i, char *R, uint32_t *P, uint32_t m) {
   uint64_t v[LANES];
   bool all = true;
   FOR_LANES (l, m) {
-    v[l] = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
+    v[l] = lane_get(R + i->a, i->wide, l);
     all &= v[l] == v[__builtin_ctz(m)];
   }
   FOR_LANES (l, m) {
@@ -137,46 +139,19 @@ static uint64_t get(const void *p, int32_t bytes) {
   return v;
 }
 
-static float as_float(uint64_t v) { return bits_float((uint32_t)v); }
-
-static double as_double(uint64_t v) {
-  double f;
-  memcpy(&f, &v, sizeof f);
-  return f;
-}
-
-static uint64_t double_bits(double f) {
-  uint64_t v;
-  memcpy(&v, &f, sizeof v);
-  return v;
-}
-
-static float pick(int32_t op, float a, float b) {
-  return op == ATOM_ADD ? a + b : op == ATOM_MIN ? min_f32(a, b) : max_f32(a, b);
-}
-
-static uint64_t combine_floats(int32_t type, int32_t op, uint64_t old, uint64_t b) {
-  switch (type) {
-  case T_F32: return float_bits(pick(op, as_float(old), as_float(b)));
-  case T_F64:
-    return double_bits(op == ATOM_ADD   ? as_double(old) + as_double(b)
-                       : op == ATOM_MIN ? min_f64(as_double(old), as_double(b))
-                                        : max_f64(as_double(old), as_double(b)));
-  case T_F16: return float_half(pick(op, half_float((uint32_t)old & 0xffff), half_float((uint32_t)b & 0xffff)));
-  case T_BF16: return float_bf16(pick(op, bf16_float((uint32_t)old & 0xffff), bf16_float((uint32_t)b & 0xffff)));
-  default: {
-    uint64_t r = 0;
-    for (int h = 0; h < 2; h++)
-      r |= combine_floats(type == T_F16X2 ? T_F16 : T_BF16, op, old >> 16 * h & 0xffff, b >> 16 * h & 0xffff) << 16 * h;
-    return r;
+static uint64_t combine_floats(Type type, int32_t op, uint64_t old, uint64_t b) {
+  if (type == T_F16X2 || type == T_BF16X2) {
+    const Type half = type == T_F16X2 ? T_F16 : T_BF16;
+    return combine_floats(half, op, old & 0xffff, b & 0xffff) | combine_floats(half, op, old >> 16, b >> 16) << 16;
   }
-  }
+  const Precision format = (Precision)format_of(type);
+  const double x = precision_from_bits(format, old), y = precision_from_bits(format, b);
+  return precision_to_bits(format, op == ATOM_ADD ? x + y : op == ATOM_MIN ? min_f64(x, y) : max_f64(x, y));
 }
 
 uint64_t atomic_combine(int32_t type, int32_t op, uint64_t old, uint64_t b, uint64_t c) {
-  const bool is_float =
-      type == T_F32 || type == T_F64 || type == T_F16 || type == T_BF16 || type == T_F16X2 || type == T_BF16X2;
-  if (is_float && op <= ATOM_MAX) return combine_floats(type, op, old, b);
+  if (type == T_F32 && op == ATOM_ADD) return float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
+  if (format_of((Type)type) >= 0 && op <= ATOM_MAX) return combine_floats((Type)type, op, old, b);
   const bool is_signed = type == T_S32 || type == T_S64;
   const int64_t so = type == T_S32 ? (int32_t)(uint32_t)old : (int64_t)old,
                 sb = type == T_S32 ? (int32_t)(uint32_t)b : (int64_t)b;
@@ -196,7 +171,7 @@ uint64_t atomic_combine(int32_t type, int32_t op, uint64_t old, uint64_t b, uint
 }
 
 static uint64_t operand(const char *R, int32_t place, int32_t bytes, int l) {
-  const uint64_t v = bytes == 8 ? ((const uint64_t *)(R + place))[l] : word(R, place, l);
+  const uint64_t v = lane_get(R + place, bytes == 8, l);
   return bytes == 2 ? v & 0xffff : v;
 }
 
@@ -206,7 +181,7 @@ static bool added_at_once(const Ins *i, const char *R, const Where *where) {
   if (where->split || where->shape->kind != SHAPE_BROADCAST || i->mode != (ATOM_ADD | ATOM_NO_RESULT) || !integers)
     return false;
   uint64_t sum = 0;
-  for (int l = 0; l < LANES; l++) sum += i->bytes == 8 ? ((const uint64_t *)(R + i->b))[l] : word(R, i->b, l);
+  for (int l = 0; l < LANES; l++) sum += lane_get(R + i->b, i->bytes == 8, l);
   sum += get(where->host, i->bytes);
   memcpy(where->host, &sum, i->bytes);
   return true;
@@ -218,35 +193,23 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const Request r = {i->wide, i->space, i->bytes, (uint32_t)i->bytes - 1, i->imm, i->site, PTX_ATOMIC, true, i};
   Where where;
   if (!access_locate(run, b, w, pc, &r, R + i->a, m, &where)) return ERROR;
-  uint64_t address[LANES];
-  PtxCounts *c = &run->result->counts[pc];
-  const bool is_global = access_is_global(i, where.first);
   const uint32_t allowed = where.split ? where.mask : m;
-  if (!where.split) c->requests++;
-  FOR_LANES (l, m) {
-    address[l] = (i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l)) + (uint64_t)i->imm;
+  if (access_is_global(&r, where.first)) {
+    uint64_t address[LANES];
+    FOR_LANES (l, m) {
+      address[l] = lane_get(R + i->a, i->wide, l) + (uint64_t)i->imm;
+    }
+    run->result->counts[pc].sectors += site_atomic_sectors(address, m);
   }
-  if (!where.split) {
-    c->wavefronts += where.shape->wavefronts, c->conflicts += where.shape->wavefronts - where.shape->groups;
-  }
-  if (is_global) c->sectors += site_atomic_sectors(address, m);
   FOR_LANES (l, added_at_once(i, R, &where) ? 0 : allowed) {
     char *p = where.split ? where.lane[l] : where.host + where.shape->offset[l];
     const uint64_t old = get(p, i->bytes);
     const uint64_t value = atomic_combine(i->type, i->mode & 15, old, operand(R, i->b, i->bytes, l),
                                           (i->mode & 15) == ATOM_CAS ? operand(R, i->c, i->bytes, l) : 0);
     memcpy(p, &value, i->bytes);
-    if (i->mode & ATOM_NO_RESULT) continue;
-    if (i->bytes == 8)
-      ((uint64_t *)(R + i->d))[l] = old;
-    else
-      set_word(R, i->d, l, (uint32_t)old);
+    if (!(i->mode & ATOM_NO_RESULT)) lane_set(R + i->d, i->bytes == 8, l, old);
   }
-  if (run->watch && is_global) access_watch(run, b, w, pc, R + i->a, m);
-  if (run->is_seen) access_tell(run, b, w, pc, R + i->a, m, i->imm, i->bytes, true);
-  if (!run->cache || !is_global) return NEXT;
-  access_cache(run, b, i, R + i->a, m, i->imm, i->bytes, PTX_REDUCE_SECTORS, false);
-  return (StepResult){STEP_REQUEST};
+  return access_follow(run, b, w, pc, &r, R + i->a, m) ? REQUEST : NEXT;
 }
 
 /* ---- cp.async ---- */
@@ -268,8 +231,6 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
                          PTX_COPY_WRITE, false,        i};
   if (reading && !access_locate(run, b, w, pc, &read, R + i->b, reading, &from)) return ERROR;
   if (!access_locate(run, b, w, pc, &write, R + i->a, m, &to)) return ERROR;
-  PtxCounts *c = &run->result->counts[pc];
-  if (reading && !from.split) c->requests++, c->sectors += from.shape->sectors;
   const uint32_t allowed = !reading ? 0 : from.split ? from.mask : reading;
   FOR_LANES (l, to.split ? to.mask : m) {
     char *p = to.split ? to.lane[l] : to.host + to.shape->offset[l];
@@ -279,10 +240,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
       size[l] = 0;
     memset(p + size[l], 0, i->bytes - size[l]);
   }
-  if (run->is_seen && reading) access_tell(run, b, w, pc, R + i->b, reading, i->target, (int32_t)most, false);
-  if (!run->cache || !reading) return NEXT;
-  access_cache(run, b, i, R + i->b, reading, i->target, (int32_t)most, PTX_READ_SECTORS, !(i->mode & MODE_PAST_L1));
-  return (StepResult){STEP_REQUEST};
+  return reading && access_follow(run, b, w, pc, &read, R + i->b, reading) ? REQUEST : NEXT;
 }
 
 /* ---- barriers ---- */
@@ -326,11 +284,7 @@ static StepResult load_parameters(Run *run, Warp *w, int32_t pc, uint32_t m) {
     for (int e = 0; e < i->vec; e++) {
       uint64_t v = get(run->parameters + at + (uint64_t)(e * i->bytes), i->bytes);
       if (i->is_signed) v = (uint64_t)((int64_t)(v << (64 - 8 * i->bytes)) >> (64 - 8 * i->bytes));
-      char *d = R + run->kernel->lists[i->ext + e];
-      if (i->mode & MODE_LONG)
-        ((uint64_t *)d)[l] = v;
-      else
-        ((uint32_t *)d)[l] = i->mode & MODE_SHORT ? (uint32_t)v & 0xffff : (uint32_t)v;
+      lane_set(R + run->kernel->lists[i->ext + e], i->mode & MODE_LONG, l, i->mode & MODE_SHORT ? v & 0xffff : v);
     }
   }
   return NEXT;
@@ -360,10 +314,7 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
 static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
   run->clock += 16; /* not time: a count that grows */
   FOR_LANES (l, m) {
-    if (i->mode)
-      ((uint64_t *)(R + i->d))[l] = run->clock;
-    else
-      set_word(R, i->d, l, (uint32_t)run->clock);
+    lane_set(R + i->d, i->mode, l, run->clock);
   }
 }
 

@@ -14,17 +14,17 @@ static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, ERROR = {STE
 static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 
 static uint64_t address_of(const Ins *i, const char *R, int l) {
-  return (i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l)) + (uint64_t)i->imm;
+  return lane_get(R + i->a, i->wide, l) + (uint64_t)i->imm;
 }
 
-char *shared_at(Run *run, Block *b, uint64_t address, uint64_t bytes, Block **owner, uint64_t *offset) {
+char *shared_at(Run *run, const Block *b, uint64_t address, uint64_t bytes, Block **owner, uint64_t *offset) {
   if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
   const uint64_t rank = address >> RANK_SHIFT, at = address & ((1u << RANK_SHIFT) - 1);
   const uint64_t n_ranks = (uint64_t)run->cluster[0] * (uint64_t)run->cluster[1] * (uint64_t)run->cluster[2];
   if (at > (uint64_t)run->shared_bytes || bytes > (uint64_t)run->shared_bytes - at || rank > n_ranks) return NULL;
-  *owner = rank ? &run->blocks[b->cluster_first + (int32_t)rank - 1] : b;
-  *offset = at;
-  return run->arena + (*owner)->shared + at;
+  Block *its = rank ? &run->blocks[b->cluster_first + (int32_t)rank - 1] : &run->blocks[b - run->blocks];
+  if (owner) *owner = its, *offset = at;
+  return run->arena + its->shared + at;
 }
 
 /* ---- mbarriers ---- */
@@ -262,16 +262,13 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
   const uint32_t n = (uint32_t)(run->cluster[0] * run->cluster[1] * run->cluster[2]);
   FOR_LANES (l, mask) {
     const uint32_t rank = word(R, i->b, l);
-    const uint64_t a = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
+    const uint64_t a = lane_get(R + i->a, i->wide, l);
     const uint64_t mapped = (a & ~((uint64_t)0xff << RANK_SHIFT)) | (uint64_t)(rank + 1) << RANK_SHIFT;
     if (rank >= n) {
       run_fails(run, pc, STATUS_BAD_REQUEST, "block %u of a cluster of %u", rank, n);
       return ERROR;
     }
-    if (i->wide)
-      ((uint64_t *)(R + i->d))[l] = mapped;
-    else
-      ((uint32_t *)(R + i->d))[l] = (uint32_t)mapped;
+    lane_set(R + i->d, i->wide, l, mapped);
   }
   return NEXT;
 }

@@ -100,10 +100,7 @@ static void load_lanes(char *R, const Ins *i, const int32_t *list, const Where *
     const char *p = lane_at(where, l);
     for (int e = 0; e < i->vec; e++) {
       const uint64_t v = extended(p + e * i->bytes, i->bytes, sign);
-      if (i->mode & MODE_LONG)
-        ((uint64_t *)(R + list[e]))[l] = v;
-      else
-        ((uint32_t *)(R + list[e]))[l] = i->mode & MODE_SHORT ? (uint32_t)v & 0xffff : (uint32_t)v;
+      lane_set(R + list[e], i->mode & MODE_LONG, l, i->mode & MODE_SHORT ? v & 0xffff : v);
     }
   }
 }
@@ -118,8 +115,7 @@ static void store_lanes(const char *R, const Ins *i, const int32_t *list, const 
     const int l = __builtin_ctz(m);
     char *p = lane_at(where, l);
     for (int e = 0; e < i->vec; e++) {
-      const uint64_t v =
-          i->mode & MODE_LONG ? ((const uint64_t *)(R + list[e]))[l] : ((const uint32_t *)(R + list[e]))[l];
+      const uint64_t v = lane_get(R + list[e], i->mode & MODE_LONG, l);
       switch (i->bytes) {
       case 1: *(uint8_t *)p = (uint8_t)v; break;
       case 2: *(uint16_t *)p = (uint16_t)v; break;
@@ -291,11 +287,7 @@ pick:
   const Request r = {                                                                                                  \
       i->wide, i->space, i->bytes * i->vec, (uint32_t)(i->bytes * i->vec - 1), i->imm, i->site, KIND, i->counted, i};  \
   if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;                                                               \
-  if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;                                       \
-  if (i->counted && !where.split)                                                                                      \
-    counts[pc].requests++, counts[pc].sectors += where.shape->sectors,                                                 \
-        counts[pc].wavefronts += where.shape->wavefronts,                                                              \
-        counts[pc].conflicts += where.shape->wavefronts - where.shape->groups;
+  if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;
     case O_LD: {
       LOCATE(PTX_LOAD)
       const uint32_t allowed = where.split ? where.mask : m;
@@ -304,10 +296,7 @@ pick:
       else
         load_lanes(R, i, lists + i->ext, &where, allowed);
       if (allowed != m) access_zero(run, w, i, m & ~allowed);
-      if (run->is_seen) access_tell(run, block, w, pc, R + i->a, m, i->imm, i->bytes * i->vec, false);
-      if (run->cache && access_is_global(i, where.first)) {
-        access_cache(run, block, i, R + i->a, m, i->imm, i->bytes * i->vec, PTX_READ_SECTORS,
-                     !(i->mode & MODE_PAST_L1));
+      if (run->is_followed && access_follow(run, block, w, pc, &r, R + i->a, m)) {
         put_back(w, pc + 1, mask);
         return WARP_REQUEST;
       }
@@ -317,10 +306,7 @@ pick:
     case O_ST: {
       LOCATE(PTX_STORE)
       store_lanes(R, i, lists + i->ext, &where, where.split ? where.mask : m);
-      if (run->watch) access_watch(run, block, w, pc, R + i->a, m);
-      if (run->is_seen) access_tell(run, block, w, pc, R + i->a, m, i->imm, i->bytes * i->vec, true);
-      if (run->cache && access_is_global(i, where.first)) {
-        access_cache(run, block, i, R + i->a, m, i->imm, i->bytes * i->vec, PTX_WRITE_SECTORS, false);
+      if (run->is_followed && access_follow(run, block, w, pc, &r, R + i->a, m)) {
         put_back(w, pc + 1, mask);
         return WARP_REQUEST;
       }

@@ -28,12 +28,7 @@ static Matrix matrix_of(uint64_t descriptor) {
                   (uint32_t)(descriptor >> 32 & 0x3fff) << 4, spans[descriptor >> 62]};
 }
 
-INLINE uint32_t place(const Matrix *m, uint32_t at) {
-  return m->span == 128  ? at ^ (at >> 7 & 7) << 4
-         : m->span == 64 ? at ^ (at >> 7 & 3) << 4
-         : m->span == 32 ? at ^ (at >> 7 & 1) << 4
-                         : at;
-}
+INLINE uint32_t place(const Matrix *m, uint32_t at) { return (uint32_t)swizzled(at, m->span); }
 
 /* Piece c of a line's 32 bytes of K. */
 INLINE uint32_t piece_along(const Matrix *m, uint32_t line, uint32_t c) {
