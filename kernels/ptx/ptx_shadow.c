@@ -56,8 +56,8 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
   const int32_t line = shadow_line(s, pc), other = shadow_line(s, other_pc);
   for (int32_t f = 0; f < s->n_faults; f++) {
     PtxFault *known = &s->faults[f];
-    if (strcmp(known->kind, kind) == 0 && known->about == about && shadow_line(s, known->pc) == line &&
-        shadow_line(s, known->other_pc) == other) {
+    if (known->about == about && shadow_line(s, known->pc) == line && shadow_line(s, known->other_pc) == other &&
+        strcmp(known->kind, kind) == 0) {
       known->count++;
       return NULL;
     }
