@@ -36,10 +36,11 @@ static const Option SERVED_OPTIONS[] = {
         OPTION_TEXT(Service, gpu_name, "the name"), .choices = "@gpus"),
     OPTION_ROW("tp", "COUNT",
                "GPUs that share out heads and weights (tensor parallelism): figures are of each. Default 1.",
-               OPTION_COUNT(Service, n_gpus)),
+               OPTION_NUMBER(Service, n_gpus, "the count", 1, KVCACHE_MAX_HEADS)),
     OPTION_ROW("seq-len", "N", "Tokens that each sequence has. Default 4096; of kvcache the model's context length.",
                .also = "context", .letter = 'N', OPTION_COUNT(Service, tokens)),
-    OPTION_ROW("batch", "COUNT", "How many sequences. Default 1.", OPTION_COUNT(Service, batch)),
+    OPTION_ROW("batch", "COUNT", "How many sequences. Default 1.",
+               OPTION_NUMBER(Service, batch, "the count", 1, KVCACHE_MAX_BATCH)),
     OPTION_ROW("lengths", "LIST|FILE", "Instead: the length of each, such as 3001,777,512x8, or a file of them.",
                OPTION_TEXT(Service, lengths, "the list of lengths")),
     OPTION_ROW("dtype", "TYPE", "Type of the cache: {}. Default: the model's.", .also = "kv-dtype",
@@ -73,9 +74,10 @@ static const Option LAYER_OPTIONS[] = {
 
 static const Option MEMORY_OPTIONS[] = {
     OPTION_ROW("max-tokens", "N", "What contiguous allocation reserves for each sequence. Default: the context length.",
-               OPTION_COUNT(Service, max_tokens)),
+               OPTION_NUMBER(Service, max_tokens, "the count", 1, KVCACHE_MAX_TOKENS)),
     OPTION_ROW("block", "B", "Rows that attention reads at once. Default 128.", OPTION_COUNT(Service, block)),
-    OPTION_ROW("append", "COUNT", "Append so many more tokens and show each step.", OPTION_COUNT(Service, n_steps)),
+    OPTION_ROW("append", "COUNT", "Append so many more tokens and show each step.",
+               OPTION_NUMBER(Service, n_steps, "the count", 1, SERVICE_STEPS_MAX)),
     OPTION_ROW("budget", "SIZE",
                "Memory of each GPU for the cache, such as 60GiB: how many tokens and sequences it holds.",
                OPTION_SIZE(Service, budget_bytes), .to.what = "a budget of 0 bytes; give a size such as 60GiB"),
@@ -85,7 +87,7 @@ static const Option MEMORY_OPTIONS[] = {
     OPTION_ROW("in-flight", "TOKENS",
                "Tokens of a sequence in one batch: while a prompt is read in pieces, a window keeps that many more, "
                "less one. Default 1.",
-               OPTION_COUNT(Service, in_flight)),
+               OPTION_NUMBER(Service, in_flight, "the count", 1, KVCACHE_MAX_TOKENS / 2)),
     {0},
 };
 
@@ -148,7 +150,8 @@ static const Option LOAD_OPTIONS[] = {
                .names = KV_DTYPE_NAMES),
     OPTION_ROW("kernel", "NAME|FILE", "Also predict the time of attention by this kernel's costs.",
                OPTION_TEXT(Service, kernel_name, "the name of the kernel"), .choices = "@kernels"),
-    OPTION_ROW("prompt", "N", "Tokens of a new prompt. Default: the longest.", OPTION_COUNT(Service, prompt)),
+    OPTION_ROW("prompt", "N", "Tokens of a new prompt. Default: the longest.",
+               OPTION_NUMBER(Service, prompt, "the count", 1, SHAPE_MAX_N)),
     OPTION_ROW("chunk", "N", "The prompt comes in chunks of so many tokens.", OPTION_COUNT(Service, chunk)),
     OPTION_ROW(
         "prefix", "N",

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
+
 Figures figures_new(Document *d, bool tells_kinds, const char *columns, const char *first) {
   if (d->form == DOCUMENT_CSV && tells_kinds) columns = ";section|;figure|;value|;unit|;kind|;from";
   return (Figures){.document = d,
@@ -59,44 +61,64 @@ void figure_cell(Table *t, const FigureValue *v) {
   }
 }
 
-/* Whether the path is one of the first. */
-static bool is_first(const Figures *f, const char *path) {
-  const size_t n = strlen(path);
-  for (const char *at = f->first; (at = strstr(at, path)); at += n)
-    if ((at == f->first || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
-  return false;
+/* The next argument by its letter. */
+static FigureValue next_value(char type, va_list *of) {
+  static const char UNITS[] = {[UNIT_NONE] = '0',  [UNIT_SECONDS] = 't', [UNIT_FLOPS] = 'o', [UNIT_RATE] = 'r',
+                               [UNIT_RATIO] = 'x', [UNIT_SHARE] = '%',   [UNIT_WORD] = 's'};
+  const Figure v = report_value((char)(type | 0x20), of);
+  const char *unit = memchr(UNITS, type, sizeof UNITS);
+  const bool is_whole = v.is == IS_WHOLE;
+  return (FigureValue){.unit = unit         ? (FigureUnit)(unit - UNITS)
+                               : type < 'a' ? UNIT_BYTES
+                                            : UNIT_COUNT,
+                       .whole = is_whole ? v.whole : (Wide)v.real,
+                       .real = is_whole ? (double)v.whole : v.real,
+                       .word = v.text};
 }
 
-void figure(const Figures *f, const char *path, FigureValue v, const char *kind, const char *label, const char *from,
-            ...) {
-  char why[200] = "", full[96];
-  Document *d = f->document;
-  if (f->is_muted) return;
-  va_list arguments;
-  va_start(arguments, from);
-  if (from) vsnprintf(why, sizeof why, from, arguments);
-  va_end(arguments);
-  snprintf(full, sizeof full, "%s%s%s", f->section ? f->section : "", f->section ? "." : "", path ? path : "");
-  if (d->form == DOCUMENT_JSON && path && f->tells_kinds)
-    put_at(d, full,
-           json_pack("{s:o,s:s,s:s,s:s}", "value", json_of(&v), "unit", unit_of(v.unit), "kind", kind, "from", why));
-  else if (d->form == DOCUMENT_JSON && path)
-    put_at(d, full, json_of(&v));
-  if (d->form == DOCUMENT_CSV && path && f->tells_kinds) {
-    table_text(f->table, ROLE_PLAIN, f->section);
-    table_text(f->table, ROLE_PLAIN, path);
-    table_text(f->table, ROLE_PLAIN, v.unit == UNIT_WORD ? v.word : number_exact_double(v.real).text);
-    table_text(f->table, ROLE_PLAIN, unit_of(v.unit));
-  } else if (d->form == DOCUMENT_TEXT && label && (!path || d->details || is_first(f, full))) {
-    table_text(f->table, ROLE_PLAIN, label);
-    figure_cell(f->table, &v);
-  } else {
-    return;
+enum { FIGURE_TEXT = 256 };
+
+/* Copies p up to | or the end of its line, with the next arguments in place of {TYPE}; returns what is behind. */
+static const char *fill(char text[FIGURE_TEXT], const char *p, va_list *of) {
+  for (*text = '\0'; !strchr("|\n", *p); p += strcspn(p, "}") + (*p == '{')) {
+    const size_t n = strcspn(p, "{|\n");
+    text_add(text, FIGURE_TEXT, "%.*s", (int)n, p);
+    if (*(p += n) != '{') break;
+    const FigureValue v = next_value(p[1], of);
+    const Number shown = p[1] == 'd' ? number_digits(v.whole) : figure_shown(&v);
+    text_add(text, FIGURE_TEXT, "%s", v.word ? v.word : shown.text);
   }
-  if (f->tells_kinds) table_text(f->table, ROLE_DIM, kind);
-  table_text(f->table, ROLE_DIM, why);
+  return p + (*p == '|');
 }
 
-void figure_hidden(const Figures *f, const char *path, Wide value) {
-  if (f->document->form == DOCUMENT_JSON) put_at(f->document, path, table_json_whole(value));
+void figures_add(const Figures *f, const char *p, ...) {
+  Document *d = f->document;
+  const char *section = f->section ? f->section : "";
+  char kind[FIGURE_TEXT], label[FIGURE_TEXT], why[FIGURE_TEXT];
+  va_list of;
+  va_start(of, p);
+  for (; *p && !f->is_muted; p += *p == '\n') {
+    const int n = (int)strcspn(p, ":");
+    const Number path = number_text("%s%s%.*s", section, *section ? "." : "", n, p), key = number_text("%.*s", n, p);
+    TextRole role = ROLE_PLAIN;
+    for (p += n + 1; strchr("*@", *p); p++) role = *p == '*' ? ROLE_ACCENT : va_arg(of, TextRole);
+    FigureValue v = next_value(*p++, &of);
+    v.role = role;
+    p = fill(why, fill(label, fill(kind, p + (*p == ' '), &of), &of), &of);
+    const char *unit = unit_of(v.unit);
+    if (d->form == DOCUMENT_JSON && n)
+      put_at(d, path.text,
+             f->tells_kinds
+                 ? json_pack("{s:o,s:s,s:s,s:s}", "value", json_of(&v), "unit", unit, "kind", kind, "from", why)
+                 : json_of(&v));
+    const bool is_line = d->form == DOCUMENT_CSV && n && f->tells_kinds,
+               is_row = d->form == DOCUMENT_TEXT && *label &&
+                        (!n || d->details || strstr(f->first, number_text(" %s ", path.text).text));
+    if (is_line)
+      put_cells(f->table, "ssss", section, key.text, v.word ? v.word : number_exact_double(v.real).text, unit);
+    if (is_row) table_text(f->table, ROLE_PLAIN, label), figure_cell(f->table, &v);
+    if ((is_line || is_row) && f->tells_kinds) table_text(f->table, ROLE_DIM, kind);
+    if (is_line || is_row) table_text(f->table, ROLE_DIM, why);
+  }
+  va_end(of);
 }

@@ -2,7 +2,7 @@
  *
  *     Figures f = figures_new(&d, true, " |value>|kind|from~", "memory.kv_bytes");
  *     figures_section(&f, "memory", "Memory of each GPU");
- *     figure(&f, "kv_bytes", IN_BYTES(n), "counted", "KV cache", "%s tokens", tokens);
+ *     figures_add(&f, "kv_bytes:W counted|KV cache|kvcache: {w} tokens", bytes, tokens);
  *
  * JSON has the value at memory.kv_bytes, or an object of value, unit, kind and reason where figures tell their kinds;
  * CSV a line; people a row. Without a label people do not see it; without a path programs do not. */
@@ -34,8 +34,7 @@ typedef struct {
   Document *document;
   Table *table;
   const char *section; /* begins the paths; NULL: none */
-  const char
-      *first; /* paths that people see without --details, apart by blanks; those without a path they always see */
+  const char *first;   /* " PATH PATH " that people see without --details; those without a path they always see */
   bool tells_kinds, is_muted;
 } Figures;
 
@@ -55,10 +54,10 @@ Figures figures_new(Document *document, bool tells_kinds, const char *columns, c
 /* What follows is below `section`; a heading stands over its rows. */
 void figures_section(Figures *figures, const char *section, const char *title);
 
-void figure(const Figures *figures, const char *path, FigureValue value, const char *kind, const char *label,
-            const char *from, ...) __attribute__((format(printf, 6, 7)));
-
-/* For JSON alone, as it is. */
-void figure_hidden(const Figures *figures, const char *path, Wide value);
+/* Figures by a pattern, a line each: PATH:TYPE KIND|LABEL|WHY, whose arguments come in this order. TYPE is a letter of
+ * report_value, of a count, or its capital: of bytes; and of doubles f and F, the same, t seconds, o FLOPs, x a ratio,
+ * r a rate, % a share. Before it * is an accent, @ that the role is an argument. In KIND, LABEL and WHY {TYPE} stands
+ * for the next one; d is an i without separators. */
+void figures_add(const Figures *figures, const char *pattern, ...);
 
 #endif

@@ -48,8 +48,8 @@ static void group_figures(const Service *s, const Figures *f) {
     if (k->window)
       snprintf(keeps, sizeof keeps, k->chunked ? "chunks of %s" : "a window of %s", number_count(wide(k->window)).text);
     snprintf(label, sizeof label, "%s with %s", number_of(wide(k->layers), "layer").text, keeps);
-    figure(f, NULL, IN_BYTES(wide(k->layers) * wide(kvcache_group_bytes(c, k)) * held), "", label, "%s; %s tokens", row,
-           number_count(held).text);
+    figures_add(f, ":W |{s}|{s}; {w} tokens", wide(k->layers) * wide(kvcache_group_bytes(c, k)) * held, label, row,
+                held);
   }
 }
 
@@ -60,13 +60,14 @@ static void size_figures(const Service *s, const Kept *kept, const Figures *f) {
   kvcache_groups(c, groups);
   const int64_t scales = kvcache_group_scales(c, groups);
   say_row(groups, row);
-  figure(f, "bytes_per_token_per_layer", IN_BYTES(kvcache_group_bytes(c, groups)), "",
-         c->n_more ? NULL : "one token, one layer", "%s, %s%s%s", row, kvcache_dtype_name(c->dtype),
-         scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "");
-  figure(f, "bytes_per_token", IN_BYTES(kvcache_bytes_per_token(c)), "", "one token", "%s",
-         number_of(wide(kvcache_layers(c)), "layer").text);
-  figure(f, "bytes", IN_BYTES(kept->used_bytes), "", "all tokens", "%s = %s", number_bytes_exact(kept->used_bytes).text,
-         number_bytes_decimal(kept->used_bytes).text);
+  figures_add(f,
+              "bytes_per_token_per_layer:I |{s}|{s}, {s}{s}{s}\n"
+              "bytes_per_token:W |one token|{s}\n"
+              "bytes:W |all tokens|{s} = {s}",
+              kvcache_group_bytes(c, groups), c->n_more ? "" : "one token, one layer", row,
+              kvcache_dtype_name(c->dtype), scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "",
+              kvcache_bytes_per_token(c), number_of(wide(kvcache_layers(c)), "layer").text, kept->used_bytes,
+              number_bytes_exact(kept->used_bytes).text, number_bytes_decimal(kept->used_bytes).text);
 }
 
 static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
@@ -76,27 +77,25 @@ static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
   const KvState state = kvcache_seek(c, s->longest);
   const int64_t blocks = ceil_div(state.window_tokens, s->block),
                 last = blocks ? state.window_tokens - (blocks - 1) * s->block : 0;
-  figure(f, "paged.pages", IN_COUNT(kept->pages), "", any ? "pages" : NULL,
-         "of %s tokens; the longest's last holds %" PRId64, number_count(wide(c->page_tokens)).text,
-         state.last_page_tokens);
-  figure(f, "paged.window_pages", IN_COUNT(kept->window_pages), "", kept->window_pages ? "pages, windowed" : NULL,
-         "of the longest a windowed layer holds %s", number_count(wide(state.window_tokens)).text);
-  figure(f, "paged.bytes", IN_BYTES(kept->page_bytes), "", any ? "in pages" : NULL, "%s unused",
-         number_percent(share(kept->page_bytes - used, kept->page_bytes)).text);
-  figure_hidden(f, "paged.waste_bytes", kept->page_bytes - used);
-  figure_hidden(f, "paged.table_bytes", kept->table_bytes);
-  figure_hidden(f, "contiguous.max_tokens", wide(s->max_tokens));
-  figure(f, "contiguous.bytes", IN_BYTES(reserved), "", any ? "reserved" : NULL,
-         "contiguous, %s tokens each; %s unused", number_count(wide(s->max_tokens)).text,
-         number_percent(share(reserved - used, reserved)).text);
-  figure_hidden(f, "contiguous.waste_bytes", reserved - used);
-  if (*s->lengths) return;
-  figure_hidden(f, "last_page_tokens", wide(state.last_page_tokens));
-  figure_hidden(f, "window_tokens", wide(state.window_tokens));
-  figure_hidden(f, "blocks.block", wide(s->block));
-  figure(f, "blocks.n_blocks", IN_COUNT(blocks), "", any ? "blocks to read" : NULL, "of %s rows; the last holds %s",
-         number_count(wide(s->block)).text, number_count(wide(last)).text);
-  figure_hidden(f, "blocks.last_tokens", wide(last));
+  figures_add(f,
+              "paged.pages:w |{s}|of {i} tokens; the longest's last holds {d}\n"
+              "paged.window_pages:w |{s}|of the longest a windowed layer holds {i}\n"
+              "paged.bytes:W |{s}|{%} unused\n"
+              "paged.waste_bytes:W\npaged.table_bytes:W\ncontiguous.max_tokens:i\n"
+              "contiguous.bytes:W |{s}|contiguous, {i} tokens each; {%} unused\n"
+              "contiguous.waste_bytes:W",
+              kept->pages, any ? "pages" : "", c->page_tokens, state.last_page_tokens, kept->window_pages,
+              kept->window_pages ? "pages, windowed" : "", state.window_tokens, kept->page_bytes, any ? "in pages" : "",
+              share(kept->page_bytes - used, kept->page_bytes), kept->page_bytes - used, kept->table_bytes,
+              s->max_tokens, reserved, any ? "reserved" : "", s->max_tokens, share(reserved - used, reserved),
+              reserved - used);
+  if (!*s->lengths)
+    figures_add(f,
+                "last_page_tokens:i\nwindow_tokens:i\nblocks.block:i\n"
+                "blocks.n_blocks:i |{s}|of {i} rows; the last holds {i}\n"
+                "blocks.last_tokens:i",
+                state.last_page_tokens, state.window_tokens, s->block, blocks, any ? "blocks to read" : "", s->block,
+                last, last);
 }
 
 /* ---- The machine ------------------------------------------------------------------------------------------- */
@@ -122,21 +121,20 @@ static void gpu_figures(const Service *s, const Kept *kept, double step_s, const
              fixed = service_fixed_bytes(s, s->n_gpus) * wide(s->n), used = kept->used_bytes + fixed,
              all = used + weights_of(s);
   const bool fits = all - kept->used_bytes + kept->page_bytes + kept->table_bytes <= usable;
-  figure(f, "gpu.name", IN_WORD(s->gpu.name), "", NULL, NULL);
-  figure_hidden(f, "gpu.hbm_bytes", memory);
-  figure_hidden(f, "gpu.usable_bytes", usable);
-  figure(f, "gpu.share_of_hbm", IN_SHARE(share(kept->used_bytes, memory)), "", NULL, NULL);
-  figure(f, NULL, figure_in(fits ? ROLE_PLAIN : ROLE_BAD, IN_SHARE(share(all, memory))), "", "part of its memory",
-         "of %s, %s usable%s%s", number_bytes(memory).text, number_bytes(usable).text,
-         s->weights_bytes ? ", with weights" : "; weights come on top",
-         used > usable ? ": does not fit, even without weights"
-         : fits        ? ""
-                       : ": does not fit, in pages and tables");
-  figure(f, "gpu.read_s", IN_SECONDS((double)kept->used_bytes / rate), "", "reading K and V once",
-         "for each new token of all sequences, at %s", number_si(rate, "B/s").text);
+  figures_add(f,
+              "gpu.name:s\ngpu.hbm_bytes:W\ngpu.usable_bytes:W\ngpu.share_of_hbm:%\n"
+              ":@% |part of its memory|of {W}, {W} usable{s}{s}\n"
+              "gpu.read_s:t |reading K and V once|for each new token of all sequences, at {s}",
+              s->gpu.name, memory, usable, share(kept->used_bytes, memory), fits ? ROLE_PLAIN : ROLE_BAD,
+              share(all, memory), memory, usable, s->weights_bytes ? ", with weights" : "; weights come on top",
+              used > usable ? ": does not fit, even without weights"
+              : fits        ? ""
+                            : ": does not fit, in pages and tables",
+              (double)kept->used_bytes / rate, number_si(rate, "B/s").text);
   if (step_s > 0)
-    figure(f, "gpu.attention_step_s", IN_SECONDS(step_s), "", "attention of one step",
-           "at least: all layers, as sim says of one; Q and O too");
+    figures_add(f,
+                "gpu.attention_step_s:t |attention of one step|at least: all layers, as sim says of one; Q and O too",
+                step_s);
 }
 
 static void model_figures(const Service *s, const Figures *f) {
@@ -148,8 +146,8 @@ static void model_figures(const Service *s, const Figures *f) {
     const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
     put_values(d, "{what:s layers:i bytes_per_layer:i bytes:w}", m->fixed[i].what, layers, each,
                wide(layers) * wide(each));
-    figure(f, NULL, IN_BYTES(wide(layers) * wide(each)), "", m->fixed[i].what, "%s, each sequence, whatever its length",
-           number_of(wide(layers), "layer").text);
+    figures_add(f, ":W |{s}|{s}, each sequence, whatever its length", wide(layers) * wide(each), m->fixed[i].what,
+                number_of(wide(layers), "layer").text);
   }
   put_values(d, "] fixed_bytes:w notes[", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
   char context[192];
@@ -170,22 +168,18 @@ static void budget_figures(const Service *s, const Figures *f) {
   const Wide budget = wide(s->budget_bytes), fixed = service_fixed_bytes(s, s->n_gpus),
              one = kvcache_seek(c, s->longest).page_bytes + fixed;
   const int64_t page = c->page_tokens;
-  int64_t low = 0, high = KVCACHE_MAX_TOKENS / page; /* pages of one sequence */
-  while (low < high) {
-    const int64_t middle = low + (high - low + 1) / 2;
-    if (kvcache_most_bytes(c, middle * page) + fixed <= budget)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  const bool any_length = low == KVCACHE_MAX_TOKENS / page;
-  figure(f, "budget.bytes", IN_BYTES(budget), "", "a budget", "of each GPU, for the cache");
-  figure(f, "budget.tokens", any_length ? (FigureValue){0} : IN_COUNT(low * page), "", "holds tokens, at most",
-         any_length ? "any length: every layer has a window" : "of one sequence, whole pages");
-  if (*s->lengths) return;
-  figure(f, "budget.sequences", IN_COUNT(one ? budget / one : 0), "", "or sequences", "of %s tokens each",
-         number_count(wide(s->longest)).text);
-  figure_hidden(f, "budget.sequence_bytes", one);
+  const int64_t most = KVCACHE_MAX_TOKENS / page; /* pages of one sequence */
+  int64_t n = 0;
+  for (int64_t step = KVCACHE_MAX_TOKENS; step; step /= 2)
+    if (n + step <= most && kvcache_most_bytes(c, (n + step) * page) + fixed <= budget) n += step;
+  figures_add(f, "budget.bytes:W |a budget|of each GPU, for the cache", budget);
+  if (n == most)
+    figures_add(f, "budget.tokens:0 |holds tokens, at most|any length: every layer has a window");
+  else
+    figures_add(f, "budget.tokens:i |holds tokens, at most|of one sequence, whole pages", n * page);
+  if (!*s->lengths)
+    figures_add(f, "budget.sequences:w |or sequences|of {i} tokens each\nbudget.sequence_bytes:W",
+                one ? budget / one : 0, s->longest, one);
 }
 
 /* ---- What stands beside it --------------------------------------------------------------------------------- */
@@ -277,8 +271,8 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : step_of(s, &step_s, error);
   if (status) return status;
   const Figures f = figures_new(d, false, "KV cache|size>|how~",
-                                "bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
-                                "gpu.attention_step_s budget.tokens budget.sequences");
+                                " bytes_per_token bytes paged.bytes contiguous.bytes weights_bytes gpu.read_s "
+                                "gpu.attention_step_s budget.tokens budget.sequences ");
   table_title(f.table, "%s keeps %s of K and V for %s, %s.", s->has_model ? s->model.product : "A cache of one's own",
               any ? number_bytes(kept.used_bytes).text : "nothing", number_of(wide(s->n), "sequence").text,
               number_of(kept.tokens, "token").text);
@@ -292,9 +286,11 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   gpu_figures(s, &kept, step_s, &f);
   model_figures(s, &f);
   put_values(d, "gpus:i in_flight_tokens:i", s->n_gpus, s->in_flight);
-  figure(&f, "weights_bytes", s->weights_bytes ? IN_BYTES(weights_of(s)) : (FigureValue){0}, "",
-         s->weights_bytes ? "weights" : NULL, "beside it%s; --weights says otherwise",
-         s->n_gpus > 1 ? ", on each GPU" : "");
+  if (s->weights_bytes)
+    figures_add(&f, "weights_bytes:W |weights|beside it{s}; --weights says otherwise", weights_of(s),
+                s->n_gpus > 1 ? ", on each GPU" : "");
+  else
+    figures_add(&f, "weights_bytes:0");
   budget_figures(s, &f);
   if (s->n_gpus > 1)
     table_note(f.table, "On each of %" PRId64 " GPUs: heads are shared out%s.", s->n_gpus,

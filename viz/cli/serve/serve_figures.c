@@ -53,37 +53,39 @@ static double memory_figures(const Service *s, Figures *f) {
   const double shared = (double)t.kept.prefix_bytes;
   const double one = (double)longest.page_bytes + t.fixed / (double)s->n - shared;
   figures_section(f, "memory", "Memory of each GPU");
-  figure(f, "hbm_bytes", IN_BYTES(hbm), s->gpu.hbm_reported_bytes ? "measured" : "datasheet", "memory of each GPU",
-         "%s's description%s", s->gpu.name, s->gpu.hbm_reported_bytes ? ", as its driver reports" : "");
-  figure(f, "reserve_bytes", IN_BYTES(hbm - usable), ASSUMED, "kept from programs", "by context and driver");
-  figure(f, "weights_bytes", IN_BYTES(t.weights), COUNTED, "weights", "%s parameters of %.3g B",
-         number_count(wide(s->model.parameters)).text, serving->weight_bytes);
-  figure(f, "token_bytes", IN_BYTES(kvcache_bytes_per_token(&serving->cache)), COUNTED, "cache of one token",
-         "kvcache: all layers, %s", kvcache_dtype_name(serving->cache.dtype));
-  figure(f, "kv_bytes", IN_BYTES(t.kept.used_bytes), COUNTED, "KV cache", "kvcache: %s tokens",
-         number_count(t.kept.tokens).text);
-  figure(f, "page_bytes", IN_BYTES(t.kept.page_bytes), COUNTED, "the same in pages",
-         "pages of %" PRId64 " tokens; the longest's last page holds %" PRId64, serving->cache.page_tokens,
-         longest.last_page_tokens);
-  figure(f, "table_bytes", IN_BYTES(t.kept.table_bytes), COUNTED, "tables of pages", "4 B a page (vLLM: int32)");
+  figures_add(f,
+              "hbm_bytes:F {s}|memory of each GPU|{s}'s description{s}\n"
+              "reserve_bytes:F assumed|kept from programs|by context and driver\n"
+              "weights_bytes:F counted|weights|{i} parameters of {s} B\n"
+              "token_bytes:W counted|cache of one token|kvcache: all layers, {s}\n"
+              "kv_bytes:W counted|KV cache|kvcache: {w} tokens\n"
+              "page_bytes:W counted|the same in pages|pages of {d} tokens; the longest's last page holds {d}\n"
+              "table_bytes:W counted|tables of pages|4 B a page (vLLM: int32)",
+              hbm, s->gpu.hbm_reported_bytes ? "measured" : "datasheet", s->gpu.name,
+              s->gpu.hbm_reported_bytes ? ", as its driver reports" : "", hbm - usable, t.weights, s->model.parameters,
+              number_trimmed(serving->weight_bytes, 3).text, kvcache_bytes_per_token(&serving->cache),
+              kvcache_dtype_name(serving->cache.dtype), t.kept.used_bytes, t.kept.tokens, t.kept.page_bytes,
+              serving->cache.page_tokens, longest.last_page_tokens, t.kept.table_bytes);
   if (s->prefix)
-    figure(f, "shared_bytes", IN_BYTES(saved_bytes(s, &t.kept)), COUNTED, "saved by the prefix",
-           "its whole pages, kept once and not %s times", number_count(wide(s->n)).text);
+    figures_add(f, "shared_bytes:W counted|saved by the prefix|its whole pages, kept once and not {i} times",
+                saved_bytes(s, &t.kept), s->n);
   if (s->evict.kind)
-    figure(f, "kept_tokens", IN_COUNT(held), COUNTED, "tokens that stay",
-           "of %s, %s: %" PRId64 " and the last %" PRId64, number_count(wide(s->longest)).text,
-           evict_name(s->evict.kind), s->evict.first, s->evict.last);
-  if (t.scores > 0)
-    figure(f, "score_bytes", IN_BYTES(t.scores), ASSUMED, "sums of scores", "fp32 a kept token and KV head");
-  if (t.fixed > 0) figure(f, "fixed_bytes", IN_BYTES(t.fixed), COUNTED, "states", "kvcache: whatever the length");
+    figures_add(f, "kept_tokens:i counted|tokens that stay|of {i}, {s}: {d} and the last {d}", held, s->longest,
+                evict_name(s->evict.kind), s->evict.first, s->evict.last);
+  if (t.scores > 0) figures_add(f, "score_bytes:F assumed|sums of scores|fp32 a kept token and KV head", t.scores);
+  if (t.fixed > 0) figures_add(f, "fixed_bytes:F counted|states|kvcache: whatever the length", t.fixed);
   if (s->adds_prompt)
-    figure(f, "prompt_bytes", IN_BYTES(t.prompt), COUNTED, "cache of the new prompt", "its pages and their table");
-  figure(f, "left_bytes", IN_BYTES(fabs(left)), ASSUMED, left >= 0 ? "left" : "lacking", "%s%.1f %% is taken",
-         left >= 0 ? "for activations; " : "it does not fit: ", 100 * t.all / usable);
-  figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((usable - t.weights - t.prompt - shared) / one))), ASSUMED,
-         "sequences that fit", "of the longest's size%s", shared > 0 ? ", one prefix" : "");
-  figure(f, "least_gpus", IN_COUNT(least), ASSUMED, least ? "fits from --tp" : "numbers of GPUs that fit",
-         least ? "the fewest that heads divide over" : "up to one for each of %" PRId64 " heads", s->model.heads);
+    figures_add(f, "prompt_bytes:F counted|cache of the new prompt|its pages and their table", t.prompt);
+  figures_add(f,
+              "left_bytes:F assumed|{s}|{s}{s} is taken\n"
+              "sequences_that_fit:f assumed|sequences that fit|of the longest's size{s}\n"
+              "least_gpus:i assumed|{s}|{s}",
+              fabs(left), left >= 0 ? "left" : "lacking",
+              left >= 0 ? "for activations; " : "it does not fit: ", number_text("%.1f %%", 100 * t.all / usable).text,
+              fmax(0, floor((usable - t.weights - t.prompt - shared) / one)), shared > 0 ? ", one prefix" : "", least,
+              least ? "fits from --tp" : "numbers of GPUs that fit",
+              least ? "the fewest that heads divide over"
+                    : number_text("up to one for each of %" PRId64 " heads", s->model.heads).text);
   return left;
 }
 
@@ -108,31 +110,32 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
   const char *how = m->experts || keyfile_note(fields, m->notes, "vocab")->assumed ? ASSUMED : COUNTED;
   const bool by_bytes = step->weight_s >= step->flop_s;
   const double rate = timing_rate(&s->gpu, by_bytes ? TIME_HBM : TIME_MATH, s->serving.products);
-  char weights[96] = "all but the input's table of words, once a pass";
-  if (m->experts)
-    snprintf(weights, sizeof weights, "%.1f of %" PRId64 " experts a layer, where routing is uniform", step->experts,
-             m->experts);
-  figure(f, "weight_bytes", IN_BYTES(step->weight_bytes), how, "weights read", "%s", weights);
-  figure(f, "flops", IN_FLOPS(step->flops), how, "FLOPs of the matrices", "2 a weight and token");
-  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), m->experts ? ASSUMED : BOUND, "matrices", "%s at %s",
-         by_bytes ? "HBM" : "products", number_si(rate, by_bytes ? "B/s" : "FLOP/s").text);
-  figure(f, "kv_bytes", IN_BYTES(step->kv_bytes), COUNTED, "K and V read", "kvcache: what queries see");
-  figure(f, "attention_s", IN_SECONDS(step->attention.bound_s), BOUND, "attention", "sim's floor: %s, all layers",
-         step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
-  if (s->has_kernel && step->has_prediction) {
-    figure(f, "attention_predicted_s", IN_SECONDS(step->predicted_s), time_kind_name(step->kind),
-           "attention, predicted", "by %s's costs; sim says their error", s->kernel.name);
-    figure(f, "boundary_read_bytes", IN_BYTES(step->boundary_read_bytes), COUNTED, "reads by its tiles",
-           "across the SRAM boundary, all layers");
-  }
+  figures_add(
+      f,
+      "weight_bytes:F {s}|weights read|{s}\n"
+      "flops:o {s}|FLOPs of the matrices|2 a weight and token\n"
+      "matrix_s:t {s}|matrices|{s} at {s}\n"
+      "kv_bytes:W counted|K and V read|kvcache: what queries see\n"
+      "attention_s:t bound|attention|sim's floor: {s}, all layers",
+      step->weight_bytes, how,
+      m->experts
+          ? number_text("%.1f of %" PRId64 " experts a layer, where routing is uniform", step->experts, m->experts).text
+          : "all but the input's table of words, once a pass",
+      step->flops, how, step->matrix_s, m->experts ? ASSUMED : BOUND, by_bytes ? "HBM" : "products",
+      number_si(rate, by_bytes ? "B/s" : "FLOP/s").text, step->kv_bytes, step->attention.bound_s,
+      step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
+  if (s->has_kernel && step->has_prediction)
+    figures_add(f,
+                "attention_predicted_s:t {s}|attention, predicted|by {s}'s costs; sim says their error\n"
+                "boundary_read_bytes:W counted|reads by its tiles|across the SRAM boundary, all layers",
+                step->predicted_s, time_kind_name(step->kind), s->kernel.name, step->boundary_read_bytes);
   if (s->n_gpus == 1) return;
-  figure(f, "sent_bytes", IN_BYTES(step->sent_bytes),
-         keyfile_note(fields, m->notes, "hidden")->assumed ? ASSUMED : COUNTED, "sent by each GPU",
-         "two all-reduces a layer, rows of %" PRId64 " x 2 B", m->hidden);
+  figures_add(f, "sent_bytes:F {s}|sent by each GPU|two all-reduces a layer, rows of {d} x 2 B", step->sent_bytes,
+              keyfile_note(fields, m->notes, "hidden")->assumed ? ASSUMED : COUNTED, m->hidden);
   if (isnan(step->sent_s)) return;
   const bool assumed = gpu_note(&s->gpu, "link")->assumed;
-  figure(f, "sent_s", IN_SECONDS(step->sent_s), assumed ? ASSUMED : BOUND, "all-reduces", "half of the link's %s%s",
-         number_si(s->gpu.link_bytes_per_s, "B/s").text, assumed ? ", assumed" : "");
+  figures_add(f, "sent_s:t {s}|all-reduces|half of the link's {s}{s}", step->sent_s, assumed ? ASSUMED : BOUND,
+              number_si(s->gpu.link_bytes_per_s, "B/s").text, assumed ? ", assumed" : "");
 }
 
 /* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
@@ -143,15 +146,16 @@ static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_
   ServingStep whole;
   const Status status = serving_prompt(&s->serving, s->prompt, s->shared, 0, &whole, NULL, error);
   if (status) return status;
-  const double n = (double)n_chunks;
-  figure(f, "chunks", IN_COUNT(n), COUNTED, "chunks", "of %s tokens", number_count(wide(s->chunk)).text);
-  figure(f, "chunk_loads", IN_COUNT(n * (n + 1) / 2), COUNTED, "loads of chunks' K and V",
-         "n (n + 1) / 2, its own included; the first's %" PRId64 " times (Sarathi)", n_chunks);
-  figure(f, "chunk_reloads", IN_COUNT(n * (n - 1) / 2), COUNTED, "of them, of earlier ones",
-         "n (n - 1) / 2, as Sarathi-Serve counts");
-  figure(f, "kv_ratio", IN_RATIO((double)chunked->kv_bytes / (double)whole.kv_bytes), COUNTED,
-         "K and V against one pass", "bytes over bytes");
-  figure(f, "time_ratio", IN_RATIO(chunked->bound_s / whole.bound_s), ASSUMED, "time against one pass", "sum over sum");
+  const int64_t n = n_chunks;
+  figures_add(f,
+              "chunks:i counted|chunks|of {i} tokens\n"
+              "chunk_loads:i counted|loads of chunks' K and V|n (n + 1) / 2, its own included; the first's {d} times "
+              "(Sarathi)\n"
+              "chunk_reloads:i counted|of them, of earlier ones|n (n - 1) / 2, as Sarathi-Serve counts\n"
+              "kv_ratio:x counted|K and V against one pass|bytes over bytes\n"
+              "time_ratio:x assumed|time against one pass|sum over sum",
+              n, s->chunk, n * (n + 1) / 2, n, n * (n - 1) / 2, (double)chunked->kv_bytes / (double)whole.kv_bytes,
+              chunked->bound_s / whole.bound_s);
   return STATUS_OK;
 }
 
@@ -164,9 +168,10 @@ static Status prompt_figures(const Service *s, Figures *f, double *time_s, Error
   step_figures(s, &step, f);
   if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
   *time_s = step.bound_s;
-  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time to first token",
-         "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text, s->prefix ? ", prefix cached" : "");
-  figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
+  figures_add(f,
+              "time_s:*t assumed|time to first token|one prompt of {i} tokens{s}, alone\n"
+              "binds:s |bottleneck|the longest of the above",
+              *time_s, s->prompt, s->prefix ? ", prefix cached" : "", binds(&step));
   return status;
 }
 
@@ -186,22 +191,23 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
   *time_s = step.bound_s + scores_s;
   step_figures(s, &step, f);
   if (s->prefix)
-    figure(f, "prefix_saved_bytes",
-           IN_BYTES((double)kvcache_seek(&s->serving.cache, s->shared).bytes * (double)(s->n - 1)), COUNTED,
-           "reads saved by the prefix", "its whole pages are read once for all queries (Hydragen, arXiv 2402.05099)");
-  if (scores_s > 0)
-    figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
-  figure(f, "time_s", figure_in(ROLE_ACCENT, IN_SECONDS(*time_s)), ASSUMED, "time a token", "%s at once",
-         number_of(wide(s->n), "sequence").text);
-  figure(f, "tokens_per_s", IN_RATE((double)s->n / *time_s), ASSUMED, "tokens a second", "of all sequences");
-  figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
+    figures_add(f,
+                "prefix_saved_bytes:F counted|reads saved by the prefix|its whole pages are read once for all queries "
+                "(Hydragen, arXiv 2402.05099)",
+                (double)kvcache_seek(&s->serving.cache, s->shared).bytes * (double)(s->n - 1));
+  if (scores_s > 0) figures_add(f, "scores_s:t bound|sums of scores|read and written once a step", scores_s);
+  figures_add(f,
+              "time_s:*t assumed|time a token|{s} at once\n"
+              "tokens_per_s:r assumed|tokens a second|of all sequences\n"
+              "binds:s |bottleneck|the longest of the above",
+              *time_s, number_of(wide(s->n), "sequence").text, (double)s->n / *time_s, binds(&step));
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
     const int64_t queries = min64(s->chunk, s->prompt - s->shared);
     parts[n] = (ServingPart){.queries = queries, .keys = s->prompt, .count = 1};
     status = serving_step(&s->serving, parts, n + 1, (double)s->n + 1, &step, error);
     if (!status)
-      figure(f, "with_chunk_s", IN_SECONDS(step.bound_s), ASSUMED, "the same with a chunk",
-             "the prompt's last %s tokens in the same step", number_count(wide(queries)).text);
+      figures_add(f, "with_chunk_s:t assumed|the same with a chunk|the prompt's last {i} tokens in the same step",
+                  step.bound_s, queries);
   }
   free(parts);
   return status;
@@ -211,9 +217,9 @@ static Status token_figures(const Service *s, Figures *f, double *time_s, Error 
 
 Status serve_figures(const Service *s, Document *d, Error *error) {
   Figures f = figures_new(d, true, " |value>|kind|from~",
-                          "memory.weights_bytes memory.kv_bytes memory.prompt_bytes memory.left_bytes "
+                          " memory.weights_bytes memory.kv_bytes memory.prompt_bytes memory.left_bytes "
                           "memory.sequences_that_fit memory.least_gpus prompt.time_s prompt.binds token.time_s "
-                          "token.tokens_per_s token.binds");
+                          "token.tokens_per_s token.binds ");
   const int64_t first = s->runs[0].tokens;
   char context[192];
   put_values(d, "model:s gpu:s gpus:i sequences:i tokens:w", s->model.name, s->gpu.name, s->n_gpus, s->n,

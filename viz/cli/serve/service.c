@@ -65,45 +65,38 @@ static void widen_windows(KvCache *c, int64_t in_flight) {
 static Status complete_model(Service *s, bool serves, Error *error) {
   KvCache *c = &s->whole;
   const int n_own = (c->layers != 0) + (c->kv_heads != 0) + (c->d != 0);
-  if (s->in_flight > KVCACHE_MAX_TOKENS / 2 || s->n_gpus > KVCACHE_MAX_HEADS)
-    return error_set(error, STATUS_TOO_LARGE, "--in-flight and --tp are at most %" PRId64 " and %" PRId64,
-                     KVCACHE_MAX_TOKENS / 2, KVCACHE_MAX_HEADS);
   s->has_model = *s->model_name || !n_own;
   if (!s->has_model && n_own < 3)
     return error_refuse(
         error, "a cache of your own needs --layers, --kv-heads and --head-dim; or name a --model to start from");
   if (s->has_model) {
-    const char *usual = serves ? "llama-3.1-70b" : "llama-2-70b";
-    Status status = description_model(*s->model_name ? s->model_name : usual, &s->model, error);
-    if (!status) status = refuse_model(s, serves, n_own, error);
-    if (status) return status;
+    const char *name = *s->model_name ? s->model_name : serves ? "llama-3.1-70b" : "llama-2-70b";
+    if (description_model(name, &s->model, error) || refuse_model(s, serves, n_own, error)) return error->status;
     override(s);
   }
-  const Status status = kvcache_complete(c, error);
-  if (!status) widen_windows(c, s->in_flight);
+  if (kvcache_complete(c, error)) return error->status;
+  widen_windows(c, s->in_flight);
   s->serving.cache = *c;
-  return status ? status : kvcache_share(&s->serving.cache, s->n_gpus, error);
+  return kvcache_share(&s->serving.cache, s->n_gpus, error);
 }
 
 static Status complete_machine(Service *s, bool serves, Error *error) {
   s->has_gpu = serves || *s->gpu_name;
   s->has_kernel = *s->kernel_name != '\0';
-  Status status = STATUS_OK;
-  if (serves)
-    status = description_timed_gpu(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
-  else if (s->has_gpu)
-    status = description_gpu(s->gpu_name, &s->gpu, error);
-  if (!status && s->has_kernel) status = description_kernel(s->kernel_name, &s->kernel, error);
+  const char *gpu = *s->gpu_name ? s->gpu_name : "h100-sxm";
+  if ((s->has_gpu && (serves ? description_timed_gpu : description_gpu)(gpu, &s->gpu, error)) ||
+      (s->has_kernel && description_kernel(s->kernel_name, &s->kernel, error)))
+    return error->status;
   s->serving.model = &s->model;
   s->serving.gpu = s->has_gpu ? &s->gpu : NULL;
   s->serving.kernel = s->has_kernel ? &s->kernel : NULL;
   s->serving.n_gpus = s->n_gpus;
-  if (!status && s->has_model && s->model.parameters) {
+  if (s->has_model && s->model.parameters) {
     serving_take_weights(&s->serving, s->has_weights_dtype ? &s->weights_dtype : NULL);
     take(&s->weights_bytes, (int64_t)(serving_weights_bytes(&s->serving) * (double)s->n_gpus));
   }
   take(&s->weights_bytes, s->model.weights_bytes);
-  return status;
+  return STATUS_OK;
 }
 
 /* ---- The sequences ----------------------------------------------------------------------------------------- */
@@ -124,12 +117,8 @@ static Status runs_of_lengths(Service *s, bool serves, Error *error) {
 
 static Status complete_sequences(Service *s, bool serves, Error *error) {
   const int64_t most = serves ? SHAPE_MAX_N : KVCACHE_MAX_TOKENS - SERVICE_STEPS_MAX;
-  if (s->batch > KVCACHE_MAX_BATCH)
-    return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, s->batch, KVCACHE_MAX_BATCH);
-  if (*s->lengths) {
-    const Status status = runs_of_lengths(s, serves, error);
-    if (status) return status;
-  } else {
+  if (*s->lengths && runs_of_lengths(s, serves, error)) return error->status;
+  if (!*s->lengths) {
     take(&s->tokens, s->has_model && !serves ? s->model.max_tokens : 4096);
     take(&s->batch, 1);
     s->runs = malloc(sizeof *s->runs);
@@ -149,8 +138,6 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
 
 /* What contiguous allocation reserves, and what is appended. */
 static Status complete_growth(Service *s, Error *error) {
-  if (s->n_steps > SERVICE_STEPS_MAX)
-    return error_refuse(error, "--append is %" PRId64 "; at most %d steps are shown", s->n_steps, SERVICE_STEPS_MAX);
   const int64_t grown = s->longest + s->n_steps;
   take(&s->max_tokens, s->has_model && s->model.max_tokens > grown ? s->model.max_tokens : grown);
   take(&s->block, 128);
@@ -158,8 +145,6 @@ static Status complete_growth(Service *s, Error *error) {
     return error_refuse(error,
                         "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
                         s->max_tokens, s->longest);
-  if (s->max_tokens > KVCACHE_MAX_TOKENS)
-    return error_set(error, STATUS_TOO_LARGE, "--max-tokens is at most %" PRId64, KVCACHE_MAX_TOKENS);
   return STATUS_OK;
 }
 
@@ -172,18 +157,15 @@ static Status complete_prompt(Service *s, Error *error) {
                         "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
                         s->prefix, shortest);
   s->shared = kvcache_shared(&s->whole, s->prefix);
-  if (s->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
   return STATUS_OK;
 }
 
 Status service_complete(Service *s, bool serves, Error *error) {
   take(&s->n_gpus, 1);
   take(&s->in_flight, 1);
-  Status status = complete_model(s, serves, error);
-  if (!status) status = complete_machine(s, serves, error);
-  if (!status) status = complete_sequences(s, serves, error);
-  if (!status) status = serves ? complete_prompt(s, error) : complete_growth(s, error);
-  return status;
+  if (complete_model(s, serves, error) || complete_machine(s, serves, error) || complete_sequences(s, serves, error))
+    return error->status;
+  return (serves ? complete_prompt : complete_growth)(s, error);
 }
 
 void service_free(Service *s) { free(s->runs); }
