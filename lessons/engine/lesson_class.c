@@ -136,7 +136,7 @@ static void open_lesson(Class *c, size_t row) {
     c->lesson = named;
   else if (!*name)
     error_refuse(&c->lesson_error, "the row names no lesson; add a column 'lesson', or name one on the command line");
-  else if (c->rules->load(c->rules->context, name, &c->loaded, &c->lesson_error) == STATUS_OK)
+  else if (c->rules->load(name, &c->loaded, &c->lesson_error) == STATUS_OK)
     c->lesson = &c->loaded;
 }
 

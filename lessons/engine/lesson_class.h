@@ -21,8 +21,7 @@ typedef struct {
 typedef struct {
   const Lesson *lesson; /* the one that the teacher named, for rows that name none or name it; NULL: none */
   /* Reads a lesson that comes with Tilewalk, by its name or number. */
-  Status (*load)(void *context, const char *name, Lesson *lesson, Error *error);
-  void *context;
+  Status (*load)(const char *name, Lesson *lesson, Error *error);
   const ExpressionLimits *limits;
   const char *key;  /* each student's own seed (lessons/engine/class_key.h); NULL: one seed for all */
   uint64_t seed;    /* of all students, without a key */

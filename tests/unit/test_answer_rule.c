@@ -102,30 +102,26 @@ static void walk_question(Walk *w) {
 }
 
 TEST(right_answers_are_right_and_mistakes_are_named) {
-  LessonFiles *files;
+  LessonShelf shelf = {0};
   Walk *w = calloc(1, sizeof *w);
   assert_non_null(w);
-  must(lesson_files(&files, fresh_error()));
-  for (int f = 0; f < files->n; f++) {
-    Lesson lesson;
-    char path[ASSETS_PATH_BYTES];
-    must(lesson_load(files->names[f], &lesson, path, fresh_error()));
+  while (lesson_next(&shelf, fresh_error())) {
+    const Lesson *lesson = &shelf.lesson;
+    must(shelf.why.status);
     for (w->seed = 1; w->seed <= SEEDS; w->seed++) {
-      must(lesson_run_start(&w->run, &lesson, &LESSON_LIMITS, w->seed, fresh_error()));
-      for (size_t a = 0; a < lesson.n_asks; a++) {
-        if (lesson.asks[a].kind != LESSON_NUMBER) continue;
+      must(lesson_run_start(&w->run, lesson, &LESSON_LIMITS, w->seed, fresh_error()));
+      for (size_t a = 0; a < lesson->n_asks; a++) {
+        if (lesson->asks[a].kind != LESSON_NUMBER) continue;
         must(lesson_run_question(&w->run, (int)a, &w->q, fresh_error()));
         walk_question(w);
       }
       lesson_run_end(&w->run);
     }
-    lesson_free(&lesson);
   }
   print_message("%d right answers, %d refused; %d known mistakes, %d not named\n", w->right, w->refused, w->mistakes,
                 w->unnamed);
   assert_true(w->right > 4000 && w->mistakes > 2000);
   assert_int_equal(w->refused, 0);
   assert_int_equal(w->unnamed, 0);
-  free(files);
   free(w);
 }

@@ -27,8 +27,7 @@ static char *read_file(const char *path) {
 
 static int setup(void **state) {
   (void)state;
-  char path[ASSETS_PATH_BYTES];
-  for (int k = 0; k < LESSONS; k++) must(lesson_load(FILES[k], &lessons[k], path, fresh_error()));
+  for (int k = 0; k < LESSONS; k++) must(lesson_load(FILES[k], &lessons[k], fresh_error()));
   return 0;
 }
 

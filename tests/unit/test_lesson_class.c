@@ -13,8 +13,7 @@
 
 static int n_loads;
 
-static Status load(void *context, const char *name, Lesson *lesson, Error *error) {
-  (void)context;
+static Status load(const char *name, Lesson *lesson, Error *error) {
   n_loads++;
   if (strcmp(name, "01-two") == 0 || strcmp(name, "two") == 0)
     return lesson_from_buffer(lesson, LESSON("2"), strlen(LESSON("2")), "01-two.md", error);
@@ -28,7 +27,7 @@ static int number_in(const char *name, uint64_t seed) {
   Lesson l;
   LessonRun run;
   char text[64];
-  must(load(NULL, name, &l, fresh_error()));
+  must(load(name, &l, fresh_error()));
   must(lesson_run_start(&run, &l, NULL, seed, fresh_error()));
   must(lesson_run_fill(&run, l.blocks[0].text, text, sizeof text, fresh_error()));
   lesson_run_end(&run);

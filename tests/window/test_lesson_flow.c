@@ -83,13 +83,14 @@ TEST(tables_keep_their_columns) {
   assert_int_equal(flow.n, 1);
   const FlowPiece *t = &flow.pieces[0];
   assert_true(t->kind == PIECE_TABLE && t->n_columns == 2 && t->n_rows == 3);
-  const FlowCell *c = &flow.cells[t->first_cell];
-  assert_true(c[0].is_heading && c[1].is_heading && !c[2].is_heading && c[1].right && c[3].right && !c[2].right);
+  const FlowPiece *c = &flow.cells[t->first_cell];
+  assert_true(c[0].bold && c[1].bold && !c[2].bold && c[1].right && c[3].right && !c[2].right);
   for (int row = 0; row < 3; row++) {
-    assert_true(c[2 * row].x == c[0].x && c[2 * row + 1].x == c[1].x && c[2 * row].y == c[2 * row + 1].y);
-    assert_true(c[2 * row].x + c[2 * row].width <= c[2 * row + 1].x && c[2 * row + 1].x + c[2 * row + 1].width <= 401);
+    const Box left = c[2 * row].body, right = c[2 * row + 1].body;
+    assert_true(left.x == c[0].body.x && right.x == c[1].body.x && left.y == right.y);
+    assert_true(left.x + left.width <= right.x && right.x + right.width <= 401);
   }
-  const double first = c[4].y - c[2].y, last = t->box.y + t->box.height - c[4].y;
+  const double first = c[4].body.y - c[2].body.y, last = t->box.y + t->box.height - c[4].body.y;
   assert_true(last > 1.5 * first);
 }
 

@@ -58,43 +58,35 @@ static void standing_text(const LessonStanding *s, const Lesson *lesson, char *t
 }
 
 static Status list(Document *d, Io *io, Error *error) {
-  LessonFiles *files = NULL;
+  LessonShelf shelf = {0};
   LessonProgress progress = {0};
+  char next[LESSON_NAME_BYTES * 2] = "";
   put_values(d, "tilewalk-lessons:n", 1);
   Table *t = put_table(d, DOCUMENT_ALL, "lessons",
                        "lesson=name|title~=title|=idea|min>&minutes|=questions|=begun|=finished|=answered|"
                        "=right|progress");
-  Status status = lesson_files(&files, error);
-  if (!status) status = lesson_progress_open(&progress, io->err, error);
-  const char *next = NULL;
-  for (int k = 0; !status && k < files->n; k++) {
-    Lesson lesson;
-    char path[ASSETS_PATH_BYTES], standing[64];
-    Error inner = {0};
-    const Status loaded = lesson_load(files->names[k], &lesson, path, &inner);
-    if (loaded == STATUS_NO_MEMORY) status = error_pass(error, &inner);
-    if (status) break;
-    if (loaded) { /* the others are still worth listing */
+  Status status = lesson_progress_open(&progress, io->err, error);
+  while (!status && lesson_next(&shelf, error)) {
+    const Lesson *l = &shelf.lesson;
+    char standing[64];
+    if (shelf.why.status) { /* the others are still worth listing */
       if (d->form == DOCUMENT_JSON) continue;
-      put_cells(t, "s@s", files->names[k], ROLE_BAD, inner.message);
+      put_cells(t, "s@s", shelf.name, ROLE_BAD, shelf.why.message);
       table_rule(t);
       continue;
     }
-    const LessonStanding s = lesson_progress_of(&progress, lesson.name);
-    standing_text(&s, &lesson, standing, sizeof standing);
-    if (!next && !s.is_finished) next = files->names[k];
-    put_cells(t, "*sssnubbnn@s", lesson.name, lesson.title.text, lesson.idea.text, lesson.minutes,
-              (uint64_t)lesson.n_asks, s.has_begun, s.is_finished, s.n_asked, s.n_right,
-              s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
-    lesson_free(&lesson);
+    const LessonStanding s = lesson_progress_of(&progress, l->name);
+    standing_text(&s, l, standing, sizeof standing);
+    if (!*next && !s.is_finished) snprintf(next, sizeof next, "%s", shelf.name);
+    put_cells(t, "*sssnubbnn@s", l->name, l->title.text, l->idea.text, l->minutes, (uint64_t)l->n_asks, s.has_begun,
+              s.is_finished, s.n_asked, s.n_right, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
   }
-  if (next) {
+  if (*next) {
     document_gap(d);
     document_line(d, ROLE_PLAIN, "Next: tilewalk lesson %s", next);
   }
   lesson_progress_close(&progress);
-  free(files);
-  return status;
+  return error->status;
 }
 
 /* ---- Checking */
@@ -103,13 +95,12 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
   Error inner = {0};
-  const Status status = lesson_load(name, &lesson, path, &inner);
-  if (status == STATUS_BAD_FILE) { /* a finding like others */
+  if (lesson_load(name, &lesson, &inner) == STATUS_BAD_FILE) { /* a finding like others */
     text_say(io->out, "%s\n", inner.message);
     ++*n_findings;
     return STATUS_OK;
   }
-  if (status) return error_pass(error, &inner);
+  if (inner.status || lesson_find(name, path, error)) return error_pass(error, &inner);
   LessonLintContext context = {.path = path, .io = io};
   const LessonHooks hooks = lesson_hooks(&context);
   int n = 0;
@@ -122,11 +113,10 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
 static Status lint(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = NULL;
   int n_findings = 0, n = 0;
-  Status status = STATUS_OK;
-  if (!status && o->n_names == 0) status = lesson_files(&files, error);
-  const int n_lessons = status ? 0 : o->n_names ? o->n_names : files->n;
+  Status status = o->n_names ? STATUS_OK : lesson_files(&files, error);
+  const int n_lessons = files ? files->n : o->n_names;
   for (; n < n_lessons && !status; n++)
-    status = lint_one(o->n_names ? o->names[n] : files->names[n], io, &n_findings, error);
+    status = lint_one(files ? files->names[n] : o->names[n], io, &n_findings, error);
   free(files);
   if (!status)
     fprintf(io->out, "%s, %s\n", number_of(wide(n), "lesson").text, number_of(wide(n_findings), "finding").text);
@@ -141,17 +131,12 @@ static Status write_template(const char *name, Io *io, Error *error) {
   char target[LESSON_ARGUMENT_BYTES + 8], *buffer;
   size_t length;
   struct stat there;
-  FileWrite file;
   const size_t n = strlen(name);
   snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
   if (stat(target, &there) == 0)
     return error_refuse(error, "'%s' is there already; it was left as it is", quote_text(target).text);
   Status status = assets_read("lessons/course/template.md", LESSON_FILE_BYTES, &buffer, &length, error);
-  if (!status) status = file_write_begin(&file, target, error);
-  if (!status) {
-    fwrite(buffer, 1, length, file.stream); /* clean: shipped */
-    status = file_write_commit(&file, error);
-  }
+  if (!status) status = file_write_whole(target, buffer, length, error);
   free(buffer);
   utf8_clean(target); /* on the screen alone: the file has the name that was asked for */
   if (!status)
@@ -215,23 +200,24 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Document *d, Io
 
 static Status run_one(const LessonOptions *o, Document *d, Io *io, Error *error) {
   Lesson lesson;
-  char path[ASSETS_PATH_BYTES];
+  const char *to = o->named[o->task];
   const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
   const uint64_t own_seed = *o->key && *o->student ? lesson_student_seed(o->key, o->student) : seed;
   const ExportDraws draws = {.seed = seed, .n_variants = o->variants};
-  Status status = lesson_load(o->names[0], &lesson, path, error);
+  Status status = lesson_load(o->names[0], &lesson, error);
   if (status) return status;
   if (o->task == TASK_TEACHER)
     status = print_teacher(&lesson, own_seed, d, io, error);
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_SUBMIT)
-    status = lesson_submit(lesson.name, o->student, o->named[o->task], io, error);
+    status = lesson_submit(lesson.name, o->student, to, io, error);
   else if (*o->roster)
-    status = lesson_handouts(&lesson, o->roster, o->key, o->named[o->task], io, error);
-  else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
-    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->named[o->task], error);
-  if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
+    status = lesson_handouts(o->names[0], o->roster, o->key, to, io, error);
+  else if (o->task == TASK_WALK)
+    status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
+  else
+    status = lesson_paper_save(o->names[0], o->task == TASK_SLIDES, own_seed, o->student, to, error);
   lesson_free(&lesson);
   return status;
 }

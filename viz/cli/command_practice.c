@@ -63,16 +63,12 @@ static void add_skills(Practice *p, const Lesson *lesson) {
 }
 
 static Status find_skills(Practice *p, Error *error) {
-  LessonFiles *files = NULL;
-  Status status = lesson_files(&files, error);
-  for (int k = 0; !status && k < files->n; k++) {
-    Lesson lesson;
-    status = lesson_load_named(files->names[k], &lesson, error);
-    if (!status) add_skills(p, &lesson);
-    lesson_free(&lesson);
+  LessonShelf shelf = {0};
+  while (lesson_next(&shelf, error)) {
+    error_pass(error, &shelf.why);
+    add_skills(p, &shelf.lesson);
   }
-  free(files);
-  if (status || p->n) return status;
+  if (error->status || p->n) return error->status;
   return error_refuse(error, "there is no skill '%s'; 'tilewalk lesson practice --list' has them",
                       quote_text(p->n_named ? p->names[0] : "").text);
 }

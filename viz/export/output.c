@@ -160,3 +160,11 @@ void file_write_abort(FileWrite *write) {
   write->stream = NULL;
   if (write->temporary[0]) unlink(write->temporary);
 }
+
+Status file_write_whole(const char *path, const void *bytes, size_t n, Error *error) {
+  FileWrite file;
+  const Status status = file_write_begin(&file, path, error);
+  if (status) return status;
+  fwrite(bytes, 1, n, file.stream);
+  return file_write_commit(&file, error);
+}

@@ -37,6 +37,9 @@ Status file_write_begin_named(FileWrite *write, const char *path, Error *error);
  * nothing is left beside it, and the message names the path and the reason. */
 Status file_write_commit(FileWrite *write, Error *error);
 
+/* A file of these bytes. */
+Status file_write_whole(const char *path, const void *bytes, size_t n, Error *error);
+
 /* Drops what was written. Does nothing after a commit, a failed begin, or another abort. */
 void file_write_abort(FileWrite *write);
 

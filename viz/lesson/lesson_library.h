@@ -22,12 +22,24 @@ Status lesson_names(const char *folder, const char *suffix, bool numbered, Lesso
 /* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
 Status lesson_files(LessonFiles **files, Error *error);
 
-/* Reads a lesson by number ("2"), by name ("one-row", "02-one-row"), or by the
- * path of a file that ends in ".md". `path` receives where it is. */
-Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
+/* Reads a lesson by number ("2"), by name ("one-row", "02-one-row"), or by the path of a file that ends in ".md"; and
+ * where its file is. */
+Status lesson_load(const char *name, Lesson *lesson, Error *error);
+Status lesson_find(const char *name, char path[ASSETS_PATH_BYTES], Error *error);
 
 /* The same by number or name alone, of a lesson that comes with Tilewalk: never a path. */
 Status lesson_load_named(const char *name, Lesson *lesson, Error *error);
+
+/* The lessons that come with Tilewalk, one after the other: zeros, then as long as it returns true. `why` says why one
+ * cannot be read, and the others go on; no memory ends it, with an error. */
+typedef struct {
+  LessonFiles *files;
+  int n;
+  const char *name; /* of this one's file */
+  Lesson lesson;
+  Error why;
+} LessonShelf;
+bool lesson_next(LessonShelf *shelf, Error *error);
 
 /* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut
  * to the sizes. */

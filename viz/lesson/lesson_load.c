@@ -49,7 +49,7 @@ static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *
   return status;
 }
 
-static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
+Status lesson_find(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   const size_t length = strlen(name);
   const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
   if (!is_file) return find_named(name, path, error);
@@ -71,9 +71,10 @@ static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
   return status;
 }
 
-Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error) {
+Status lesson_load(const char *name, Lesson *lesson, Error *error) {
+  char path[ASSETS_PATH_BYTES];
   *lesson = (Lesson){0};
-  const Status status = find_path(name, path, error);
+  const Status status = lesson_find(name, path, error);
   return status ? status : read_lesson(path, lesson, error);
 }
 
@@ -82,6 +83,19 @@ Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
   *lesson = (Lesson){0};
   const Status status = find_named(name, path, error);
   return status ? status : read_lesson(path, lesson, error);
+}
+
+bool lesson_next(LessonShelf *s, Error *error) {
+  if (!s->files && lesson_files(&s->files, error)) return false;
+  lesson_free(&s->lesson);
+  s->why.status = STATUS_OK;
+  if (s->n < s->files->n) {
+    s->name = s->files->names[s->n++];
+    if (lesson_load_named(s->name, &s->lesson, &s->why) != STATUS_NO_MEMORY) return true;
+    error_pass(error, &s->why);
+  }
+  free(s->files);
+  return false;
 }
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {

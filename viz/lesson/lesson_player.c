@@ -13,10 +13,9 @@
 Status lesson_player_open(LessonSession *s, const char *name, const LessonSessionOptions *options, FILE *warnings,
                           Error *error) {
   Lesson lesson;
-  char path[ASSETS_PATH_BYTES];
   memset(s, 0, sizeof *s);
   s->plays = LESSON_NO_BLOCK;
-  Status status = lesson_load(name, &lesson, path, error);
+  Status status = lesson_load(name, &lesson, error);
   if (!status) status = lesson_session_open(s, &lesson, &LESSON_LIMITS, options, warnings, error);
   return status ? status : lesson_rehearse(&s->lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, s->run.seed, error);
 }

@@ -25,35 +25,41 @@ void flow_free(Flow *f) {
   memset(f, 0, sizeof *f);
 }
 
-static FlowPiece *push(Flow *f, FlowPiece piece) {
-  if (!grow_array((void **)&f->pieces, &f->capacity, f->n + 1, sizeof *f->pieces)) {
+static FlowPiece *push(Flow *f, FlowPiece **pieces, size_t *n, size_t *capacity, FlowPiece piece) {
+  if (!grow_array((void **)pieces, capacity, *n + 1, sizeof piece)) {
     f->store.status = STATUS_NO_MEMORY;
     f->nowhere = piece;
     return &f->nowhere;
   }
-  f->pieces[f->n] = piece;
-  return &f->pieces[f->n++];
+  (*pieces)[*n] = piece;
+  return &(*pieces)[(*n)++];
 }
 
 FlowPiece *flow_add(Flow *f, PieceKind kind, const char *text) {
   FlowPiece piece = {.kind = kind, .size = 1, .gap = 9, .widget = -1, .first_span = f->n_spans};
   const size_t length = strlen(text);
   if (f->text_bytes + length > FLOW_TEXT_BYTES) {
-    if (!f->is_cut) {
-      f->is_cut = true;
-      piece.kind = PIECE_TEXT;
-      piece.ink = FLOW_WARN;
-      piece.text = text_store_add(
-          &f->store,
-          "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.");
-      return push(f, piece);
-    }
     f->nowhere = piece;
-    return &f->nowhere;
+    if (f->is_cut) return &f->nowhere;
+    f->is_cut = true;
+    piece.kind = PIECE_TEXT;
+    piece.ink = FLOW_WARN;
+    text = "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.";
+  } else {
+    f->text_bytes += length + 16;
   }
-  f->text_bytes += length + 16;
   piece.text = text_store_add(&f->store, text);
-  return push(f, piece);
+  return push(f, &f->pieces, &f->n, &f->capacity, piece);
+}
+
+FlowPiece *flow_cell(Flow *f, bool is_heading, const char *text) {
+  f->text_bytes += strlen(text) + 16;
+  return push(f, &f->cells, &f->n_cells, &f->cells_capacity,
+              (FlowPiece){.size = 0.94,
+                          .widget = -1,
+                          .bold = is_heading,
+                          .text = text_store_add(&f->store, text),
+                          .first_span = f->n_spans});
 }
 
 void flow_span(Flow *f, FlowPiece *piece, size_t begin, size_t end, unsigned look) {
@@ -68,28 +74,28 @@ void flow_span(Flow *f, FlowPiece *piece, size_t begin, size_t end, unsigned loo
 
 /* Takes `backticks` for code, and leaves them out. */
 static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, const char *text) {
-  const size_t n = strlen(words), length = strlen(text);
-  char *plain = malloc(n + length + 3);
-  size_t *marks = malloc((length + 2) * sizeof *marks), n_marks = 0, used = 0;
-  if (!plain || !marks) {
+  const size_t n = strlen(words);
+  FlowPiece spans = {.first_span = f->n_spans};
+  char *plain = malloc(n + strlen(text) + 3);
+  if (!plain) {
     f->store.status = STATUS_NO_MEMORY;
-    free(plain);
-    free(marks);
     return flow_add(f, kind, "");
   }
-  if (n > 0) used = (size_t)snprintf(plain, n + 3, "%s%s", words, *text ? "  " : "");
+  size_t used = (size_t)sprintf(plain, "%s%s", words, n && *text ? "  " : ""), open = SIZE_MAX;
+  flow_span(f, &spans, 0, n, LOOK_BOLD);
   for (const char *p = text; *p; p++) {
-    if (*p == '`' && (n_marks % 2 || strchr(p + 1, '`')))
-      marks[n_marks++] = used;
-    else
+    if (*p != '`' || (open == SIZE_MAX && !strchr(p + 1, '`'))) {
       plain[used++] = *p;
+      continue;
+    }
+    if (open != SIZE_MAX) flow_span(f, &spans, open, used, LOOK_CODE);
+    open = open == SIZE_MAX ? used : SIZE_MAX;
   }
   plain[used] = '\0';
   FlowPiece *piece = flow_add(f, kind, plain);
-  flow_span(f, piece, 0, n, LOOK_BOLD);
-  for (size_t k = 0; k + 1 < n_marks; k += 2) flow_span(f, piece, marks[k], marks[k + 1], LOOK_CODE);
+  piece->first_span = spans.first_span;
+  piece->n_spans = spans.n_spans;
   free(plain);
-  free(marks);
   return piece;
 }
 
@@ -150,17 +156,10 @@ static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t)
                      .mono = t->mono,
                      .size = p->size * f->em * f->unit,
                      .bold = p->bold,
+                     .right = p->right,
                      .fixed_width = p->kind == PIECE_CODE || p->kind == PIECE_FIELD,
                      .code = p->kind == PIECE_TEXT && p->is_boxed ? t->background : t->panel,
                      .link = t->series_text[INK_BLUE]};
-}
-
-static Paragraph cell_of(const Flow *f, const FlowCell *c, const Theme *t) {
-  FlowPiece as = {
-      .text = c->text, .first_span = c->first_span, .n_spans = c->n_spans, .size = 0.94, .bold = c->is_heading};
-  Paragraph p = paragraph_of(f, &as, t);
-  p.right = c->right;
-  return p;
 }
 
 static double left_of(const Flow *f, const FlowPiece *p) { return p->indent * INDENT_EMS * f->em * f->unit; }
@@ -181,7 +180,7 @@ static double place_table(Flow *f, const FlowPiece *p, cairo_t *cr, const Theme 
   const double gap = 14 * f->unit, room = f->width - x;
   double width[FLOW_COLUMNS_MAX] = {0};
   for (int k = 0; k < p->n_columns * p->n_rows; k++) {
-    const Paragraph cell = cell_of(f, &f->cells[p->first_cell + (size_t)k], t);
+    const Paragraph cell = paragraph_of(f, &f->cells[p->first_cell + (size_t)k], t);
     width[k % p->n_columns] = fmax(width[k % p->n_columns], ceil(paragraph_measure(cr, &cell, 0).width) + 1);
   }
   share_widths(width, p->n_columns, fmax(room - gap * (p->n_columns - 1), room / 2));
@@ -189,11 +188,9 @@ static double place_table(Flow *f, const FlowPiece *p, cairo_t *cr, const Theme 
   for (int row = 0; row < p->n_rows; row++) {
     double height = 0, left = x;
     for (int k = 0; k < p->n_columns; k++) {
-      FlowCell *c = &f->cells[p->first_cell + (size_t)(row * p->n_columns + k)];
-      const Paragraph cell = cell_of(f, c, t);
-      c->x = left;
-      c->y = y;
-      c->width = width[k];
+      FlowPiece *c = &f->cells[p->first_cell + (size_t)(row * p->n_columns + k)];
+      const Paragraph cell = paragraph_of(f, c, t);
+      c->body = (Box){left, y, width[k], 0};
       height = fmax(height, paragraph_measure(cr, &cell, width[k]).height);
       left += width[k] + gap;
     }
@@ -268,7 +265,17 @@ static Colour ink_of(const Theme *t, FlowInk ink) {
   return inks[ink];
 }
 
-static void frame(cairo_t *cr, Box b, Colour c, double thickness) { box_frame(cr, b, c, fmax(1, floor(thickness))); }
+/* The ground of what can be pressed, framed by what it is and by who points at it. */
+static void draw_ground(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, Colour ground,
+                        const FlowView *v) {
+  const bool is_live = p->widget >= 0 && p->look < FLOW_OFF, has_focus = is_live && v->focus == p->widget,
+             is_lit = has_focus || (is_live && v->hover == p->widget);
+  Colour edge = is_live ? t->axis : t->grid;
+  if (p->look == FLOW_RIGHT) edge = t->good;
+  if (is_lit) edge = t->ink;
+  box_fill(cr, at, ground, 1);
+  box_frame(cr, at, edge, fmax(1, floor((1 + is_lit + has_focus) * f->unit)));
+}
 
 static void draw_body(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Colour ink, const FlowView *v) {
   const Paragraph text = paragraph_of(f, p, t);
@@ -288,12 +295,10 @@ static void draw_text(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
 
 static void draw_table(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, const FlowView *v) {
   for (int k = 0; k < p->n_columns * p->n_rows; k++) {
-    const FlowCell *c = &f->cells[p->first_cell + (size_t)k];
-    const Paragraph text = cell_of(f, c, t);
-    theme_use(cr, t->ink, 1);
-    paragraph_draw(cr, &text, v->x + c->x, v->y + c->y, c->width);
+    const FlowPiece *c = &f->cells[p->first_cell + (size_t)k];
+    draw_body(f, c, cr, t, t->ink, v);
     if (k % p->n_columns == 0 && k > 0)
-      box_fill(cr, box_at(v->x + p->box.x, v->y + c->y - 4 * f->unit, p->box.width, fmax(1, f->unit)),
+      box_fill(cr, box_at(v->x + p->box.x, v->y + c->body.y - 4 * f->unit, p->box.width, fmax(1, f->unit)),
                k == p->n_columns ? t->axis : t->grid, 1);
   }
 }
@@ -311,7 +316,7 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   if (filled)
     box_fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
   else
-    frame(cr, b, ink, f->unit);
+    box_frame(cr, b, ink, fmax(1, floor(f->unit)));
   theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);
   letter_draw(cr, &lettering, b.x + side / 2, b.y + 0.72 * side,
               p->look == FLOW_RIGHT   ? "✓"
@@ -321,36 +326,20 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
 }
 
 static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const bool live = p->widget >= 0 && p->look != FLOW_WRONG && p->look != FLOW_RIGHT,
-             lit = live && (v->hover == p->widget || v->focus == p->widget);
+  const bool is_lit = p->widget >= 0 && p->look < FLOW_OFF && (v->hover == p->widget || v->focus == p->widget);
   const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
-  box_fill(cr, at, lit ? theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35) : t->panel, 1);
-  frame(cr, at,
-        lit                     ? t->ink
-        : p->look == FLOW_RIGHT ? t->good
-        : live                  ? t->axis
-                                : t->grid,
-        (v->focus == p->widget && live ? 2 : 1) * f->unit);
+  const Colour lit = theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35);
+  draw_ground(f, p, cr, t, at, is_lit ? lit : t->panel, v);
   draw_mark(f, p, cr, t, at, ink);
   draw_body(f, p, cr, t, ink, v);
 }
 
 static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const bool live = p->look != FLOW_OFF, lit = live && v->hover == p->widget;
-  const Colour ground = p->look == FLOW_MAIN ? t->tile[TILE_COLOUR_DONE] : t->panel;
-  const Colour ink = !live ? t->ink_soft : p->look == FLOW_MAIN ? theme_on(ground) : t->ink;
-  box_fill(cr, at, ground, 1);
-  frame(cr, at,
-        lit || v->focus == p->widget ? t->ink
-        : live                       ? t->axis
-                                     : t->grid,
-        (v->focus == p->widget ? 3
-         : lit                 ? 2
-                               : 1) *
-            f->unit);
-  const Lettering lettering = {
-      .family = t->sans, .size = f->em * f->unit, .bold = p->look == FLOW_MAIN, .anchor = ANCHOR_MIDDLE};
-  theme_use(cr, ink, 1);
+  const bool is_main = p->look == FLOW_MAIN;
+  const Colour done = t->tile[TILE_COLOUR_DONE];
+  const Lettering lettering = {.family = t->sans, .size = f->em * f->unit, .bold = is_main, .anchor = ANCHOR_MIDDLE};
+  draw_ground(f, p, cr, t, at, is_main ? done : t->panel, v);
+  theme_use(cr, is_main ? theme_on(done) : p->look == FLOW_OFF ? t->ink_soft : t->ink, 1);
   letter_draw_cut(cr, &lettering, at.x + at.width / 2, at.y + at.height / 2 + 0.35 * lettering.size, at.width - 4,
                   text_store_get(&f->store, p->text));
 }
@@ -362,12 +351,7 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
   const char *text = text_store_get(&f->store, p->text), *unit = text_store_get(&f->store, p->mark);
   const Lettering typed = {.family = t->mono, .size = size},
                   small = {.family = t->sans, .size = 0.94 * f->em * f->unit};
-  box_fill(cr, at, t->background, 1);
-  frame(cr, at,
-        focused                 ? t->series_text[INK_BLUE]
-        : v->hover == p->widget ? t->ink
-                                : t->axis,
-        (focused ? 3 : 1) * f->unit);
+  draw_ground(f, p, cr, t, at, t->background, v);
   const double unit_width = *unit ? letter_measure(cr, &small, unit).width + pad : 0,
                room = at.width - 2 * pad - unit_width;
   theme_use(cr, t->ink_soft, 1);

@@ -35,6 +35,7 @@ typedef struct {
   double size;         /* of the em, in units */
   double gap;          /* above, in units */
   bool bold, is_boxed; /* boxed: on a ground, with a bar of its ink at the left */
+  bool right;          /* a number of a table */
   FlowInk ink;
   FlowLook look;
   int indent;        /* levels */
@@ -44,12 +45,6 @@ typedef struct {
   int n_columns, n_rows;
   Box box, body; /* placed: body: where its text lies */
 } FlowPiece;
-
-typedef struct {
-  size_t text, first_span, n_spans;
-  bool right, is_heading;
-  double x, y, width; /* placed, within the column */
-} FlowCell;
 
 typedef struct {
   size_t begin, end;    /* bytes of its piece's text */
@@ -62,7 +57,7 @@ typedef struct {
   size_t n, capacity;
   ParagraphSpan *spans;
   size_t n_spans, spans_capacity;
-  FlowCell *cells;
+  FlowPiece *cells; /* of tables */
   size_t n_cells, cells_capacity;
   FlowLink *links;
   size_t n_links, links_capacity;
@@ -87,6 +82,7 @@ void flow_markdown(Flow *flow, const char *text);
 
 /* For flow_markdown and the functions above. */
 FlowPiece *flow_add(Flow *flow, PieceKind kind, const char *text);
+FlowPiece *flow_cell(Flow *flow, bool is_heading, const char *text);
 void flow_span(Flow *flow, FlowPiece *piece, size_t begin, size_t end, unsigned look);
 
 /* Places everything in a column of that width; `em` is the size of body text in units, `unit` pixels of a unit. */

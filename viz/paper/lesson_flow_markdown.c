@@ -19,20 +19,16 @@ static bool keep_spans(Flow *f, FlowPiece *piece, const ProseBlock *b, bool keep
 
 /* Only whole rows of the last piece count. */
 static bool take_cell(Flow *f, const ProseBlock *b) {
-  FlowPiece *table = f->n ? &f->pieces[f->n - 1] : &f->nowhere, as = {.first_span = f->n_spans};
+  FlowPiece *table = f->n ? &f->pieces[f->n - 1] : &f->nowhere;
   const int n_columns = table->n_columns;
   if (table->kind != PIECE_TABLE || b->column >= n_columns || f->text_bytes + strlen(b->text) > FLOW_TEXT_BYTES)
     return true;
-  FlowCell cell = {.right = b->right, .is_heading = b->row == 0, .first_span = f->n_spans};
-  cell.text = text_store_add(&f->store, b->text);
-  f->text_bytes += strlen(b->text) + 16;
-  keep_spans(f, &as, b, false);
-  cell.n_spans = as.n_spans;
-  if (!grow_array((void **)&f->cells, &f->cells_capacity, f->n_cells + 1, sizeof *f->cells)) return false;
-  f->cells[f->n_cells++] = cell;
+  FlowPiece *cell = flow_cell(f, b->row == 0, b->text);
+  cell->right = b->right;
+  keep_spans(f, cell, b, false);
   if (b->column + 1 == n_columns && f->n_cells == table->first_cell + (size_t)(table->n_rows + 1) * (size_t)n_columns)
     table->n_rows++;
-  return true;
+  return cell != &f->nowhere;
 }
 
 static bool take(void *data, const ProseBlock *b) {

@@ -290,48 +290,37 @@ static Status write_pages(Paper *p, const char *path, Error *error) {
   const SurfaceMetadata metadata = {.title = p->session.lesson.title.text};
   unsigned char *bytes = NULL;
   size_t n = 0;
-  FileWrite file;
   Status status = surface_bytes(SURFACE_PDF, p->is_slides ? SLIDE_WIDTH : A4_WIDTH,
                                 p->is_slides ? SLIDE_HEIGHT : A4_HEIGHT, draw, &p, &metadata, &bytes, &n, error);
   if (!status) status = error_pass(error, &p->session.error);
-  if (!status) status = file_write_begin(&file, path, error);
-  if (!status) {
-    fwrite(bytes, 1, n, file.stream);
-    status = file_write_commit(&file, error);
-  }
+  if (!status) status = file_write_whole(path, bytes, n, error);
   free(bytes);
   return status;
 }
 
-Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
+Status lesson_paper_save(const char *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
                          Error *error) {
   const Request request = {0};
   const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
   const size_t length = strlen(path);
-  Lesson own = *lesson;
+  if (length < 5 || strcmp(path + length - 4, ".pdf") != 0)
+    return error_refuse(error, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
+                        quote_text(path).text);
   Paper *p = calloc(1, sizeof *p);
   if (!p) return error_no_memory(error, "for the pages of a lesson");
   p->is_slides = is_slides;
   p->student = student;
-  Status status = length < 5 || strcmp(path + length - 4, ".pdf") != 0
-                      ? error_refuse(error, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
-                                     quote_text(path).text)
-                      : lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
-  const bool has_player = !status;
+  p->memo = memo_new();
+  p->beside.player = &p->player;
+  p->viewer = lesson_player_viewer(&p->beside);
+  Status status = lesson_player_open(&p->session, lesson, &options, NULL, error);
   if (!status) status = player_open(&p->player, &request, error);
-  if (!status) status = lesson_session_open(&p->session, &own, &LESSON_LIMITS, &options, NULL, error);
-  if (!status) {
-    p->beside.player = &p->player;
-    p->viewer = lesson_player_viewer(&p->beside);
-    p->memo = memo_new();
-    status = write_pages(p, path, error);
-    memo_free(p->memo);
-  }
-  p->session.lesson = (Lesson){0}; /* it is the caller's */
+  if (!status) status = write_pages(p, path, error);
+  player_free(&p->player);
+  memo_free(p->memo);
   lesson_session_close(&p->session);
   lesson_page_free(&p->page);
   flow_free(&p->waiting);
-  if (has_player) player_free(&p->player);
   free(p);
   return status;
 }

@@ -86,11 +86,6 @@ EXPORT const char *web_lesson_hand_in(const char *student) {
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
-  (void)context;
-  return lesson_load_named(name, lesson, error);
-}
-
 static Status put_row(void *rows, const ClassRow *row, Error *error) {
   (void)error;
   json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:b,s:b}", "student", row->student, "lesson",
@@ -103,7 +98,7 @@ static Status put_row(void *rows, const ClassRow *row, Error *error) {
 /* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names: [{"student", "lesson",
  * "id", "answer", "verdict", "remark", "seed", "counts", "right"}...], or "" and web_lesson_error. */
 EXPORT const char *web_lesson_grade(const char *text, const char *file) {
-  const ClassRules rules = {.load = load_by_name, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
+  const ClassRules rules = {.load = lesson_load_named, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
   Submission submission = {0};
   ClassSum sum;
   json_t *rows = json_array();
@@ -117,22 +112,19 @@ EXPORT const char *web_lesson_grade(const char *text, const char *file) {
 
 /* [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...] */
 EXPORT const char *web_lesson_list(void) {
-  LessonFiles *files = NULL;
+  LessonShelf shelf = {0};
   LessonProgress progress;
   Error error = {0};
   json_t *rows = json_array();
   const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
-  for (int k = 0, n = lesson_files(&files, &error) ? 0 : files->n; k < n; k++) {
-    Lesson lesson;
-    if (lesson_load_named(files->names[k], &lesson, &error)) continue;
-    const LessonStanding s = has_progress ? lesson_progress_of(&progress, lesson.name) : (LessonStanding){0};
-    json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:b}", "name", lesson.name, "title",
-                                          lesson.title.text, "idea", lesson.idea.text, "minutes", lesson.minutes,
-                                          "right", s.n_right, "counted", lesson_n_counted(&lesson), "begun",
-                                          s.has_begun, "finished", s.is_finished));
-    lesson_free(&lesson);
+  while (lesson_next(&shelf, &error)) {
+    const Lesson *l = &shelf.lesson;
+    if (shelf.why.status) continue;
+    const LessonStanding s = has_progress ? lesson_progress_of(&progress, l->name) : (LessonStanding){0};
+    json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:b}", "name", l->name, "title", l->title.text,
+                                          "idea", l->idea.text, "minutes", l->minutes, "right", s.n_right, "counted",
+                                          lesson_n_counted(l), "begun", s.has_begun, "finished", s.is_finished));
   }
-  free(files);
   lesson_progress_close(&progress);
   const char *text = web_json(rows);
   return text ? text : "[]";

@@ -15,41 +15,24 @@ static void take_standing(PickerRow *row, const Lesson *lesson, const LessonStan
     snprintf(row->standing, sizeof row->standing, "%d minutes", lesson->minutes);
 }
 
-/* One lesson; false: no memory for it. */
-static bool read_row(PickerRow *row, const char *name, const LessonProgress *progress) {
-  Lesson lesson;
-  char path[ASSETS_PATH_BYTES];
-  Error error = {0};
-  const Status status = lesson_load(name, &lesson, path, &error);
-  if (status == STATUS_NO_MEMORY) return false;
-  if (status) {
-    snprintf(row->title, sizeof row->title, "%.150s", name);
-    snprintf(row->standing, sizeof row->standing, "%.150s", error.message);
-    return true;
-  }
-  const LessonStanding standing = lesson_progress_of(progress, lesson.name);
-  snprintf(row->title, sizeof row->title, "%.150s", lesson.title.text);
-  take_standing(row, &lesson, &standing);
-  row->can_run = true;
-  lesson_free(&lesson);
-  return true;
-}
-
 void lesson_picker_read(LessonPicker *picker, FILE *warnings) {
-  LessonFiles *files = NULL;
+  LessonShelf shelf = {0};
   LessonProgress progress = {0};
   Error error = {0};
   memset(picker, 0, sizeof *picker);
-  Status status = lesson_files(&files, &error);
-  if (!status) status = lesson_progress_open(&progress, warnings, &error);
-  for (int k = 0; !status && k < files->n && picker->n < PICKER_ROWS_MAX; k++) {
+  Status status = lesson_progress_open(&progress, warnings, &error);
+  while (!status && lesson_next(&shelf, &error)) {
+    if (picker->n == PICKER_ROWS_MAX) continue;
     PickerRow *row = &picker->rows[picker->n++];
-    snprintf(row->name, sizeof row->name, "%s", files->names[k]);
-    if (!read_row(row, files->names[k], &progress)) status = error_no_memory(&error, "for the list of lessons");
+    const LessonStanding standing = lesson_progress_of(&progress, shelf.lesson.name);
+    row->can_run = !shelf.why.status;
+    snprintf(row->name, sizeof row->name, "%s", shelf.name);
+    snprintf(row->title, sizeof row->title, "%.150s", row->can_run ? shelf.lesson.title.text : shelf.name);
+    snprintf(row->standing, sizeof row->standing, "%.150s", shelf.why.message);
+    if (row->can_run) take_standing(row, &shelf.lesson, &standing);
   }
-  if (status) snprintf(picker->problem, sizeof picker->problem, "%s", error.message);
+  if (error.status) snprintf(picker->problem, sizeof picker->problem, "%s", error.message);
   lesson_progress_close(&progress);
-  free(files);
 }
 
 int lesson_picker_find(const LessonPicker *picker, const char *name) {

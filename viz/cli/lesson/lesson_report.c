@@ -431,11 +431,6 @@ static void add_sums(Document *d, const ClassSum *sum) {
                   sum->n_unknown == 1 ? " is" : "s are");
 }
 
-static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
-  (void)context;
-  return lesson_load_named(name, lesson, error);
-}
-
 /* ---- Files */
 
 static Status read_file(Submission *submission, const char *path, Error *error) {
@@ -495,7 +490,6 @@ static Status grade(const char *path, const Shard *shard, ClassRules *rules, Rep
 Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
   Lesson named = {0};
   ClassNames names = {0};
-  char lesson_path[ASSETS_PATH_BYTES];
   put_values(d, "tilewalk-grades:n", 1);
   put_sums(d, &(ClassSum){0}); /* their places; the values follow */
   Report report = {.students = put_table(d, o->by_student ? DOCUMENT_ALL : DOCUMENT_JSON, "students",
@@ -511,13 +505,13 @@ Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
                    .tested = keys_new(),
                    .tests = json_array(),
                    .err = io->err};
-  Status status = o->n_names ? lesson_load(o->names[0], &named, lesson_path, error) : STATUS_OK;
+  Status status = o->n_names ? lesson_load(o->names[0], &named, error) : STATUS_OK;
   if (!status && *o->roster) status = class_names_read(&names, o->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
   for (size_t k = 0; k < roster.n && !status; k++)
     if (!find_score(&report, roster.names[k])) status = error_no_memory(error, "for the grades");
   ClassRules rules = {.lesson = o->n_names ? &named : NULL,
-                      .load = load_by_name,
+                      .load = lesson_load_named,
                       .limits = &LESSON_LIMITS,
                       .key = *o->key ? o->key : NULL,
                       .seed = o->walk.has_seed ? o->walk.seed : 1,
