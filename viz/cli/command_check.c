@@ -18,9 +18,9 @@ enum { FILES_MAX = 8, IDS_BYTES = 4096, WORD_BYTES = 128, PATH_BYTES = 1024, N_L
 
 typedef struct {
   OutputRequest output;
-  char ids[IDS_BYTES];      /* with commas between them; "": all */
-  bool articles[N_LETTERS]; /* none: all */
-  char word[WORD_BYTES];    /* "": any */
+  char ids[IDS_BYTES];          /* with commas between them; "": all */
+  char articles[N_LETTERS + 1]; /* their letters; "": all */
+  char word[WORD_BYTES];        /* "": any */
   char files[FILES_MAX][PATH_BYTES];
   int n_files;
 } CheckOptions;
@@ -41,7 +41,8 @@ static Status add_article(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!ascii_is_alpha((unsigned char)value[0]) || value[1])
     return error_refuse(error, "'%s' is no article; articles are letters, such as A", quote_text(value).text);
-  o->articles[ascii_upper((unsigned char)value[0]) - 'A'] = true;
+  const char letter = (char)ascii_upper((unsigned char)value[0]);
+  if (!strchr(o->articles, letter)) o->articles[strlen(o->articles)] = letter;
   return STATUS_OK;
 }
 
@@ -86,55 +87,37 @@ static Status compute(Claims *claims, const bool *chosen, const Io *io, Error *e
 
 /* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
-static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Error *error) {
-  for (const char *p = ids; *ids;) {
-    const size_t length = strcspn(p, ",");
-    char id[CLAIMS_ID_BYTES * 2];
-    snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), p);
+static bool has_word(const ClaimEntry *e, const char *word) {
+  bool found = strcasestr(e->id, word) != NULL;
+  for (int part = 0; part < CLAIM_TEXT_COUNT; part++) found |= strcasestr(lesson_text(e->text[part]), word) != NULL;
+  return found;
+}
+
+static char letter_of(const ClaimEntry *e) { return *e->text[CLAIM_ARTICLE].text; }
+
+static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
+  char ids[IDS_BYTES];
+  bool some = false, has_any = false;
+  const ClaimEntry *const end = claims->entries + claims->n_entries;
+  strcpy(ids, o->ids);
+  for (char *rest = ids, *id; (id = strtok_r(rest, ",", &rest));) {
     const size_t found = claims_find(claims, id, error);
     if (found == claims->n_entries) return STATUS_BAD_REQUEST;
     chosen[found] = true;
-    if (!p[length]) break;
-    p += length + 1;
   }
-  return STATUS_OK;
-}
-
-static Status choose_articles(const Claims *claims, const bool *articles, bool *chosen, Error *error) {
-  bool any = false, known[N_LETTERS] = {false};
-  for (int l = 0; l < N_LETTERS; l++) any = any || articles[l];
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const int l = *claims->entries[k].text[CLAIM_ARTICLE].text - 'A';
-    known[l] = true;
-    if (any && !articles[l]) chosen[k] = false;
+  for (const char *letter = o->articles; *letter; letter++) {
+    const ClaimEntry *e = claims->entries;
+    while (e < end && letter_of(e) != *letter) e++;
+    if (e == end) return error_refuse(error, "there is no article %c; 'tilewalk lesson claims' lists them", *letter);
   }
-  for (int l = 0; l < N_LETTERS; l++)
-    if (articles[l] && !known[l])
-      return error_refuse(error, "there is no article %c; 'tilewalk lesson claims' lists them", 'A' + l);
-  return STATUS_OK;
-}
-
-static Status choose_word(const Claims *claims, const char *word, bool *chosen, Error *error) {
-  bool any = !*word;
-  for (size_t k = 0; k < claims->n_entries && *word; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    bool found = strcasestr(e->id, word) != NULL;
-    for (int part = 0; part < CLAIM_TEXT_COUNT; part++) found = found || strcasestr(lesson_text(e->text[part]), word);
-    chosen[k] = chosen[k] && found;
-    any = any || found;
+  for (const ClaimEntry *e = claims->entries; e < end; e++, chosen++) {
+    const bool found = has_word(e, o->word);
+    *chosen = (!*o->ids || *chosen) && (!*o->articles || strchr(o->articles, letter_of(e))) && found;
+    some |= *chosen;
+    has_any |= found;
   }
-  if (any) return STATUS_OK;
-  return error_refuse(error, "no claim or question has '%s' in it", quote_text(word).text);
-}
-
-static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {
-  for (size_t k = 0; k < claims->n_entries; k++) chosen[k] = o->ids[0] == '\0';
-  Status status = choose_ids(claims, o->ids, chosen, error);
-  if (!status) status = choose_articles(claims, o->articles, chosen, error);
-  if (!status) status = choose_word(claims, o->word, chosen, error);
-  if (status) return status;
-  for (size_t k = 0; k < claims->n_entries; k++)
-    if (chosen[k]) return STATUS_OK;
+  if (!has_any) return error_refuse(error, "no claim or question has '%s' in it", quote_text(o->word).text);
+  if (some) return STATUS_OK;
   return error_refuse(error, "no claim is both in --only and of that --article%s",
                       *o->word ? ", with that --search" : "");
 }
@@ -142,9 +125,8 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static CheckDepth depth_of(const CheckOptions *o) {
-  bool some = *o->word || o->n_files;
-  for (int k = 0; k < N_LETTERS; k++) some = some || o->articles[k];
-  return *o->ids || o->output.details ? CHECK_IN_FULL : some ? CHECK_BY_CLAIM : CHECK_BY_ARTICLE;
+  if (*o->ids || o->output.details) return CHECK_IN_FULL;
+  return *o->word || o->n_files || *o->articles ? CHECK_BY_CLAIM : CHECK_BY_ARTICLE;
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
@@ -157,10 +139,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   if (!status && !chosen) status = error_no_memory(error, "for the choice of claims");
   if (!status) status = choose(o, &claims, chosen, error);
   if (!status) status = compute(&claims, chosen, io, error);
-  if (!status && d->form == DOCUMENT_TEXT)
-    check_print(d, &claims, chosen, depth_of(o), io);
-  else if (!status)
-    check_fill(d, &claims, chosen);
+  if (!status) check_report(d, &claims, chosen, depth_of(o), io);
   free(chosen);
   claims_free(&claims);
   return status;

@@ -10,11 +10,8 @@
  * Claims; release it with claims_free, after an error too. */
 Status check_read(Claims *claims, Error *error);
 
-/* A line an article, a line a claim, or every entry with its reason and expression. */
+/* For people: a line an article, a line a claim, or every entry with its reason and expression. */
 typedef enum { CHECK_BY_ARTICLE, CHECK_BY_CLAIM, CHECK_IN_FULL } CheckDepth;
-void check_print(Document *document, const Claims *claims, const bool *chosen, CheckDepth depth, Io *io);
-
-/* The same for programs. */
-void check_fill(Document *document, const Claims *claims, const bool *chosen);
+void check_report(Document *document, const Claims *claims, const bool *chosen, CheckDepth depth, Io *io);
 
 #endif
