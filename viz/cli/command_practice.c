@@ -108,10 +108,10 @@ static Status practise(Practice *p, Error *error) {
     char heading[PRACTICE_NAME_BYTES + 48];
     Lesson lesson;
     LessonLeft left = {0};
-    uint64_t seed;
+    LessonSessionOptions options = {.has_seed = true, .restart = true};
     snprintf(heading, sizeof heading, "%d of %d: %s", n + 1, p->count, s->name);
-    status = open_question(p, n, s, &lesson, &seed, error);
-    if (!status) status = lesson_walk_question(&lesson, seed, heading, &left, p->io, error);
+    status = open_question(p, n, s, &lesson, &options.seed, error);
+    if (!status) status = lesson_walk(&lesson, &options, false, heading, &left, p->io, error);
     lesson_free(&lesson);
     has_stopped = left.has_stopped;
     if (status || (has_stopped && !left.tries)) break; /* what was not answered was not practised */

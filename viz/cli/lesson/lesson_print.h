@@ -60,16 +60,17 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
 
 /* ---- Walking a lesson */
 
-/* Takes the lesson over, as lesson_session_open. `watches`: files that answer are judged at each save even where nobody
- * sits at a terminal. */
-Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error);
-
-/* Asks the one question of a lesson (lesson_leave), which it takes over, and keeps nothing. */
+/* How the one question of a lesson was left (lesson_leave). */
 typedef struct {
   bool is_right, has_stopped;
   int tries, hints;
 } LessonLeft;
-Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, LessonLeft *left, Io *io, Error *error);
+
+/* Takes the lesson over, as lesson_session_open. `watches`: files that answer are judged at each save even where nobody
+ * sits at a terminal. With a heading, NULL of a whole lesson, its one question is asked, nothing is kept, and *left says
+ * how it went. */
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
+                   LessonLeft *left, Io *io, Error *error);
 
 /* ---- Other ways out */
 

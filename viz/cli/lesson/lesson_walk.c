@@ -47,13 +47,16 @@ static void verdict(Walk *w, TextRole role, const char *words, const char *messa
   if (*message) say(w, *words ? ROLE_PLAIN : role, message);
 }
 
-/* The next line, without its end and blanks around it; NULL at the end of the input. */
-static const char *read_line(Walk *w, const char *prompt) {
-  io_print(w->io, ROLE_HEADING, "%s", prompt);
+static void prompt(const Walk *w, const char *words) {
+  io_print(w->io, ROLE_HEADING, "%s", words);
   fflush(w->io->out);
-  ssize_t length = getline(&w->line, &w->line_bytes, stdin);
+}
+
+/* The next line, without its end and blanks around it; NULL at the end of the input. */
+static const char *read_line(Walk *w) {
+  ssize_t length = w->stopped ? -1 : getline(&w->line, &w->line_bytes, stdin);
   if (length < 0) {
-    io_end_line(w->io);
+    if (!w->stopped) io_end_line(w->io);
     w->stopped = true;
     return NULL;
   }
@@ -68,8 +71,9 @@ static const char *read_line(Walk *w, const char *prompt) {
 }
 
 static void wait_for_enter(Walk *w) {
-  if (!w->is_terminal || w->stopped) return;
-  const char *typed = read_line(w, "[Enter] ");
+  if (!w->is_terminal) return;
+  prompt(w, "[Enter] ");
+  const char *typed = read_line(w);
   if (typed && strcmp(typed, "quit") == 0) w->stopped = true;
   io_end_line(w->io);
 }
@@ -281,49 +285,33 @@ static bool wait_for_save(Walk *w) {
   return false;
 }
 
-/* Of a question that is answered with a file: judges it at each save, or what is typed asks for. */
-static Status answer_file(Walk *w, Error *error) {
-  LessonSession *s = &w->session;
-  const int ask = lesson_session_ask(s);
-  Status status = w->file.was_there && w->is_watching ? judge_file(w, w->file.path, error) : STATUS_OK;
-  while (!status && !w->stopped && lesson_session_ask(s) == ask) {
-    status = print_new(w, error);
-    if (status || lesson_session_ask(s) != ask) break;
-    io_print(w->io, ROLE_HEADING, "> ");
-    fflush(w->io->out);
-    if (w->is_watching && wait_for_save(w)) {
-      text_say(w->io->out, "%s was saved\n", w->file.path);
-      status = judge_file(w, w->file.path, error);
-      continue;
-    }
-    const char *typed = w->stopped ? NULL : read_line(w, "");
-    if (typed && (*typed || w->is_watching) && !obey(w, typed))
-      status = judge_file(w, *typed ? typed : w->file.path, error);
-  }
-  if (!status) status = print_new(w, error);
-  if (!status && !w->stopped) io_end_line(w->io);
-  return status;
-}
-
-/* Reads lines until what is open is open no more. */
+/* Reads lines until what is open is open no more. A file that answers is judged at each save, too. */
 static Status answer(Walk *w, Error *error) {
   LessonSession *s = &w->session;
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-  Status status = STATUS_OK;
-  if (ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK) return answer_file(w, error);
+  const bool is_file = ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK, watches = is_file && w->is_watching;
+  Status status = watches && w->file.was_there ? judge_file(w, w->file.path, error) : STATUS_OK;
+  if (!status) status = print_new(w, error);
   while (!status && !w->stopped && lesson_session_ask(s) == ask && lesson_session_task(s) == task) {
-    const char *typed = read_line(w, "> ");
-    if (!typed) break;
-    if (!*typed) continue;
     const int tries = ask >= 0 ? s->answers[ask].tries : 0;
-    if (!obey(w, typed)) {
-      if (ask >= 0)
-        lesson_session_grade(s, typed);
-      else
-        status = try_change(w, typed, error);
+    prompt(w, "> ");
+    if (watches && wait_for_save(w)) {
+      text_say(w->io->out, "%s was saved\n", w->file.path);
+      status = judge_file(w, w->file.path, error);
+    } else {
+      const char *typed = read_line(w);
+      if (!typed || (!*typed && !watches)) continue;
+      if (!obey(w, typed)) {
+        if (is_file)
+          status = judge_file(w, *typed ? typed : w->file.path, error);
+        else if (ask >= 0)
+          lesson_session_grade(s, typed);
+        else
+          status = try_change(w, typed, error);
+      }
     }
     if (!status) status = print_new(w, error);
-    if (ask >= 0 && lesson_session_ask(s) == ask && tries < TRIES_BEFORE_OFFER &&
+    if (ask >= 0 && !is_file && lesson_session_ask(s) == ask && tries < TRIES_BEFORE_OFFER &&
         s->answers[ask].tries == TRIES_BEFORE_OFFER)
       say(w, ROLE_DIM, "('hint' for a hint, 'skip' for the answer)");
   }
@@ -390,9 +378,8 @@ static Status walk(Walk *w, Error *error) {
   return status;
 }
 
-/* With a heading nothing is kept, and *left is the answer to the first question. */
-static Status open_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
-                        LessonLeft *left, Io *io, Error *error) {
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
+                   LessonLeft *left, Io *io, Error *error) {
   Walk *w = calloc(1, sizeof *w);
   if (!w) return error_no_memory(error, "for a lesson");
   w->io = io;
@@ -412,14 +399,4 @@ static Status open_walk(Lesson *lesson, const LessonSessionOptions *options, boo
   free(w->line);
   free(w);
   return status;
-}
-
-Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error) {
-  return open_walk(lesson, options, watches, NULL, NULL, io, error);
-}
-
-Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, LessonLeft *left, Io *io,
-                            Error *error) {
-  const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
-  return open_walk(lesson, &options, false, heading, left, io, error);
 }
