@@ -87,13 +87,10 @@ static inline void click_at(Bench *b, double x, double y) {
 /* Presses the middle of a widget, where it is drawn. */
 static inline void click(Bench *b, int widget) {
   const LessonPanel *p = &b->panel;
-  const FlowPiece *piece = flow_widget(&p->flow, widget);
-  Box at = widget == WIDGET_NEXT ? p->next : widget == WIDGET_LIST ? p->list : p->back;
-  if (piece)
-    at = (Box){p->view.x + piece->box.x, p->view.y + 18 * p->flow.unit - p->scroll + piece->box.y, piece->box.width,
-               piece->box.height};
-  else if (widget != WIDGET_NEXT && widget != WIDGET_BACK && widget != WIDGET_LIST)
-    fail_msg("there is no widget %d on the page", widget);
+  const FlowPiece *piece = flow_widget(&p->flow, widget), *foot = flow_widget(&p->foot, widget);
+  if (!piece && !foot) fail_msg("there is no widget %d on the page", widget);
+  Box at = piece ? piece->box : foot->box;
+  if (piece) at.x += p->view.x, at.y += p->view.y + 18 * p->flow.unit - p->scroll;
   click_at(b, at.x + at.width / 2, at.y + at.height / 2);
 }
 
@@ -197,9 +194,9 @@ static inline void check_layout(Bench *b) {
       if (!apart) fail_msg("pieces %zu and %zu overlap", other, k);
     }
   }
-  assert_true(b->panel.next.x > b->panel.back.x + b->panel.back.width);
-  assert_true(b->panel.next.y >= b->panel.view.y + b->panel.view.height &&
-              b->panel.next.y + b->panel.next.height <= b->box.y + b->box.height);
+  const Box next = flow_widget(&b->panel.foot, WIDGET_NEXT)->box, back = flow_widget(&b->panel.foot, WIDGET_BACK)->box;
+  assert_true(next.x > back.x + back.width);
+  assert_true(next.y >= b->panel.view.y + b->panel.view.height && next.y + next.height <= b->box.y + b->box.height);
 }
 
 #endif

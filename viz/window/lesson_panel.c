@@ -14,6 +14,8 @@
 #define FOOT         56.0
 #define SCROLL_UNITS 60.0 /* of a turn of the wheel */
 
+enum { WIDGETS_MAX = PICKER_ROWS_MAX + 4 };
+
 /* $1 with the file $2. It fails where there is no such editor, or no terminal for it. */
 static const char EDIT[] = "set -- $1 \"$2\"\n"
                            "case ${1##*/} in\n"
@@ -40,6 +42,7 @@ void lesson_panel_close(LessonPanel *p) {
   cairo_surface_destroy(p->kept);
   p->kept = NULL;
   flow_free(&p->flow);
+  flow_free(&p->foot);
   lesson_page_free(&p->page);
   lesson_session_close(&p->session);
 }
@@ -165,21 +168,49 @@ static double width_of(void *data, const Player *player, double width, double he
   return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
 
+static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, FlowLook look) {
+  const double u = p->flow.unit;
+  FlowPiece *piece = flow_button(&p->foot, widget, label);
+  piece->box = box_at(x, p->view.y + p->view.height + 9 * u, width, ceil(FOOT * u) - 18 * u);
+  piece->look = look;
+}
+
+static void make_foot(LessonPanel *p, Box box) {
+  const LessonSession *s = &p->session;
+  const double u = p->flow.unit, width = fmin(150 * u, 0.36 * box.width), back = box.x + MARGIN * u,
+               next = box.x + box.width - MARGIN * u - width, list = floor(back) + width + 8 * u;
+  const bool is_open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
+             is_over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
+  char page[64];
+  flow_clear(&p->foot);
+  p->foot.em = fmin(16, p->flow.em);
+  p->foot.unit = u;
+  if (p->is_picking) {
+    put_foot(p, WIDGET_NEXT, "Open ▶", next, width, p->focus < WIDGET_LESSON ? FLOW_OFF : FLOW_MAIN);
+    put_foot(p, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", back, width, FLOW_NORMAL);
+    return;
+  }
+  const char *label = is_open ? lesson_session_next_label(s) : "Next ▶";
+  snprintf(page, sizeof page, "List %d/%d", lesson_session_page_number(s), s->n_pages);
+  put_foot(p, WIDGET_NEXT, is_over ? "Done" : label, next, width,
+           is_over || s->error.status ? FLOW_OFF
+           : is_open                  ? FLOW_NORMAL
+                                      : FLOW_MAIN);
+  put_foot(p, WIDGET_LIST, page, list, next - list - 8 * u, FLOW_NORMAL);
+  put_foot(p, WIDGET_BACK, "◀ Back", back, width, lesson_session_can_go_back(s) ? FLOW_NORMAL : FLOW_OFF);
+}
+
 /* Makes and places what is to be drawn in the rectangle. */
 static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
-  const double u = unit, foot = ceil(FOOT * u);
-  const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
+  const double u = unit, width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
   make_stale(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) {
     flow_place(&p->flow, cr, theme, width, u, em);
     p->kept_theme = NULL;
   }
   p->is_placed = true;
-  p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - foot);
-  const double button = fmin(150 * u, 0.36 * box.width), top = box.y + box.height - foot + 9 * u;
-  p->back = box_at(box.x + MARGIN * u, top, button, foot - 18 * u);
-  p->next = box_at(box.x + box.width - MARGIN * u - button, top, button, foot - 18 * u);
-  p->list = box_at(p->back.x + button + 8 * u, top, p->next.x - p->back.x - button - 16 * u, foot - 18 * u);
+  p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - ceil(FOOT * u));
+  make_foot(p, box);
   p->most_scroll = fmax(0, p->flow.height + 2 * MARGIN * u - p->view.height);
   if (p->wants_reveal && p->open_piece < p->flow.n) {
     const double open = p->flow.pieces[p->open_piece].box.y;
@@ -191,39 +222,11 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-static void draw_foot_button(const LessonPanel *p, cairo_t *cr, Box b, const Theme *t, int widget, const char *label,
-                             bool main, bool off) {
-  Flow one = {.em = fmin(16, p->flow.em), .unit = p->flow.unit};
-  FlowPiece *piece = flow_button(&one, widget, label);
-  piece->size = 1;
-  piece->box = (Box){0, 0, b.width, b.height};
-  piece->look = off ? FLOW_OFF : main ? FLOW_MAIN : FLOW_NORMAL;
-  const FlowView view = {b.x, b.y, b.y, b.y + b.height, p->focus, p->hover, false};
-  flow_draw(&one, cr, t, &view);
-  flow_free(&one);
-}
-
 static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
-  const LessonSession *s = &p->session;
-  const double u = p->flow.unit, foot = ceil(FOOT * u);
-  const bool open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
-             over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
-  char page[64];
-  box_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, foot), t->panel, 1);
-  box_fill(cr, box_at(box.x, box.y + box.height - foot, box.width, fmax(1, u)), t->grid, 1);
-  if (p->is_picking) {
-    draw_foot_button(p, cr, p->back, t, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", false, false);
-    draw_foot_button(p, cr, p->next, t, WIDGET_NEXT, "Open ▶", true, p->focus < WIDGET_LESSON);
-    return;
-  }
-  draw_foot_button(p, cr, p->back, t, WIDGET_BACK, "◀ Back", false, !lesson_session_can_go_back(s));
-  draw_foot_button(p, cr, p->next, t, WIDGET_NEXT,
-                   over   ? "Done"
-                   : open ? lesson_session_next_label(s)
-                          : "Next ▶",
-                   !open && !over, over || s->error.status);
-  snprintf(page, sizeof page, "List %d/%d", lesson_session_page_number(s), s->n_pages);
-  draw_foot_button(p, cr, p->list, t, WIDGET_LIST, page, false, false);
+  const double u = p->flow.unit, foot = ceil(FOOT * u), top = box.y + box.height - foot;
+  box_fill(cr, box_at(box.x, top, box.width, foot), t->panel, 1);
+  box_fill(cr, box_at(box.x, top, box.width, fmax(1, u)), t->grid, 1);
+  flow_draw(&p->foot, cr, t, &(FlowView){0, 0, top, top + foot, p->focus, p->hover, false});
 }
 
 static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
@@ -396,22 +399,19 @@ static void press(LessonPanel *p, Player *player, int widget) {
 }
 
 /* What can be pressed, in the order of reading. */
-static int widgets_of(const LessonPanel *p, int *widgets, int most) {
-  int n = 0;
-  for (size_t k = 0; k < p->flow.n && n + 3 < most; k++) {
-    const FlowPiece *piece = &p->flow.pieces[k];
+static int widgets_of(const Flow *flow, int *widgets, int n) {
+  for (size_t k = 0; k < flow->n && n < WIDGETS_MAX; k++) {
+    const FlowPiece *piece = &flow->pieces[k];
     if (piece->widget >= 0 && piece->look != FLOW_OFF && piece->look != FLOW_WRONG) widgets[n++] = piece->widget;
   }
-  widgets[n++] = WIDGET_NEXT;
-  if (!p->is_picking) widgets[n++] = WIDGET_LIST;
-  if (p->is_picking || lesson_session_can_go_back(&p->session)) widgets[n++] = WIDGET_BACK;
   return n;
 }
 
 static void move_focus(LessonPanel *p, int by) {
-  int widgets[PICKER_ROWS_MAX + 4];
+  int widgets[WIDGETS_MAX];
   make_stale(p);
-  const int n = widgets_of(p, widgets, PICKER_ROWS_MAX + 4);
+  const int n = widgets_of(&p->foot, widgets, widgets_of(&p->flow, widgets, 0));
+  if (!n) return;
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
     if (widgets[k] == p->focus) at = k;
@@ -501,10 +501,7 @@ static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
 static int widget_at(const LessonPanel *p, double x, double y) {
-  if (box_holds(p->back, x, y)) return WIDGET_BACK;
-  if (box_holds(p->next, x, y)) return WIDGET_NEXT;
-  if (!p->is_picking && box_holds(p->list, x, y)) return WIDGET_LIST;
-  if (y >= p->view.y + p->view.height) return WIDGET_NONE;
+  if (y >= p->view.y + p->view.height) return flow_widget_at(&p->foot, x, y);
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }
 

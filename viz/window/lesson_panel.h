@@ -66,10 +66,11 @@ typedef struct {
   bool wants_reveal; /* what was added is to be scrolled to */
   char note[800];    /* what a pressed link says, as Markdown; "" none */
   char note_of[96];
-  double press_x, press_y;    /* of a press on no widget: perhaps on a link */
-  Box view, back, list, next; /* within the window: the page, the buttons below it */
-  cairo_surface_t *kept;      /* what was drawn last, which text is measured on */
-  const Theme *kept_theme;    /* and for what; NULL: something changed */
+  double press_x, press_y; /* of a press on no widget: perhaps on a link */
+  Box view;                /* of the page, within the window */
+  Flow foot;               /* the buttons below it, placed there */
+  cairo_surface_t *kept;   /* what was drawn last, which text is measured on */
+  const Theme *kept_theme; /* and for what; NULL: something changed */
 } LessonPanel;
 
 /* Opens a lesson, or with NULL none: the list is shown when it is asked for. `warnings` is kept, for lessons that are
