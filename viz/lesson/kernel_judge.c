@@ -10,14 +10,12 @@
 #include "sim/base/text_add.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
-#include "viz/lesson/program_demand.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 
 enum {
   INSTRUCTIONS_MAX = 20000,     /* of an answer, in PTX; references have some hundreds */
   WORK_TIMES = 30,              /* as many instructions as the reference runs, at most */
-  A_FEW = 64,                   /* sectors or conflicts that count for nothing in a launch that may be tiny */
   COMPILE_S = 3,                /* of CPU; a reference takes a tenth to two */
   WARP_INSTRUCTIONS = 20000000, /* of a run that does not end: a quarter of a second */
 };
@@ -33,7 +31,6 @@ typedef struct {
 } State;
 
 typedef struct {
-  void *bytes[KERNEL_ARGUMENTS_MAX];
   PtxArgument arguments[KERNEL_ARGUMENTS_MAX];
   PtxResult result;
   PtxLaunch launch;
@@ -70,7 +67,7 @@ static Status read_state(const ProgramTask *task, int state, State *s, Error *er
 }
 
 static void run_free(Run *r) {
-  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(r->bytes[a]);
+  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(r->arguments[a].bytes);
   ptx_result_free(&r->result);
   memset(r, 0, sizeof *r);
 }
@@ -81,12 +78,12 @@ static Status run(const PtxKernel *kernel, const State *s, bool faults, int64_t 
   for (int a = 0; a < s->request.n_arguments; a++) {
     const Spec *spec = &s->specs[a];
     const int64_t n_bytes = spec->n * spec_type_bytes(spec->type);
-    r->bytes[a] = malloc((size_t)n_bytes + 16);
-    if (!r->bytes[a]) return error_no_memory(error, "to judge a kernel");
-    spec_fill(spec, r->bytes[a]);
-    if (a == s->out && spec->fill == SPEC_NONE) memset(r->bytes[a], 0xff, (size_t)n_bytes); /* no number is an answer */
+    void *bytes = malloc((size_t)n_bytes + 16);
+    if (!bytes) return error_no_memory(error, "to judge a kernel");
+    spec_fill(spec, bytes);
+    if (a == s->out && spec->fill == SPEC_NONE) memset(bytes, 0xff, (size_t)n_bytes); /* no number is an answer */
     r->arguments[a] = (PtxArgument){.kind = spec->is_buffer ? PTX_BUFFER : PTX_SCALAR,
-                                    .bytes = r->bytes[a],
+                                    .bytes = bytes,
                                     .n_bytes = n_bytes,
                                     .name = a < s->signature.n ? s->signature.parameters[a].name : NULL,
                                     .uninitialised = spec->fill == SPEC_NONE};
@@ -131,10 +128,10 @@ static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
   const Spec *spec = &s->specs[s->out];
   double largest = 0, y;
   for (int64_t i = 0; i < spec->n; i++)
-    if (isfinite(y = spec_element(spec->type, should->bytes[s->out], i))) largest = fmax(largest, fabs(y));
+    if (isfinite(y = spec_element(spec->type, should->arguments[s->out].bytes, i))) largest = fmax(largest, fabs(y));
   for (int64_t i = 0; i < spec->n; i++) {
-    const double x = spec_element(spec->type, is->bytes[s->out], i);
-    y = spec_element(spec->type, should->bytes[s->out], i);
+    const double x = spec_element(spec->type, is->arguments[s->out].bytes, i);
+    y = spec_element(spec->type, should->arguments[s->out].bytes, i);
     if (x == y || (isnan(x) && isnan(y))) continue;
     if (!(fabs(x - y) <= TOLERANCE * largest) || isinf(y)) return i;
   }
@@ -145,7 +142,8 @@ static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
 static int first_destroyed(const State *s, const Run *is, const Run *should) {
   for (int a = 0; a < s->request.n_arguments; a++) {
     const Spec *spec = &s->specs[a];
-    if (a != s->out && memcmp(is->bytes[a], should->bytes[a], (size_t)(spec->n * spec_type_bytes(spec->type))) != 0)
+    if (a != s->out && memcmp(is->arguments[a].bytes, should->arguments[a].bytes,
+                              (size_t)(spec->n * spec_type_bytes(spec->type))) != 0)
       return a;
   }
   return -1;
@@ -162,7 +160,7 @@ static int line_of(const PtxKernel *kernel, int pc) {
 static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const Run *is, const Run *should, int64_t at,
                         TaskJudgement *j) {
   const Spec *spec = &s->specs[s->out];
-  const double x = spec_element(spec->type, is->bytes[s->out], at);
+  const double x = spec_element(spec->type, is->arguments[s->out].bytes, at);
   char value[32] = "no number", by[80] = "nobody wrote it";
   Run again;
   Error own = {0};
@@ -173,7 +171,7 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
   j->line = status ? 0 : line_of(kernel, again.result.watch_pc);
   if (!isnan(x)) snprintf(value, sizeof value, "%.6g", x);
   task_fails(j, TASK_WRONG, "element %lld of the output is %s, and should be %.6g; %s", (long long)at, value,
-             spec_element(spec->type, should->bytes[s->out], at), by);
+             spec_element(spec->type, should->arguments[s->out].bytes, at), by);
   run_free(&again);
   return status == STATUS_NO_MEMORY ? error_pass(g->error, &own) : STATUS_OK;
 }
@@ -208,22 +206,6 @@ static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool s
     j->line = abs(line);
   }
   text_add(j->why, sizeof j->why, "; %s of them at line %d: %.3g a request", number_count(most).text, j->line, each);
-}
-
-/* The first demand that a run does not meet. */
-static void check_demands(const ProgramTask *t, const PtxKernel *kernel, const Run *is, const DemandFigures *must,
-                          TaskJudgement *j) {
-  DemandFigures own;
-  measure(t, kernel, is, &own);
-  for (int k = 0; k < t->n_demands && !j->verdict; k++) {
-    const ProgramDemand *d = &t->demands[k];
-    double bar = demand_bar(d, NULL, must->of[k]);
-    if (t->is_hidden[j->state] && d->kind <= DEMAND_CONFLICTS) bar += A_FEW; /* a launch of one element */
-    if (demand_holds(d, own.of[k], bar)) continue;
-    task_fails_demand(t, k, j->state, own.of[k], must->of[k], bar, j);
-    if (d->kind == DEMAND_SECTORS || d->kind == DEMAND_CONFLICTS)
-      say_dearest(kernel, &is->result, d->kind == DEMAND_CONFLICTS, j);
-  }
 }
 
 /* The first condition that fails on a state. */
@@ -261,12 +243,16 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
   const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
   const int destroyed = status || j->verdict || wrong >= 0 ? -1 : first_destroyed(s, &is, &should);
   if (destroyed >= 0) task_fails(j, TASK_OTHER, "it changes an input, which the next kernel may read");
-  DemandFigures must;
+  DemandFigures own_figures, must;
   measure(g->task, g->reference, &should, &must);
   if (wrong >= 0)
     status = say_wrong(g, kernel, s, &is, &should, wrong, j);
-  else if (!status && !j->verdict)
-    check_demands(g->task, kernel, &is, &must, j);
+  else if (!status && !j->verdict) {
+    measure(g->task, kernel, &is, &own_figures);
+    task_check_demands(g->task, NULL, &own_figures, &must, j);
+    const DemandKind kind = g->task->demands[j->demand].kind;
+    if (j->verdict && kind <= DEMAND_CONFLICTS) say_dearest(kernel, &is.result, kind == DEMAND_CONFLICTS, j);
+  }
   if (status == STATUS_NO_MEMORY) error_set(g->error, status, "no memory to judge a kernel");
   run_free(&should);
   run_free(&is);

@@ -108,30 +108,25 @@ const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu, .kernels = own_ker
 
 /* ---- Anchors and the glossary */
 
-/* Writes the anchor that web pages give a heading: lower case, '-' for blanks, no punctuation. */
-static void slug(const char *heading, size_t length, char *out, size_t size) {
-  size_t used = 0;
-  for (size_t k = 0; k < length && used + 1 < size; k++) {
+/* Whether web pages give a heading that anchor: lower case, '-' for blanks, no punctuation. */
+static bool has_anchor(const char *heading, size_t length, const char *anchor) {
+  for (size_t k = 0; k < length; k++) {
     const unsigned char c = (unsigned char)heading[k];
-    if (c == ' ')
-      out[used++] = '-';
-    else if (ascii_is_alnum(c) || c == '-' || c == '_' || c >= 0x80)
-      out[used++] = (char)ascii_lower(c);
+    if (c != ' ' && c != '-' && c != '_' && c < 0x80 && !ascii_is_alnum(c)) continue;
+    if ((unsigned char)*anchor++ != (c == ' ' ? '-' : ascii_lower(c))) return false;
   }
-  out[used] = '\0';
+  return !*anchor;
 }
 
 /* The heading with that anchor, at its marks; NULL. */
 const char *lesson_find_anchor(const char *text, const char *anchor) {
-  char own[256];
   for (const char *p = text; *p;) {
     const size_t line = strcspn(p, "\n"), marks = strspn(p, "#");
     size_t end = line;
     while (end > marks && ascii_is_space(p[end - 1])) end--;
-    if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1) {
-      slug(p + marks + 1, end - marks - 1, own, sizeof own);
-      if (strcmp(own, anchor) == 0) return p;
-    }
+    if (marks >= 1 && marks <= 6 && p[marks] == ' ' && end > marks + 1 &&
+        has_anchor(p + marks + 1, end - marks - 1, anchor))
+      return p;
     p += line + (p[line] != '\0');
   }
   return NULL;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text_add.h"
 #include "viz/text/number.h"
 
 enum { EVENTS_MAX = 1000000 };
@@ -118,11 +119,11 @@ void demand_say(const ProgramDemand *d, double now, double right, double bar, ch
 
 void demand_say_all(const ProgramTask *t, const Plan *plan, const DemandFigures *now, const DemandFigures *right,
                     char *text, size_t size) {
+  char line[256];
   *text = '\0';
-  for (int k = 0; k < t->n_demands && strlen(text) + 2 < size; k++) {
-    const size_t used = strlen(text) + (k > 0);
-    if (k) strcat(text, "\n");
-    demand_say(&t->demands[k], now->of[k], right->of[k], demand_bar(&t->demands[k], plan, right->of[k]), text + used,
-               size - used);
+  for (int k = 0; k < t->n_demands; k++) {
+    const ProgramDemand *d = &t->demands[k];
+    demand_say(d, now->of[k], right->of[k], demand_bar(d, plan, right->of[k]), line, sizeof line);
+    text_add(text, size, "%s%s", k ? "\n" : "", line);
   }
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lessons/engine/program_task.h"
+#include "viz/lesson/program_demand.h"
 #include "sim/algorithms/program.h"
 
 typedef enum {
@@ -47,9 +47,9 @@ void task_fails(TaskJudgement *judgement, TaskVerdict verdict, const char *forma
 /* An error of the task itself, with its file and line. */
 Status task_error(const ProgramTask *task, int line, const Error *own, Error *error);
 
-/* A demand that a figure does not meet, in words. */
-void task_fails_demand(const ProgramTask *task, int demand, int state, double figure, double right, double bar,
-                       TaskJudgement *judgement);
+/* The first demand that is not met in the judgement's state: its figures, and those of the reference. */
+void task_check_demands(const ProgramTask *task, const Plan *plan, const DemandFigures *own, const DemandFigures *must,
+                        TaskJudgement *judgement);
 
 /* Of a program with wrong outputs, names the line that would have to change in place of the one that stores them,
  * where one line alone makes it right, or a mutant is known. `text` ends in 0. What it should be is not said. Takes

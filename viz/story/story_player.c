@@ -148,15 +148,12 @@ void story_player_drag(StoryPlayer *p, double x) {
 
 void story_player_press(StoryPlayer *p, int button, double x, double y) {
   const Box flag = p->places.flag;
-  if (button == 1 && p->phase == ASKING && flag.width > 0 && y >= flag.y - flag.height &&
-      y < flag.y + 2 * flag.height) {
+  if (button == 1 && p->phase == ASKING && flag.width > 0 && fabs(y - flag.y - flag.height / 2) < 1.5 * flag.height) {
     story_player_drag(p, x);
     return;
   }
-  for (int k = 0; k < p->places.n && button == 1 && p->phase == ASKING; k++) {
-    const Box b = p->places.choices[k];
-    if (x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height) choose(p, k);
-  }
+  for (int k = 0; k < p->places.n && button == 1; k++)
+    if (box_holds(p->places.choices[k], x, y)) choose(p, k);
   story_player_input(p, button == 3 ? STORY_GO_BACK : STORY_GO_ON);
 }
 
