@@ -265,15 +265,6 @@ static void put_misconceptions(GString *page, GPtrArray *misconceptions) {
   g_string_append(page, "</table>\n");
 }
 
-static Status write_text(const char *path, const char *text, size_t length, Error *error) {
-  FileWrite file;
-  const Status status = file_write_begin(&file, path, error);
-  if (status) return status;
-  fwrite(text, 1, length, file.stream); /* clean: escaped */
-  fputc('\n', file.stream);
-  return file_write_commit(&file, error);
-}
-
 /* One page: students with the score of their first tries, questions, misconceptions, and rows without a mark. */
 static Status write_html(const Report *report, const char *path, Error *error) {
   const ClassSum *sum = &report->sum;
@@ -292,8 +283,8 @@ static Status write_html(const Report *report, const char *path, Error *error) {
         "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
         "<th>Why</th></tr>\n%s</table>\n",
         report->unmarked->str);
-  g_string_append(page, "</details>\n</body>\n</html>");
-  const Status status = write_text(path, page->str, page->len, error);
+  g_string_append(page, "</details>\n</body>\n</html>\n");
+  const Status status = file_write_whole(path, page->str, page->len, error);
   g_string_free(page, TRUE);
   return status;
 }
@@ -326,8 +317,10 @@ static Status write_gradescope(Report *report, const Lesson *lesson, const char 
   add_unanswered(report, lesson);
   json_t *results =
       json_pack("{s:i, s:s, s:O}", "score", report->sum.n_right, "test_output_format", "text", "tests", report->tests);
-  char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL;
-  const Status status = text ? write_text(path, text, strlen(text), error) : error_no_memory(error, "for the results");
+  char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL, *line = g_strconcat(text ? text : "", "\n", NULL);
+  const Status status =
+      text ? file_write_whole(path, line, strlen(line), error) : error_no_memory(error, "for the results");
+  g_free(line);
   free(text);
   json_decref(results);
   return status;
