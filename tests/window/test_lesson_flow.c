@@ -128,7 +128,7 @@ TEST(things_to_press_have_their_place) {
   assert_null(flow_widget(&flow, 3));
   assert_true(flow.pieces[4].size < 0.8 && flow.pieces[4].box.height < 60);
   looks(0, "choice", LOOK_CODE);
-  const FlowView view = {0, 0, 0, 400, 7, 8, false};
+  const FlowView view = {0, 0, 0, 400, 7, 8};
   flow_draw(&flow, cr, &theme_dark, &view);
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
 }

@@ -356,8 +356,8 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
                room = at.width - 2 * pad - unit_width;
   theme_use(cr, t->ink_soft, 1);
   if (*unit) letter_draw(cr, &small, at.x + at.width - pad - unit_width + pad, base, unit);
-  if (!*text && !(focused && v->is_typing)) {
-    letter_draw_cut(cr, &small, at.x + pad, base, room, focused ? "Type your answer" : "Click here, or Tab, to answer");
+  if (!*text && !focused) {
+    letter_draw_cut(cr, &small, at.x + pad, base, room, "Click here, or Tab, to answer");
     return;
   }
   while (*text && letter_measure(cr, &typed, text).width > room - size)

@@ -92,7 +92,6 @@ void flow_place(Flow *flow, cairo_t *cr, const Theme *theme, double width, doubl
 typedef struct {
   double x, y, top, bottom;
   int focus, hover; /* widgets; -1 */
-  bool is_typing;   /* the field shows a caret */
 } FlowView;
 void flow_draw(const Flow *flow, cairo_t *cr, const Theme *theme, const FlowView *view);
 

@@ -93,7 +93,7 @@ static void put_flow(Paper *p, Flow *flow) {
     }
     if (next == first) next++;
     const double bottom = bottom_of(&flow->pieces[next - 1]);
-    const FlowView view = {p->room.x, p->y - top, p->y, p->y + bottom - top, -1, -1, false};
+    const FlowView view = {p->room.x, p->y - top, p->y, p->y + bottom - top, -1, -1};
     flow_draw(flow, p->cr, &theme_light, &view);
     p->y += bottom - top + 0.6 * p->em;
     if (next < flow->n) end_page(p);

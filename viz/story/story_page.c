@@ -76,23 +76,6 @@ static bool is_part(const Snapshot *now, const SceneRegion *r, const char *name)
   return block < 0 || h->i == block || (h->i < 0 && h->j == block);
 }
 
-/* The rectangles that are lit, as the clip; false: none is, and all is lit. */
-static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_t *cr) {
-  char names[STORY_LINE_BYTES];
-  bool any = false;
-  snprintf(names, sizeof names, "%s", s->told->beats[s->beat].moments.lit);
-  cairo_new_path(cr);
-  for (char *rest = names, *name; (name = strtok_r(rest, ",", &rest));)
-    for (int k = 0; k < regions->n; k++) {
-      const SceneHit *h = &regions->regions[k].hit;
-      if (!is_part(&s->now, &regions->regions[k], name)) continue;
-      cairo_rectangle(cr, h->x - 1, h->y - 1, h->width + 2, h->height + 2);
-      any = true;
-    }
-  if (any) cairo_clip(cr);
-  return any;
-}
-
 /* Where the parts of the scene lie, for the caller to free; NULL: no memory. */
 static SceneRegions *find_regions(const StoryScene *s, double width, double height) {
   SceneRegions *regions = malloc(sizeof *regions);
@@ -102,6 +85,29 @@ static SceneRegions *find_regions(const StoryScene *s, double width, double heig
   return regions;
 }
 
+/* How many parts of the scene have a name; their rectangles are added to cairo's path, if there is one. */
+static int find_parts(const StoryScene *s, const SceneRegions *regions, const char *name, cairo_t *cr) {
+  int n = 0;
+  for (int k = 0; k < regions->n; k++) {
+    const SceneHit *h = &regions->regions[k].hit;
+    if (!is_part(&s->now, &regions->regions[k], name)) continue;
+    if (cr) cairo_rectangle(cr, h->x - 1, h->y - 1, h->width + 2, h->height + 2);
+    n++;
+  }
+  return n;
+}
+
+/* The rectangles that are lit, as the clip; false: none is, and all is lit. */
+static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_t *cr) {
+  char names[STORY_LINE_BYTES];
+  int n = 0;
+  snprintf(names, sizeof names, "%s", s->told->beats[s->beat].moments.lit);
+  cairo_new_path(cr);
+  for (char *rest = names, *name; (name = strtok_r(rest, ",", &rest));) n += find_parts(s, regions, name, cr);
+  if (n) cairo_clip(cr);
+  return n > 0;
+}
+
 Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   char names[STORY_LINE_BYTES];
@@ -109,13 +115,10 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
   SceneRegions *regions = find_regions(s, 1200, 675);
   Status status = regions ? STATUS_OK : error_no_memory(error, "for the parts of a scene");
   snprintf(names, sizeof names, "%s", beat->moments.lit);
-  for (char *rest = names, *name; !status && (name = strtok_r(rest, ",", &rest));) {
-    bool is_there = false;
-    for (int k = 0; k < regions->n; k++) is_there |= is_part(&s->now, &regions->regions[k], name);
-    if (!is_there)
+  for (char *rest = names, *name; !status && (name = strtok_r(rest, ",", &rest));)
+    if (!find_parts(s, regions, name, NULL))
       status = error_set(error, STATUS_BAD_FILE, "%s:%d: '%.40s' is lit, which the scene has not", story->file,
                          beat->line, name);
-  }
   free(regions);
   return status;
 }
@@ -166,13 +169,6 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   }
 }
 
-static void draw_frame(cairo_t *cr, Box box, Colour colour, double thickness) {
-  theme_use(cr, colour, 1);
-  cairo_set_line_width(cr, thickness);
-  box_path(cr, box);
-  cairo_stroke(cr);
-}
-
 /* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
 static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
                            const Theme *theme, StoryPlaces *places) {
@@ -186,7 +182,7 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
     const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
     const char name[2] = {(char)('a' + k), '\0'};
     box_fill(cr, box, ground, 1);
-    draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
+    box_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
     letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
     theme_use(cr, ink, 1);

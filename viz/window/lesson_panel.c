@@ -226,7 +226,7 @@ static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t
   const double u = p->flow.unit, foot = ceil(FOOT * u), top = box.y + box.height - foot;
   box_fill(cr, box_at(box.x, top, box.width, foot), t->panel, 1);
   box_fill(cr, box_at(box.x, top, box.width, fmax(1, u)), t->grid, 1);
-  flow_draw(&p->foot, cr, t, &(FlowView){0, 0, top, top + foot, p->focus, p->hover, false});
+  flow_draw(&p->foot, cr, t, &(FlowView){0, 0, top, top + foot, p->focus, p->hover});
 }
 
 static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
@@ -253,8 +253,7 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   flow_place(&one, cr, t, p->view.width - 2 * MARGIN * u, u, p->flow.em);
   const double height = one.height + MARGIN * u, top = fmax(p->view.y, p->view.y + p->view.height - height - 10 * u);
   const Box box = box_at(p->view.x, top, p->view.width, height);
-  const FlowView view = {
-      p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1, false};
+  const FlowView view = {p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1};
   box_fill(cr, box_inset(box, -fmax(1, 2 * u)), t->ink, 1);
   box_fill(cr, box, t->panel, 1);
   flow_draw(&one, cr, t, &view);
@@ -267,13 +266,8 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
   cairo_clip(cr);
-  const FlowView view = {p->view.x,
-                         round(p->view.y + MARGIN * u - p->scroll),
-                         p->view.y,
-                         p->view.y + p->view.height,
-                         p->focus,
-                         p->hover,
-                         p->focus == WIDGET_FIELD};
+  const FlowView view = {
+      p->view.x, round(p->view.y + MARGIN * u - p->scroll), p->view.y, p->view.y + p->view.height, p->focus, p->hover};
   flow_draw(&p->flow, cr, t, &view);
   draw_scroll_bar(p, cr, box, t);
   draw_note(p, cr, t);
