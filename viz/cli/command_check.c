@@ -7,6 +7,7 @@
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
+#include "sim/base/text_add.h"
 #include "viz/request/assets.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
@@ -28,12 +29,11 @@ typedef struct {
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static Status add_ids(void *target, const char *value, Error *error) {
-  CheckOptions *o = target;
-  const size_t used = strlen(o->ids), length = strlen(value);
-  if (length == 0) return error_refuse(error, "no id is given; 'tilewalk lesson claims' lists them");
-  if (used + length + 2 > IDS_BYTES) return error_refuse(error, "the ids have more than %d characters", IDS_BYTES - 2);
-  if (used) o->ids[used] = ',';
-  memcpy(o->ids + used + (used > 0), value, length + 1);
+  char *ids = ((CheckOptions *)target)->ids;
+  if (!*value) return error_refuse(error, "no id is given; 'tilewalk lesson claims' lists them");
+  if (strlen(ids) + strlen(value) + 2 > IDS_BYTES)
+    return error_refuse(error, "the ids have more than %d characters", IDS_BYTES - 2);
+  text_add(ids, IDS_BYTES, "%s%s", *ids ? "," : "", value);
   return STATUS_OK;
 }
 
@@ -100,7 +100,7 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
   bool some = false, has_any = false;
   const ClaimEntry *const end = claims->entries + claims->n_entries;
   strcpy(ids, o->ids);
-  for (char *rest = ids, *id; (id = strtok_r(rest, ",", &rest));) {
+  for (char *rest = *ids ? ids : NULL, *id; (id = strsep(&rest, ","));) {
     const size_t found = claims_find(claims, id, error);
     if (found == claims->n_entries) return STATUS_BAD_REQUEST;
     chosen[found] = true;

@@ -25,13 +25,10 @@ enum { EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
 
 static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
-  if (!*value || strlen(value) >= LESSON_ARGUMENT_BYTES)
-    return error_refuse(error, "the name of a lesson is empty or too long");
   if (o->n_names == LESSON_NAMES_MAX)
     return error_refuse(error, "more than %d lessons at once; name fewer, or none for all of the course",
                         LESSON_NAMES_MAX);
-  memcpy(o->names[o->n_names++], value, strlen(value) + 1);
-  return STATUS_OK;
+  return options_text("the name of a lesson", value, o->names[o->n_names++], LESSON_ARGUMENT_BYTES, error);
 }
 
 /* It does one thing at a time. */

@@ -67,8 +67,8 @@ typedef struct {
 } LessonLeft;
 
 /* Takes the lesson over, as lesson_session_open. `watches`: files that answer are judged at each save even where nobody
- * sits at a terminal. With a heading, NULL of a whole lesson, its one question is asked, nothing is kept, and *left says
- * how it went. */
+ * sits at a terminal. With a heading, which is NULL of a whole lesson, its one question is asked, nothing is kept, and
+ * *left says how it went. */
 Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
                    LessonLeft *left, Io *io, Error *error);
 
