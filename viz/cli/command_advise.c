@@ -138,9 +138,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
     return error_refuse(error, "a kernel has its tile already, so there is nothing to advise; leave --kernel out");
   if (!*r->gpu) strcpy(r->gpu, "h200");
   const bool is_named = r->n_algorithms > 0;
-  if (request_algorithms(r, REQUEST_ONE, error) || request_problem(r, &problem, &gpu, error) ||
-      question_has_effect(r, &gpu, error))
-    return error->status;
+  if (request_asked(r, REQUEST_ONE, &problem, &gpu, error)) return error->status;
   if (r->n_algorithms > 1) return error_refuse(error, "advice is for one algorithm; name one with --algorithm");
   advice.candidates = calloc(ADVICE_CANDIDATES_MAX, sizeof *advice.candidates);
   const Status status = advice.candidates ? advice_make(&advice, &problem, r->algorithms[0], is_named, &gpu, error)

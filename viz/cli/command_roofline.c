@@ -14,21 +14,25 @@ typedef struct {
   ChartRequest chart;
 } RooflineOptions;
 
-/* Everything that is shown. Levels are those whose bandwidth is known and that lie behind the SRAM: HBM, L2. */
+/* Everything that is shown. */
 typedef struct {
   const Request *request;
   Gpu gpu;
   Dtype dtype;
   Simulation runs[REQUEST_ALGORITHMS_MAX];
-  int n_runs;
-  TimePart levels[2];
-  int n_levels;
+  int n_runs, n_levels;
   double peak_flops_per_s; /* of the products; 0: not known */
   double exp_ceiling_flops_per_s;
 } Roofline;
 
-static double intensity(const Roofline *r, int run, TimePart level) {
-  static const char *const PATHS[] = {[TIME_HBM] = "time.hbm_flops_per_byte", [TIME_L2] = "time.l2_flops_per_byte"};
+/* Levels behind the SRAM: HBM, and L2 where its bandwidth is known. */
+static const TimePart LEVELS[] = {TIME_HBM, TIME_L2};
+
+static double rate(const Roofline *r, int level) { return timing_rate(&r->gpu, LEVELS[level], r->dtype); }
+static double ridge(const Roofline *r, int level) { return timing_ridge(&r->gpu, LEVELS[level], r->dtype); }
+
+static double intensity(const Roofline *r, int run, int level) {
+  static const char *const PATHS[] = {"time.hbm_flops_per_byte", "time.l2_flops_per_byte"};
   return figure_value(&r->runs[run], figure_row(PATHS[level]));
 }
 
@@ -36,31 +40,8 @@ static double attainable(const Roofline *r, int run) {
   return figure_value(&r->runs[run], figure_row("time.attainable_flop_rate"));
 }
 
-static const char *bottleneck(const Timing *t) { return timing_term_title(timing_term(&t->run)); }
-
-static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
-  const double from_memory = flops_per_byte * timing_rate(&r->gpu, level, r->dtype);
-  return r->peak_flops_per_s > 0 ? fmin(from_memory, r->peak_flops_per_s) : from_memory;
-}
-
-static Status compute(Roofline *r, Request *request, Error *error) {
-  Problem problem;
-  Status status = request_algorithms(request, REQUEST_COMPARED, error);
-  if (!status) status = request_problem(request, &problem, &r->gpu, error);
-  if (!status) status = question_has_effect(request, &r->gpu, error);
-  if (status) return status;
-  r->request = request;
-  r->dtype = problem.shape.dtype;
-  r->n_runs = request->n_algorithms;
-  for (int k = 0; k < r->n_runs; k++) {
-    status = simulation_answer(&r->runs[k], &problem, request->algorithms[k], &r->gpu, error);
-    if (status) return status;
-  }
-  r->levels[r->n_levels++] = TIME_HBM;
-  if (timing_rate(&r->gpu, TIME_L2, r->dtype) > 0) r->levels[r->n_levels++] = TIME_L2;
-  r->peak_flops_per_s = timing_rate(&r->gpu, TIME_MATH, r->dtype);
-  r->exp_ceiling_flops_per_s = timing_exp_ceiling_flops_per_s(&r->gpu, problem.shape.d, problem.shape.d_v);
-  return STATUS_OK;
+static const char *bottleneck(const Roofline *r, int run) {
+  return timing_term_title(timing_term(&r->runs[run].timing.run));
 }
 
 /* ---- Chart ---------------------------------------------------------------------------------------- */
@@ -69,41 +50,41 @@ static Status compute(Roofline *r, Request *request, Error *error) {
 static void span(const Roofline *r, double *low, double *high) {
   *low = INFINITY;
   *high = 0;
-  for (int l = 0; l < r->n_levels; l++) {
-    const double ridge = timing_ridge(&r->gpu, r->levels[l], r->dtype);
-    if (ridge > 0) *low = fmin(*low, ridge), *high = fmax(*high, ridge);
-    for (int k = 0; k < r->n_runs; k++) {
-      const double x = intensity(r, k, r->levels[l]);
-      *low = fmin(*low, x), *high = fmax(*high, x);
+  for (int l = 0; l < r->n_levels; l++)
+    for (int k = -1; k < r->n_runs; k++) {
+      const double x = k < 0 ? ridge(r, l) : intensity(r, k, l);
+      if (k >= 0 || x > 0) *low = fmin(*low, x), *high = fmax(*high, x);
     }
-  }
   *low /= 4;
   *high *= 2;
 }
 
-static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low, double high) {
+static void add_roof(Chart *chart, const Roofline *r, int level, double low, double high) {
   char name[160];
-  snprintf(name, sizeof name, "%s, %s", timing_term_title(level),
-           number_si(timing_rate(&r->gpu, level, r->dtype), "B/s").text);
-  chart_series(chart, name, level == TIME_HBM ? INK_PURPLE : INK_BROWN, SERIES_REFERENCE);
-  chart_point(chart, low, roof(r, level, low));
-  const double ridge = timing_ridge(&r->gpu, level, r->dtype);
-  const double end = ridge > 0 ? fmin(fmax(ridge, low), high) : high;
-  chart_point(chart, end, roof(r, level, end));
+  const double peak = r->peak_flops_per_s > 0 ? r->peak_flops_per_s : INFINITY, at = ridge(r, level);
+  const double ends[] = {low, at > 0 ? fmin(fmax(at, low), high) : high};
+  snprintf(name, sizeof name, "%s, %s", timing_term_title(LEVELS[level]), number_si(rate(r, level), "B/s").text);
+  chart_series(chart, name, level ? INK_BROWN : INK_PURPLE, SERIES_REFERENCE);
+  for (int k = 0; k < 2; k++) chart_point(chart, ends[k], fmin(ends[k] * rate(r, level), peak));
 }
 
 /* Each algorithm at what it can reach: one marker for each level, at the FLOPs for each byte that crosses it. */
 static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
-    snprintf(name, sizeof name, "%s, limited by %s", r->request->algorithms[k]->name, bottleneck(&r->runs[k].timing));
-    chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
-    for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
+    const Schedule *algorithm = r->runs[k].schedule;
+    snprintf(name, sizeof name, "%s, limited by %s", algorithm->name, bottleneck(r, k));
+    chart_series(chart, name, algorithm_ink(algorithm), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
+    for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, l), attainable(r, k));
   }
 }
 
+static void add_ceiling(Chart *chart, double flops_per_s, const char *what) {
+  chart_horizontal(chart, flops_per_s, number_text("%s, %s", what, number_si(flops_per_s, "FLOP/s").text).text);
+}
+
 static Chart make_chart(const Roofline *r) {
-  char state[REQUEST_STATE_BYTES], title[160], subtitle[640], problem[512], ceiling[160];
+  char state[REQUEST_STATE_BYTES], title[160], subtitle[640], problem[512];
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   snprintf(title, sizeof title, "Roofline: %s", r->gpu.product);
   snprintf(subtitle, sizeof subtitle, "%s; %s", problem,
@@ -117,16 +98,11 @@ static Chart make_chart(const Roofline *r) {
       .x = {.title = "FLOPs for each byte moved", .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
       .y = {.title = "attainable FLOP/s", .kind = VALUE_FLOP_RATE, .log = true}});
   add_runs(&chart, r);
-  for (int l = 0; l < r->n_levels; l++) add_roof(&chart, r, r->levels[l], low, high);
-  if (r->peak_flops_per_s > 0) {
-    snprintf(ceiling, sizeof ceiling, "%s products, %s", dtype_name(r->dtype),
-             number_si(r->peak_flops_per_s, "FLOP/s").text);
-    chart_horizontal(&chart, r->peak_flops_per_s, ceiling);
-  }
-  if (r->peak_flops_per_s == 0 || r->exp_ceiling_flops_per_s < 0.8 * r->peak_flops_per_s) {
-    snprintf(ceiling, sizeof ceiling, "exponentials, %s", number_si(r->exp_ceiling_flops_per_s, "FLOP/s").text);
-    chart_horizontal(&chart, r->exp_ceiling_flops_per_s, ceiling);
-  }
+  for (int l = 0; l < r->n_levels; l++) add_roof(&chart, r, l, low, high);
+  if (r->peak_flops_per_s > 0)
+    add_ceiling(&chart, r->peak_flops_per_s, number_text("%s products", dtype_name(r->dtype)).text);
+  if (r->peak_flops_per_s == 0 || r->exp_ceiling_flops_per_s < 0.8 * r->peak_flops_per_s)
+    add_ceiling(&chart, r->exp_ceiling_flops_per_s, "exponentials");
   return chart;
 }
 
@@ -141,12 +117,11 @@ static const char COLUMNS[] =
 
 static void add_notes(Table *t, const Roofline *r) {
   for (int l = 0; l < r->n_levels; l++) {
-    const double ridge = timing_ridge(&r->gpu, r->levels[l], r->dtype);
-    if (ridge > 0)
+    const char *level = timing_term_title(LEVELS[l]);
+    if (ridge(r, l) > 0)
       table_note(t, "Below %s FLOPs for each byte from %s, %s at %s binds; above, the %s products at %s.",
-                 number_double(ridge, 4).text, timing_term_title(r->levels[l]), timing_term_title(r->levels[l]),
-                 number_si(timing_rate(&r->gpu, r->levels[l], r->dtype), "B/s").text, dtype_name(r->dtype),
-                 number_si(r->peak_flops_per_s, "FLOP/s").text);
+                 number_double(ridge(r, l), 4).text, level, level, number_si(rate(r, l), "B/s").text,
+                 dtype_name(r->dtype), number_si(r->peak_flops_per_s, "FLOP/s").text);
   }
   if (r->runs[0].timing.computes_in != r->dtype)
     table_note(t, "%s has no %s products: %s is storage only, computed in %s.", r->gpu.name, dtype_name(r->dtype),
@@ -170,9 +145,9 @@ static void fill(Document *d, const Roofline *r) {
   report_shape(&sink, "shape", &r->runs[0]);
   put_values(d, "gpu:s peak_flops_per_s:f exp_ceiling_flops_per_s:f levels[", r->gpu.name, known(r->peak_flops_per_s),
              r->exp_ceiling_flops_per_s);
-  for (const TimePart *level = r->levels; level < r->levels + r->n_levels; level++)
-    put_values(d, "{level:s bytes_per_s:f ridge_flops_per_byte:f}", timing_term_key(*level),
-               timing_rate(&r->gpu, *level, r->dtype), known(timing_ridge(&r->gpu, *level, r->dtype)));
+  for (int l = 0; l < r->n_levels; l++)
+    put_values(d, "{level:s bytes_per_s:f ridge_flops_per_byte:f}", timing_term_key(LEVELS[l]), rate(r, l),
+               known(ridge(r, l)));
   put_end(d);
   FigureTable runs;
   figure_table(&runs, d, DOCUMENT_ALL, "runs", COLUMNS, NULL);
@@ -181,8 +156,8 @@ static void fill(Document *d, const Roofline *r) {
   int best = 0;
   for (int k = 1; k < r->n_runs; k++)
     if (attainable(r, k) > attainable(r, best)) best = k;
-  table_title(t, "%s reaches %s at best, limited by %s.\n\nRoofline: %s", r->request->algorithms[best]->title,
-              number_si(attainable(r, best), "FLOP/s").text, bottleneck(&r->runs[best].timing), problem);
+  table_title(t, "%s reaches %s at best, limited by %s.\n\nRoofline: %s", r->runs[best].schedule->title,
+              number_si(attainable(r, best), "FLOP/s").text, bottleneck(r, best), problem);
   for (int k = 0; k < r->n_runs; k++) figure_cells(&runs, &r->runs[k]);
   add_notes(t, r);
   if (!document_shows_charts(d)) return;
@@ -196,6 +171,20 @@ static void fill(Document *d, const Roofline *r) {
 }
 
 /* ---- The command ---------------------------------------------------------------------------------- */
+
+static Status compute(Roofline *r, Request *request, Error *error) {
+  Problem problem;
+  Status status = request_asked(request, REQUEST_COMPARED, &problem, &r->gpu, error);
+  if (status) return status;
+  r->request = request;
+  r->dtype = problem.shape.dtype;
+  for (; r->n_runs < request->n_algorithms && !status; r->n_runs++)
+    status = simulation_answer(&r->runs[r->n_runs], &problem, request->algorithms[r->n_runs], &r->gpu, error);
+  r->n_levels = rate(r, 1) > 0 ? 2 : 1;
+  r->peak_flops_per_s = timing_rate(&r->gpu, TIME_MATH, r->dtype);
+  r->exp_ceiling_flops_per_s = timing_exp_ceiling_flops_per_s(&r->gpu, problem.shape.d, problem.shape.d_v);
+  return status;
+}
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   Request *request = &((RooflineOptions *)options)->request;

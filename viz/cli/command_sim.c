@@ -50,9 +50,7 @@ static Status run_on(const SimOptions *o, const char *name, Heard *heard, Simula
   Problem problem;
   Gpu gpu;
   snprintf(r.gpu, sizeof r.gpu, "%s", name);
-  Status status = request_algorithms(&r, REQUEST_COMPARED, error);
-  if (!status) status = request_problem(&r, &problem, &gpu, error);
-  if (!status) status = question_has_effect(&r, &gpu, error);
+  Status status = request_asked(&r, REQUEST_COMPARED, &problem, &gpu, error);
   if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
   for (int k = 0; !status && k < r.n_algorithms; k++) {
     if (*n == RUNS_MAX)

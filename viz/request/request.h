@@ -38,6 +38,13 @@ static inline Status request_algorithms(Request *request, QuestionDefault which,
   return question_algorithms(request, &REQUEST_FILES, which, error);
 }
 
+/* Algorithms and problem, where nothing of the question is without effect. */
+static inline Status request_asked(Request *request, QuestionDefault which, Problem *problem, Gpu *gpu, Error *error) {
+  Status status = request_algorithms(request, which, error);
+  if (!status) status = request_problem(request, problem, gpu, error);
+  return status ? status : question_has_effect(request, gpu, error);
+}
+
 /* Sets up the stage of the one algorithm that is named (default fa2), or says why not; also when the request's step is
  * beyond the end. Completes the request. Free the stage even after an
  * error. */
