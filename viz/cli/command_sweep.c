@@ -2,12 +2,11 @@
 #include <math.h>
 
 #include "sim/base/size.h"
+#include "sim/base/text_add.h"
 #include "viz/cli/command.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/shard.h"
 #include "viz/cli/sweep/sweep.h"
-#include "viz/document/figure_lines.h"
-#include "viz/text/progress.h"
 
 typedef struct {
   Request request;
@@ -28,7 +27,7 @@ static Status set_over(void *target, const char *value, Error *error) {
   snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), value);
   int axis;
   if (options_name(SWEEP_AXIS_NAMES, "cannot be swept", name, &axis, error)) return error->status;
-  o->axis = sweep_axis(name);
+  o->axis = &SWEEP_AXES[axis];
   if (!value[length]) return STATUS_OK;
   if (!value[length + 1])
     return error_refuse(error, "%s= is followed by no values; give them as %s", name,
@@ -44,22 +43,21 @@ static Status set_metric(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
-  const Status status =
-      axis->kind == VALUE_BYTES ? size_parse(text, value, error) : size_parse_count(text, value, error);
-  if (!status && *value < 1) return error_refuse(error, "%s = 0 is no point of a sweep", sweep_axis_name(axis));
-  return status;
+static Status parse_value(const SweepOptions *o, const char *option, const char *text, int64_t *value, Error *error) {
+  Error inner = {0};
+  if (!(o->axis->kind == VALUE_BYTES ? size_parse : size_parse_count)(text, value, &inner) && *value < 1)
+    error_refuse(&inner, "%s = 0 is no point of a sweep", sweep_axis_name(o->axis));
+  return inner.status ? error_set(error, inner.status, "%s: %s", option, inner.message) : STATUS_OK;
 }
 
 /* The values of a list: in rising order, or names of GPUs. */
-static Status list_values(const SweepOptions *o, const char *list, const char *option, SweepValue *values, size_t *n,
+static Status list_values(const SweepOptions *o, const char *option, const char *list, SweepValue *values, size_t *n,
                           Error *error) {
   const bool gpus = sweep_is_gpu(o->axis);
   const size_t most = gpus ? SWEEP_GPUS_MAX : SWEEP_POINTS_MAX;
   for (const char *p = list;; p++) {
     SweepValue *v = &values[*n];
     const size_t length = strcspn(p, ",");
-    Error inner = {0};
     if (*n == most)
       return error_set(error, STATUS_TOO_LARGE, "%s: more than %zu %s", option, most, gpus ? "GPUs" : "points");
     if (gpus && (!length || length >= sizeof v->gpu))
@@ -68,8 +66,7 @@ static Status list_values(const SweepOptions *o, const char *list, const char *o
     v->value = (int64_t)*n;
     for (size_t k = 0; k < *n && gpus; k++)
       if (strcmp(values[k].gpu, v->gpu) == 0) return error_refuse(error, "%s: %.64s is there twice", option, v->gpu);
-    if (!gpus && parse_value(o->axis, v->gpu, &v->value, &inner))
-      return error_set(error, inner.status, "%s: %s", option, inner.message);
+    if (!gpus && parse_value(o, option, v->gpu, &v->value, error)) return error->status;
     if (!gpus && *n && v->value <= v[-1].value)
       return error_refuse(error, "%s: %s does not follow in rising order; sort the values", option, v->gpu);
     ++*n;
@@ -78,30 +75,13 @@ static Status list_values(const SweepOptions *o, const char *list, const char *o
   }
 }
 
-/* The GPUs of --values, or of --gpu. */
-static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
-  const bool by_values = *o->values;
-  if (by_values && *o->request.gpu)
-    return error_refuse(error, "--gpu and the list of GPUs to sweep say the same; give one of them");
-  if (*o->from || *o->to || *o->step)
-    return error_refuse(error, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
-  if (!by_values && !*o->request.gpu)
-    return error_refuse(error, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
-  return list_values(o, by_values ? o->values : o->request.gpu, by_values ? "--values" : "--gpu", values, n, error);
-}
-
 /* From low to high by steps, or by doubling; high itself is then the last point. */
 static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
   int64_t low = o->axis->low, high = o->axis->high, step = 0;
-  const struct {
-    const char *option, *text;
-    int64_t *to;
-  } given[] = {{"--from", o->from, &low}, {"--to", o->to, &high}, {"--step", o->step, &step}};
-  for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
-    Error inner = {0};
-    if (*given[k].text && parse_value(o->axis, given[k].text, given[k].to, &inner))
-      return error_set(error, inner.status, "%s: %s", given[k].option, inner.message);
-  }
+  if ((*o->from && parse_value(o, "--from", o->from, &low, error)) ||
+      (*o->to && parse_value(o, "--to", o->to, &high, error)) ||
+      (*o->step && parse_value(o, "--step", o->step, &step, error)))
+    return error->status;
   if (!*o->to && high < low) high = low;
   if (high < low)
     return error_refuse(error, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to",
@@ -117,34 +97,22 @@ static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *
   return STATUS_OK;
 }
 
+static Status read_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
+  const bool gpus = sweep_is_gpu(o->axis), by_values = *o->values, spans = *o->from || *o->to || *o->step;
+  if (by_values && spans)
+    return error_refuse(error, "--values lists the points and --from, --to span them; give one of the two");
+  if (!gpus)
+    return by_values ? list_values(o, "--values", o->values, values, n, error) : spanned_values(o, values, n, error);
+  if (by_values && *o->request.gpu)
+    return error_refuse(error, "--gpu and the list of GPUs to sweep say the same; give one of them");
+  if (spans) return error_refuse(error, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
+  if (!by_values && !*o->request.gpu)
+    return error_refuse(error, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
+  return list_values(o, by_values ? "--values" : "--gpu", by_values ? o->values : o->request.gpu, values, n, error);
+}
+
+enum { FIRST_ROWS = 12 };
 static bool is_time(const Sweep *s) { return s->metric->unit == UNIT_SECONDS; }
-
-static void add_value(Table *t, const Sweep *s, const SweepRun *run) {
-  const FigureValue value = figure_as_value(s->metric, &run->shown);
-  char shown[NUMBER_CHARS + 2];
-  snprintf(shown, sizeof shown, "%s%s", figure_shown(&value).text, run->fits ? "" : "*");
-  table_pair(t, run->fits ? ROLE_PLAIN : ROLE_WARN, shown,
-             run->shown.is == IS_WHOLE ? number_digits(value.whole).text : number_exact_double(run->number).text);
-}
-
-static Number shown_value(const Sweep *s, int point) {
-  const int64_t value = s->points[point].value;
-  return s->axis->kind == VALUE_BYTES ? number_bytes(wide(value)) : number_count(wide(value));
-}
-
-static void add_row(Table *t, const Sweep *s, int point) {
-  const SweepPoint *const p = &s->points[point];
-  char kinds[128];
-  if (sweep_is_gpu(s->axis))
-    put_cells(t, "s", p->machine);
-  else
-    put_cells(t, s->axis->kind == VALUE_BYTES ? "I" : "i", p->value);
-  for (int k = 0; k < s->n_algorithms; k++) add_value(t, s, &p->runs[k]);
-  for (int k = 1; k < s->n_algorithms; k++) put_cells(t, isnan(p->runs[k].ratio) ? "-" : "x", p->runs[k].ratio);
-  table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
-  put_cells(t, "~s", sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
-  for (int k = 0; k < s->n_algorithms; k++) put_cells(t, "b", p->runs[k].fits);
-}
 
 static void add_notes(Table *t, const Sweep *s, bool details) {
   bool any_misfit = false;
@@ -158,7 +126,7 @@ static void add_notes(Table *t, const Sweep *s, bool details) {
   if (any_misfit && strcmp(sweep_axis_name(s->axis), "block") == 0)
     table_note(t, "Tiles need not be square: tilewalk advise --gpu %s%s%s ranks those of other shapes.", m->name,
                on_paper ? " --sram " : "", on_paper ? number_digits(wide(m->sram_bytes)).text : "");
-  if (details && s->metric->unit == UNIT_BYTES && !sweep_asks_gpu(s->metric) && figure_needs(s->metric) == NEED_NOTHING)
+  if (details && sweep_is_counted(s->metric))
     table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
@@ -172,116 +140,42 @@ static void add_notes(Table *t, const Sweep *s, bool details) {
   if (!details) table_note(t, "Next: -o FILE.svg draws it; --details prints a chart and every row.");
 }
 
+static Number where(const Sweep *s, int point) {
+  const SweepPoint *p = &s->points[point];
+  if (sweep_is_gpu(s->axis)) return number_text("%s", p->machine);
+  return (s->axis->kind == VALUE_BYTES ? number_bytes : number_count)(wide(p->value));
+}
+
 /* Where the sweep ends, how far the last run is from the first; of one run, how far it goes. */
-static const char *sentence(const Sweep *s, char text[512]) {
+static void add_sentence(char text[1024], const Sweep *s) {
   const int last = s->n_points - 1, k = s->n_algorithms - 1;
-  if (last < 0) return "";
-  const SweepRun *a = &s->points[last].runs[0], *b = &s->points[last].runs[k], *from = &s->points[0].runs[0];
-  const FigureValue first = figure_as_value(s->metric, &a->shown), other = figure_as_value(s->metric, &b->shown),
-                    begun = figure_as_value(s->metric, &from->shown);
-  const Number at = shown_value(s, last), from_at = shown_value(s, 0);
-  const bool gpus = sweep_is_gpu(s->axis);
+  if (last < 0) return;
+  const SweepRun *a = &s->points[last].runs[0], *b = &s->points[last].runs[k];
+  const char *axis = sweep_axis_name(s->axis);
   const char *verb = s->metric->unit == UNIT_BYTES ? "moves" : is_time(s) ? "takes" : "has";
-  const char *where = gpus ? s->points[last].machine : at.text, *start = gpus ? s->points->machine : from_at.text;
   if (k && !isnan(b->ratio))
-    snprintf(text, 512, "At %s = %s %s %s %s %s than %s (%s vs %s).", sweep_axis_name(s->axis), where, s->series[k],
-             verb, number_ratio(b->ratio < 1 ? 1 / b->ratio : b->ratio).text, b->ratio < 1 ? "more" : "less",
-             s->series[0], figure_shown(&other).text, figure_shown(&first).text);
+    text_add(text, 1024, "At %s = %s %s %s %s %s than %s (%s vs %s).", axis, where(s, last).text, s->series[k], verb,
+             number_ratio(b->ratio < 1 ? 1 / b->ratio : b->ratio).text, b->ratio < 1 ? "more" : "less", s->series[0],
+             figure_shown(&b->shown).text, figure_shown(&a->shown).text);
   else
-    snprintf(text, 512, "%s %s %s at %s = %s and %s at %s.", s->series[0], verb, figure_shown(&begun).text,
-             sweep_axis_name(s->axis), start, figure_shown(&first).text, where);
-  return text;
-}
-
-/* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. On the
- * first screen there are ratios of two series alone. */
-enum { FIRST_SERIES = 3, FIRST_ROWS = 12 };
-static Table *open_table(Document *d, const Sweep *s, const Request *request, bool details) {
-  char fits[REQUEST_ALGORITHMS_MAX][KEYFILE_TEXT_BYTES];
-  TableColumn columns[3 * REQUEST_ALGORITHMS_MAX + 2] = {
-      {.heading = sweep_axis_name(s->axis), .key = "value", .right = !sweep_is_gpu(s->axis)}};
-  int n = 1;
-  for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
-  for (int k = 1; k < s->n_algorithms; k++)
-    columns[n++] = (TableColumn){.heading = details || s->n_algorithms < FIRST_SERIES ? s->series[k] : NULL,
-                                 .unit = "times less",
-                                 .csv = "-",
-                                 .right = true};
-  columns[n++] = (TableColumn){.heading = figure_needs(s->metric) == NEED_LINKS || s->metric->unit != UNIT_BYTES ? NULL
-                                          : sweep_asks_gpu(s->metric) ? "every byte once"
-                                                                      : "lower bound",
-                               .csv = "lower_bound_bytes",
-                               .key = "lower_bound_bytes",
-                               .right = true};
-  columns[n++] = is_time(s) ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
-  for (int k = 0; k < s->n_algorithms; k++) {
-    snprintf(fits[k], sizeof *fits, "%s_fits", s->series[k] ? s->series[k] : "");
-    columns[n++] = (TableColumn){.csv = fits[k]};
-  }
-  char state[REQUEST_STATE_BYTES], said[512];
-  put_values(d, "over:s", sweep_axis_name(s->axis));
-  Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
-  table_title(t, "%s%s%s against %s; %s", details ? "" : sentence(s, said), details ? "" : "\n\n",
-              sweep_metric_title(s->metric), s->axis->title, sweep_state(s->axis, request, state));
-  return t;
-}
-
-/* What is done as points come: JSON shows their runs in full, which are not kept. */
-typedef struct {
-  const Request *request;
-  Document *document;
-  Table *points; /* of JSON */
-  Progress progress;
-  size_t n;
-} Run;
-
-static void tell(void *run, double part) { progress_foretell(&((Run *)run)->progress, part); }
-
-static Status take_point(void *context, const Sweep *s, int point, const Simulation *runs, Error *error) {
-  Run *r = context;
-  Document *d = r->document;
-  progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
-  if (d->form != DOCUMENT_JSON) return STATUS_OK;
-  if (!r->points) r->points = open_table(d, s, r->request, true);
-  add_row(r->points, s, point);
-  const ReportSink sink = document_sink(d);
-  put_row(d, r->points);
-  report_shape(&sink, "shape", &runs[0]);
-  put_values(d, "runs[");
-  for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &runs[a]);
-  put_values(d, "]}");
-  return d->status ? error_set(error, d->status, "no memory for the points") : STATUS_OK;
+    text_add(text, 1024, "%s %s %s at %s = %s and %s at %s.", s->series[0], verb,
+             figure_shown(&s->points[0].runs[0].shown).text, axis, where(s, 0).text, figure_shown(&a->shown).text,
+             where(s, last).text);
 }
 
 /* title: of bars that are drawn. */
-static void add_chart(Document *d, const Sweep *s, const Request *request, const char *title) {
+static void add_chart(const Sweep *s, const char *title) {
+  Document *d = s->document;
   if (sweep_is_gpu(s->axis)) {
-    Bars bars = sweep_bars(s, request, d->form == DOCUMENT_PICTURE ? title : NULL);
+    Bars bars = sweep_bars(s, d->form == DOCUMENT_PICTURE ? title : NULL);
     document_bars(d, &bars);
-    document_gap(d);
   } else if (s->n_points > 1 || d->form == DOCUMENT_PICTURE) {
-    Chart chart = sweep_chart(s, request);
+    Chart chart = sweep_chart(s);
     document_chart(d, &chart);
-    document_gap(d);
+  } else {
+    return;
   }
-}
-
-/* The points; and in *resolved the question with its algorithms, for what is said of it. */
-static Status sweep_values(const SweepOptions *o, Request *asked, Request *resolved, SweepValue *values, size_t *n,
-                           Error *error) {
-  if (*o->values && (*o->from || *o->to || *o->step))
-    return error_refuse(error, "--values lists the points and --from, --to span them; give one of the two");
-  Status status = STATUS_OK;
-  if (sweep_is_gpu(o->axis)) {
-    status = list_gpus(o, values, n, error);
-    *asked->gpu = '\0';
-    *resolved = *asked;
-    return status;
-  }
-  *resolved = *asked;
-  status = request_algorithms(resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
-  if (status) return status;
-  return *o->values ? list_values(o, o->values, "--values", values, n, error) : spanned_values(o, values, n, error);
+  document_gap(d);
 }
 
 static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Error *error) {
@@ -295,14 +189,19 @@ static Status choose_metric(const SweepOptions *o, const FigureRow **metric, Err
 }
 
 /* For people, or CSV. */
-static void put_rows(Document *d, const Sweep *sweep, const Request *request, bool continues) {
+static void put_rows(const Sweep *s, bool continues) {
+  Document *d = s->document;
   const bool details = d->details || d->form == DOCUMENT_CSV;
-  if (document_shows_charts(d) && details) add_chart(d, sweep, request, NULL);
-  Table *t = open_table(d, sweep, request, details);
+  char state[REQUEST_STATE_BYTES], said[1024] = "";
+  if (document_shows_charts(d) && details) add_chart(s, NULL);
+  Table *t = sweep_table(s, details);
+  if (!details) add_sentence(said, s);
+  table_title(t, "%s%s%s against %s; %s", said, details ? "" : "\n\n", sweep_metric_title(s->metric), s->axis->title,
+              sweep_state(s, state));
   if (continues) document_continues(d);
-  const int step = details ? 1 : (sweep->n_points + FIRST_ROWS - 1) / FIRST_ROWS;
-  for (int i = (sweep->n_points - 1) % (step ? step : 1); i < sweep->n_points; i += step) add_row(t, sweep, i);
-  add_notes(t, sweep, details);
+  const int step = details ? 1 : (s->n_points + FIRST_ROWS - 1) / FIRST_ROWS;
+  for (int i = (s->n_points - 1) % (step ? step : 1); i < s->n_points; i += step) sweep_row(t, s, i);
+  add_notes(t, s, details);
 }
 
 static Status check_options(const SweepOptions *o, Error *error) {
@@ -316,32 +215,34 @@ static Status check_options(const SweepOptions *o, Error *error) {
 }
 
 static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *io, Error *error) {
-  Request asked = o->request, resolved;
-  Sweep sweep = {.axis = o->axis, .values = values, .take = take_point, .tell = tell, .ranks = &o->ranks};
-  Status status = sweep_values(o, &asked, &resolved, values, &sweep.n, error);
+  Request asked = o->request;
+  Sweep sweep = {.axis = o->axis, .values = values, .ranks = &o->ranks, .document = d};
+  Status status = STATUS_OK;
+  const bool gpus = sweep_is_gpu(o->axis);
+  if (gpus) *asked.gpu = '\0';
+  Request resolved = asked;
+  if (!gpus) status = request_algorithms(&resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
+  if (!status) status = read_values(o, values, &sweep.n, error);
   if (!status) status = choose_metric(o, &sweep.metric, error);
   if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);
   if (status) return status;
   shard_slice(&o->shard, sweep.n, &sweep.first, &sweep.end);
-  Run run = {.request = &resolved,
-             .document = d,
-             .progress = progress_begin(io->err, "sweep", true),
-             .n = sweep.end - sweep.first};
-  sweep.context = &run;
+  sweep.request = &resolved;
+  sweep.progress = progress_begin(io->err, "sweep", true);
   status = sweep_run(&sweep, &asked, error);
-  progress_end(&run.progress);
+  progress_end(&sweep.progress);
   if (!status) program_notes(resolved.algorithms, resolved.n_algorithms, io);
   if (!status && d->form == DOCUMENT_PICTURE)
-    add_chart(d, &sweep, &resolved, o->chart.title);
+    add_chart(&sweep, o->chart.title);
   else if (!status && d->form != DOCUMENT_JSON)
-    put_rows(d, &sweep, &resolved, o->shard.part > 1);
+    put_rows(&sweep, o->shard.part > 1);
   sweep_free(&sweep);
   return status;
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   SweepOptions *o = options;
-  if (!o->axis) o->axis = sweep_axis("N");
+  if (!o->axis) o->axis = SWEEP_AXES;
   sweep_defaults(o->axis, &o->request);
   if (check_options(o, error)) return error->status;
   SweepValue *const values = calloc(SWEEP_ROWS_MAX, sizeof *values);

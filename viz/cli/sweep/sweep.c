@@ -14,7 +14,7 @@ const char *const SWEEP_AXIS_NAMES[] = {"N",     "keys",     "block",  "block-q"
                                         "heads", "kv-heads", "splits", "batch",   "window",  "head-dim", "gpu", NULL};
 #define COUNTS(line, title, low, high, subtitle)                                                                       \
   { line, title, subtitle, VALUE_TOKENS, low, high, false }
-static const SweepAxis AXES[] = {
+const SweepAxis SWEEP_AXES[] = {
     COUNTS("N=%lld", "sequence length N, tokens", 256, 65536,
            "parallel lines: at a fixed block size the ratio between algorithms settles"),
     COUNTS("seq-len-k=%lld", "number of keys, tokens", 256, 65536, "traffic grows in proportion to the keys"),
@@ -37,14 +37,10 @@ static const SweepAxis AXES[] = {
     COUNTS("d=%lld", "head dimension d", 16, 512, "larger heads need larger tiles and move more"),
     {"gpu=", "GPU", "the same run on one GPU after another", VALUE_COUNT, 0, 0, false},
 };
-_Static_assert(sizeof AXES / sizeof *AXES == sizeof SWEEP_AXIS_NAMES / sizeof *SWEEP_AXIS_NAMES - 1, "a name each");
+_Static_assert(sizeof SWEEP_AXES / sizeof *SWEEP_AXES == sizeof SWEEP_AXIS_NAMES / sizeof *SWEEP_AXIS_NAMES - 1,
+               "a name each");
 
-const SweepAxis *sweep_axis(const char *name) {
-  const int k = word_list_find(SWEEP_AXIS_NAMES, name);
-  return k >= 0 ? &AXES[k] : NULL;
-}
-
-const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axis - AXES]; }
+const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axis - SWEEP_AXES]; }
 
 void sweep_defaults(const SweepAxis *axis, Request *request) {
   if (!axis->behind_l2) return;
@@ -54,13 +50,13 @@ void sweep_defaults(const SweepAxis *axis, Request *request) {
   if (!request->shape.heads) request->shape.heads = 8;
 }
 
-const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]) {
-  const size_t key = strcspn(axis->line, "=") + 1;
-  question_state(request, text);
+const char *sweep_state(const Sweep *s, char text[REQUEST_STATE_BYTES]) {
+  const size_t key = strcspn(s->axis->line, "=") + 1;
+  question_state(s->request, text);
   for (char *word = text; *word;) {
     char *next = word + strcspn(word, " ");
     next += *next == ' ';
-    if (strncmp(word, axis->line, key) == 0)
+    if (strncmp(word, s->axis->line, key) == 0)
       memmove(word, next, strlen(next) + 1);
     else
       word = next;
@@ -94,6 +90,12 @@ bool sweep_asks_gpu(const FigureRow *m) {
   return m->kind == KIND_BEHIND_L2 || (figure_needs(m) != NEED_NOTHING && figure_needs(m) != NEED_LINKS);
 }
 
+bool sweep_has_bound(const FigureRow *m) { return m->unit == UNIT_BYTES && figure_needs(m) != NEED_LINKS; }
+
+bool sweep_is_counted(const FigureRow *m) {
+  return m->unit == UNIT_BYTES && figure_needs(m) == NEED_NOTHING && !sweep_asks_gpu(m);
+}
+
 /* Without L2 there is a time, but nothing behind L2 to show. */
 static Status check_l2(const Gpu *gpu, const FigureRow *metric, bool is_given, Error *error) {
   if (!sweep_asks_gpu(metric) || (figure_needs(metric) == NEED_TIME && is_given && gpu->n_sm > 0)) return STATUS_OK;
@@ -103,16 +105,68 @@ static Status check_l2(const Gpu *gpu, const FigureRow *metric, bool is_given, E
                       gpu->name);
 }
 
-/* What a kernel writes of each row besides O. */
-static double lse_bytes(const Plan *plan) {
-  const Shape *s = &plan->shape;
-  return plan->tiling.lse ? (double)s->batch * (double)s->heads * (double)s->N_q * STATS_BYTES : 0;
+/* Behind L2 every input and output, and what a kernel writes of each row besides O. */
+static double least_bytes(const FigureRow *metric, const Simulation *run) {
+  const Shape *s = &run->plan.shape;
+  if (figure_needs(metric) == NEED_LINKS) return 0; /* one GPU needs none */
+  if (!sweep_asks_gpu(metric)) return lower_bound_bytes(s, run->machine.sram_bytes);
+  const double rows = (double)s->batch * (double)s->heads * (double)s->N_q;
+  return simulation_needed_bytes(s) + (run->plan.tiling.lse ? rows * STATS_BYTES : 0);
 }
 
-static double least_bytes(const FigureRow *metric, const Simulation *run) {
-  if (figure_needs(metric) == NEED_LINKS) return 0; /* one GPU needs none */
-  if (!sweep_asks_gpu(metric)) return lower_bound_bytes(&run->plan.shape, run->machine.sram_bytes);
-  return simulation_needed_bytes(&run->plan.shape) + lse_bytes(&run->plan);
+/* ---- The table ------------------------------------------------------------------------------------------------- */
+
+enum { FIRST_SERIES = 3 };
+Table *sweep_table(const Sweep *s, bool details) {
+  char fits[REQUEST_ALGORITHMS_MAX][KEYFILE_TEXT_BYTES];
+  TableColumn columns[3 * REQUEST_ALGORITHMS_MAX + 2] = {
+      {.heading = sweep_axis_name(s->axis), .key = "value", .right = !sweep_is_gpu(s->axis)}};
+  int n = 1;
+  for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
+  for (int k = 1; k < s->n_algorithms; k++)
+    columns[n++] = (TableColumn){.heading = details || s->n_algorithms < FIRST_SERIES ? s->series[k] : NULL,
+                                 .unit = "times less",
+                                 .csv = "-",
+                                 .right = true};
+  columns[n++] = (TableColumn){.heading = !sweep_has_bound(s->metric) ? NULL
+                                          : sweep_asks_gpu(s->metric) ? "every byte once"
+                                                                      : "lower bound",
+                               .csv = "lower_bound_bytes",
+                               .key = "lower_bound_bytes",
+                               .right = true};
+  columns[n++].heading = s->metric->unit == UNIT_SECONDS ? "time is" : NULL;
+  for (int k = 0; k < s->n_algorithms; k++) {
+    snprintf(fits[k], sizeof *fits, "%s_fits", s->series[k] ? s->series[k] : "");
+    columns[n++].csv = fits[k];
+  }
+  put_values(s->document, "over:s", sweep_axis_name(s->axis));
+  return document_table(s->document, DOCUMENT_ALL, "points", columns, n);
+}
+
+/* What the times are: "predicted", "bound", ...; one for each algorithm where they differ. */
+static void add_kinds(Table *t, const SweepRun *runs, int n) {
+  char text[128] = "";
+  bool same = true;
+  for (int k = 1; k < n; k++) same = same && runs[k].time_is == runs[0].time_is;
+  for (int k = 0; k < (same ? 1 : n); k++) text_add(text, sizeof text, "%s%s", k ? ", " : "", runs[k].time_is);
+  table_text(t, ROLE_DIM, text);
+}
+
+void sweep_row(Table *t, const Sweep *s, int point) {
+  const SweepPoint *const p = &s->points[point];
+  const SweepRun *const runs = p->runs, *const end = runs + s->n_algorithms;
+  if (sweep_is_gpu(s->axis))
+    put_cells(t, "s", p->machine);
+  else
+    put_cells(t, s->axis->kind == VALUE_BYTES ? "I" : "i", p->value);
+  for (const SweepRun *r = runs; r < end; r++)
+    table_pair(t, r->fits ? ROLE_PLAIN : ROLE_WARN,
+               number_text("%s%s", figure_shown(&r->shown).text, r->fits ? "" : "*").text,
+               (r->is_whole ? number_digits(r->shown.whole) : number_exact_double(r->shown.real)).text);
+  for (const SweepRun *r = runs + 1; r < end; r++) put_cells(t, isnan(r->ratio) ? "-" : "x", r->ratio);
+  table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
+  add_kinds(t, runs, s->n_algorithms);
+  for (const SweepRun *r = runs; r < end; r++) put_cells(t, "b", r->fits);
 }
 
 /* ---- Points ---------------------------------------------------------------------------------------------------- */
@@ -165,9 +219,9 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
 }
 
 /* Hears how much of a run is done. */
-static void hear(void *context, double part) {
-  const Sweep *s = context;
-  s->tell(s->context, (s->n_done + part) / (s->n_points * s->n_algorithms));
+static void hear(void *sweep, double part) {
+  Sweep *s = sweep;
+  progress_foretell(&s->progress, (s->n_done + part) / (s->n_points * s->n_algorithms));
 }
 
 static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, Simulation *runs, Error *error) {
@@ -177,18 +231,35 @@ static Status run_point(Sweep *s, SweepPoint *point, const Asked *a, Simulation 
     if (status) return status;
     s->n_done++;
     hear(s, 0);
+    const Figure figure = figure_of(&runs[k], metric, 0);
     SweepRun *kept = &point->runs[k];
     *kept = (SweepRun){.schedule = runs[k].schedule,
-                       .shown = figure_of(&runs[k], metric, 0),
+                       .shown = figure_as_value(metric, &figure),
+                       .is_whole = figure.is == IS_WHOLE,
                        .ratio = NAN,
                        .time_is = time_kind_name(runs[k].timing.kind),
                        .fits = runs[k].fits};
-    kept->number = figure_number(&kept->shown);
     if (figure_needs(metric) != NEED_TIME || figure_comparable(runs, &runs[k], metric))
-      kept->ratio = point->runs[0].number / kept->number;
+      kept->ratio = point->runs[0].shown.real / kept->shown.real;
   }
   point->lower_bound_bytes = least_bytes(metric, runs);
+  snprintf(point->machine, sizeof point->machine, "%s", runs[0].machine.name);
   return STATUS_OK;
+}
+
+static Status put_point(Sweep *s, int point, const Simulation *runs, Error *error) {
+  Document *d = s->document;
+  const ReportSink sink = document_sink(d);
+  progress_update(&s->progress, (uint64_t)point + 1, (uint64_t)s->n_points, progress_clock_s());
+  if (d->form != DOCUMENT_JSON) return STATUS_OK;
+  if (!s->json) s->json = sweep_table(s, true);
+  sweep_row(s->json, s, point);
+  put_row(d, s->json);
+  report_shape(&sink, "shape", &runs[0]);
+  put_values(d, "runs[");
+  for (int k = 0; k < s->n_algorithms; k++) report_run(&sink, NULL, &runs[k]);
+  put_values(d, "]}");
+  return d->status ? error_set(error, d->status, "no memory for the points") : STATUS_OK;
 }
 
 static Status run_points(Sweep *s, const Request *request, Asked *a, Error *error) {
@@ -208,8 +279,7 @@ static Status run_points(Sweep *s, const Request *request, Asked *a, Error *erro
     s->n_algorithms = a->request.n_algorithms;
     a->problem.listener = &listener;
     if (!status) status = run_point(s, &s->points[i], a, runs, &inner);
-    if (!status && gpus) snprintf(s->points[i].machine, sizeof s->points[i].machine, "%s", runs[0].machine.name);
-    if (!status) status = s->take(s->context, s, i, runs, &inner);
+    if (!status) status = put_point(s, i, runs, &inner);
     runs[0].plan.mask.pattern = runs[0].plan.shape.pattern = NULL; /* of the last 64 masks alone the blocks are kept */
     if (!status && i == 0) s->start = runs[0];
     if (status && gpus)
@@ -295,15 +365,6 @@ Status sweep_run(Sweep *s, const Request *request, Error *error) {
   if (!status) find_misfits(s, request, a);
   free(a);
   return status;
-}
-
-const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size) {
-  bool same = true;
-  *text = '\0';
-  for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].time_is == point->runs[0].time_is;
-  for (int k = 0; k < (same ? 1 : n_algorithms); k++)
-    text_add(text, size, "%s%s", k ? ", " : "", point->runs[k].time_is);
-  return text;
 }
 
 void sweep_free(Sweep *sweep) { free(sweep->points); }

@@ -2,13 +2,14 @@
 #ifndef TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 #define TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 
-#include "sim/answer/figure.h"
 #include "viz/chart/value.h"
 #include "viz/cli/rank_options.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
 #include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
+#include "viz/document/figure_lines.h"
+#include "viz/text/progress.h"
 
 enum { SWEEP_POINTS_MAX = 512, SWEEP_ROWS_MAX = 1 << 17, SWEEP_GPUS_MAX = 64 }; /* rows: of CSV */
 
@@ -22,8 +23,8 @@ typedef struct {
   bool behind_l2;       /* shows what is left for HBM behind L2, of fa2, on a GPU that has L2 */
 } SweepAxis;
 
-extern const char *const SWEEP_AXIS_NAMES[];   /* after --over; ends with NULL */
-const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
+extern const char *const SWEEP_AXIS_NAMES[]; /* after --over; ends with NULL */
+extern const SweepAxis SWEEP_AXES[];         /* in the same order */
 const char *sweep_axis_name(const SweepAxis *axis);
 static inline bool sweep_is_gpu(const SweepAxis *axis) { return !axis->low; }
 
@@ -36,9 +37,10 @@ typedef struct {
 /* What is kept of a run. */
 typedef struct {
   const Schedule *schedule;
-  Figure shown;
-  double number, ratio; /* ratio: the first run's over this one's; NAN where they are not comparable */
-  const char *time_is;  /* the kind of its time */
+  FigureValue shown;
+  bool is_whole;       /* counted, not measured */
+  double ratio;        /* the first run's over this one's; NAN where they are not comparable */
+  const char *time_is; /* the kind of its time */
   bool fits;
 } SweepRun;
 
@@ -53,49 +55,51 @@ typedef struct {
 extern const char *const SWEEP_METRIC_NAMES[];
 const FigureRow *sweep_metric(const char *name); /* NULL: there is no such figure, or it is no number */
 const char *sweep_metric_title(const FigureRow *metric);
-bool sweep_asks_gpu(const FigureRow *metric); /* of L2, HBM or time; else what the program alone says */
+bool sweep_asks_gpu(const FigureRow *metric);   /* of L2, HBM or time; else what the program alone says */
+bool sweep_has_bound(const FigureRow *metric);  /* bytes that no run is below */
+bool sweep_is_counted(const FigureRow *metric); /* such bytes, across the SRAM boundary */
 
-/* Told of each point, with its runs in full. */
-typedef struct Sweep Sweep;
-typedef Status SweepTake(void *context, const Sweep *sweep, int point, const Simulation *runs, Error *error);
-
-struct Sweep {
+typedef struct {
   /* What is asked: the points first up to end of these values. Of a part the series have the names of the whole. */
   const SweepAxis *axis;
   const FigureRow *metric;
   const SweepValue *values;
   size_t n, first, end;
   const RankOptions *ranks; /* of programs with `ranks` */
-  SweepTake *take;
-  void (*tell)(void *context, double part); /* how much is done */
-  void *context;
+  const Request *request;   /* with its algorithms, where they are one for all points */
+  Document *document;       /* JSON has the points as they come, with their runs in full, which are not kept */
+  Progress progress;
   /* What follows from it. */
+  Table *json;
   int n_algorithms, n_points, n_done; /* done: runs */
   SweepPoint *points;
   Simulation start;                           /* of the first point */
   int64_t misfit_from, misfit_to;             /* values at an end of the axis without room for some tile; 0: none */
   const char *series[REQUEST_ALGORITHMS_MAX]; /* the algorithm; or the kernel, where it follows several */
-};
+} Sweep;
 
 /* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads
  * becomes an H200 and 8 heads of 32K tokens, which share more than its L2 holds. */
 void sweep_defaults(const SweepAxis *axis, Request *request);
 
 /* The state line of the request without the key that is swept. */
-const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
+const char *sweep_state(const Sweep *sweep, char text[REQUEST_STATE_BYTES]);
 
 /* Asks *request at every value for every algorithm. The caller calls sweep_free. */
 Status sweep_run(Sweep *sweep, const Request *request, Error *error);
-/* What the times of a point are: "predicted", "bound", ...; one for each algorithm where they differ. Returns text. */
-const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
 void sweep_free(Sweep *sweep);
+
+/* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. On the
+ * first screen there are ratios of two series alone. */
+Table *sweep_table(const Sweep *sweep, bool details);
+void sweep_row(Table *table, const Sweep *sweep, int point);
 
 /* Total traffic of each algorithm against the swept parameter, with the lower bound; what does not fit is shaded. The
  * caller calls chart_free. */
-Chart sweep_chart(const Sweep *sweep, const Request *request);
+Chart sweep_chart(const Sweep *sweep);
 
 /* The same where GPUs are swept: a bar for each of them and each algorithm. `title`: "" what is shown, NULL that in one
  * line. The caller calls bars_free. */
-Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
+Bars sweep_bars(const Sweep *sweep, const char *title);
 
 #endif

@@ -4,24 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/cli/run_tables.h"
-
 static ValueKind sweep_kind(const FigureRow *metric) {
   return metric->unit == UNIT_SECONDS ? VALUE_SECONDS : metric->unit == UNIT_BYTES ? VALUE_BYTES : VALUE_NUMBER;
 }
 
-Chart sweep_chart(const Sweep *s, const Request *request) {
-  char state[REQUEST_STATE_BYTES], problem[512], title[128];
-  run_tables_problem(&s->start, problem, sizeof problem);
-  const bool is_two_level = !sweep_asks_gpu(s->metric) && figure_needs(s->metric) == NEED_NOTHING &&
-                            !s->start.machine.l2_bytes && s->metric->unit == UNIT_BYTES;
+Chart sweep_chart(const Sweep *s) {
+  char state[REQUEST_STATE_BYTES], title[128];
+  const bool is_two_level = sweep_is_counted(s->metric) && !s->start.machine.l2_bytes;
   snprintf(title, sizeof title, "%s against %s",
            is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
   title[strcspn(title, ",")] = '\0';
   Chart chart = chart_new(
       &(ChartConfig){.title = title,
                      .subtitle = s->axis->subtitle,
-                     .footer = sweep_state(s->axis, request, state),
+                     .footer = sweep_state(s, state),
                      .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
                      .y = {.title = is_two_level ? "bytes between SRAM and HBM, read and written" : s->metric->why,
                            .kind = sweep_kind(s->metric),
@@ -29,9 +25,10 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   for (int k = 0; k < s->n_algorithms; k++) {
     const Schedule *const schedule = s->points[0].runs[k].schedule;
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
-    for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].number);
+    for (int i = 0; i < s->n_points; i++)
+      chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].shown.real);
   }
-  if (s->metric->unit == UNIT_BYTES && figure_needs(s->metric) != NEED_LINKS) {
+  if (sweep_has_bound(s->metric)) {
     chart_series(&chart, sweep_asks_gpu(s->metric) ? "every byte once" : "lower bound (order)", INK_PURPLE,
                  SERIES_REFERENCE);
     for (int i = 0; i < s->n_points; i++)
@@ -42,7 +39,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   return chart;
 }
 
-Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
+Bars sweep_bars(const Sweep *s, const char *title) {
   const bool is_time = s->metric->unit == UNIT_SECONDS;
   const char *const bound = time_kind_name(TIME_BOUND);
   bool any_predicted = false;
@@ -62,12 +59,12 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
                                                  : title ? how
                                                          : NULL,
                                      .kind = sweep_kind(s->metric),
-                                     .footer = sweep_state(s->axis, request, state)});
+                                     .footer = sweep_state(s, state)});
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
     if (s->n_algorithms > 1) bars_group(&bars, p->machine);
     for (int k = 0; k < s->n_algorithms; k++) {
-      const double value = p->runs[k].number;
+      const double value = p->runs[k].shown.real;
       char words[NUMBER_CHARS + 16];
       const char *const kind = p->runs[k].time_is;
       const char *const is = !is_time || !any_predicted || kind == time_kind_name(TIME_PREDICTED) ? ""
