@@ -1,13 +1,19 @@
 /* Files of claims: how they are read and computed, and what is said of wrong and of large ones. */
 #include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
-#include "tests/support/claims_bench.h"
+#include "lessons/engine/claims.h"
 
 #define HEAD "- article: A, here\n- says: text\n"
 #define CODE "\n```lua\n1 + 1\n```\n"
 
 static Status read_text(Claims *claims, const char *text, Error *error) {
   return claims_read(claims, text, strlen(text), "f.md", error);
+}
+
+static const ClaimEntry *find(const Claims *claims, const char *id) {
+  const size_t k = claims_find(claims, id, fresh_error());
+  if (k == claims->n_entries) fail_msg("%s", test_error.message);
+  return &claims->entries[k];
 }
 
 TEST(a_small_file_is_read_and_computed) {
@@ -18,10 +24,11 @@ TEST(a_small_file_is_read_and_computed) {
       "- says: a text\r\n  that goes on\r\n- claimed: 2 loads\r\n- why: never shown\r\n- note: it "
       "is {1 +\r\n  1}\r\n\r\n```lua\r\nlocal a = 1\r\nreturn 2 * a\r\n```\r\n"
       "\n## X-2\n" HEAD "- claimed: 3 loads" CODE "\n## X-3\n" HEAD "- rounds: up\n- claimed: 2.0019 loads" CODE
-      "\n## X-4\n" HEAD "- rounds: up\n- claimed: 2.0021 loads" CODE; /* rounded: by a thousandth of 2 at most */
+      "\n## X-4\n" HEAD "- rounds: up\n- claimed: 2.0021 loads" CODE /* rounded: by a thousandth of 2 at most */
+      "\n## X-5\n" HEAD "- claimed: 67 MB\n```lua\n67 * MiB\n```\n";
   must(read_text(&claims, text, fresh_error()));
-  assert_int_equal(claims.n_entries, 4);
-  for (size_t k = 0; k < 4; k++) must(claims_compute(&claims, k, NULL, fresh_error()));
+  assert_int_equal(claims.n_entries, 5);
+  for (size_t k = 0; k < 5; k++) must(claims_compute(&claims, k, NULL, fresh_error()));
   const ClaimEntry *e = find(&claims, "X-1");
   assert_int_equal(e->verdict, VERDICT_HOLDS);
   assert_int_equal(find(&claims, "X-3")->verdict, VERDICT_ROUNDS);
@@ -33,10 +40,12 @@ TEST(a_small_file_is_read_and_computed) {
   assert_string_equal(why, "it is 2");
   claims_why(&claims, find(&claims, "X-2"), why, sizeof why);
   assert_string_equal(why, "Computed: 2 loads."); /* wrong, and no reason written: the rule still says what is right */
+  claims_why(&claims, find(&claims, "X-5"), why, sizeof why);
+  assert_string_equal(why, "Right in MiB: 67 MiB = 70.3 MB.");
   /* a second file with the same id is refused, and the first stays */
   must_refuse(read_text(&claims, "## X-1\n" HEAD "- claimed: 1" CODE, fresh_error()), STATUS_BAD_FILE,
               "f.md:1: 'X-1' is here twice, first on line 6 of f.md");
-  assert_int_equal(claims.n_entries, 4);
+  assert_int_equal(claims.n_entries, 5);
   claims_free(&claims);
 }
 
