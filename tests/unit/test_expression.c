@@ -11,10 +11,7 @@ static void expect_near(double computed, double expected, double tolerance) {
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 TEST(a_result_is_a_number_a_flag_a_text_or_a_list) {
-  assert_true(number("1 + 1/4") == 1.25);
-  assert_true(flag("2 > 1"));
   assert_false(flag("2 < 1"));
-  assert_string_equal(eval("'N' .. '^2'").text, "N^2");
   const ExpressionValue list = eval("{6, 4, 6}");
   assert_int_equal(list.kind, EXPRESSION_LIST);
   assert_int_equal(list.n, 3);
@@ -28,15 +25,82 @@ TEST(a_result_is_a_number_a_flag_a_text_or_a_list) {
   assert_true(series.at[2] == 4 && series.numbers[2] == 16);
 }
 
-/* Statements that end in return, with or without a keyword in front; an expression may hold a
- * function with its own. */
-TEST(a_source_is_an_expression_or_statements) {
-  assert_true(number("local a = 2\nreturn a * 3") == 6);
-  assert_true(number("a = 2 return a + 1") == 3);
-  assert_true(number("-- why\nfor k = 1, 3 do total = k end\nreturn total") == 3);
-  assert_true(number("function f(x) return 2 * x end\nreturn f(4)") == 8);
-  assert_true(number("max(1, 7, 3)") == 7);
-  assert_string_equal(eval("order(function(N) return 5 * N end, {8, 16})").text, "N");
+/* What is true. */
+static const char *const TRUE[] = {
+    /* a source is an expression, or statements that end in return, with or without a keyword in front; an expression
+     * may hold a function with its own */
+    "local a = 2\nreturn a * 3 == 6",
+    "a = 2 return a + 1 == 3",
+    "-- why\nfor k = 1, 3 do total = k end\nreturn total == 3",
+    "function f(x) return 2 * x end\nreturn f(4) == 8",
+    "max(1, 7, 3) == 7",
+    "'N' .. '^2' == 'N^2'",
+    "1 + 1/4 == 1.25",
+    /* options have the names of the command line */
+    "sim{seq_len=512, head_dim=64, br=32, bc=16}.traffic.total_bytes == sim{N=512, d=64, block_q=32, "
+    "block_k=16}.traffic.total_bytes",
+    "ask'algorithm=fa1 N=512 d=64 block-q=32 block-k=16 causal=1'.traffic.total_bytes == sim{algorithm='fa1', N=512, "
+    "d=64, block_q=32, block_k=16, causal=true}.traffic.total_bytes",
+    "sim{N='4K'}.traffic.total_bytes == sim{}.traffic.total_bytes",
+    "sim{N=8192, d=128, sram='192K'}.sram.max_block == 148",
+    "sim{N=8192, d=128, sram=96*KiB}.sram.max_block == 82",
+    "sim{N=64, d=16, window=8, causal=true}.tiles.skipped < sim{N=64, d=16, block=8, window=8, causal=true}.tiles.skipped",
+    "sim{N=64, lse=true}.traffic.write.stats == 64 * 4",
+    "sim{N=64, gpu='paper'}.sram.capacity_bytes == 192 * KiB",
+    "sim{N=64, d=64, pace='step'}.flops == 4 * 64 * 64 * 64",
+    /* bytes that do not fit 64 bits do not wrap: 4 N^2 x 2 B x 128 heads, and 4 N d */
+    "abs(sim{N=2^31, heads=128, algorithm='standard'}.traffic.total_bytes / (128 * 8 * (2^62 + 128 * 2^31)) - 1) < 1e-9",
+    /* events have the kinds of their tiles; 5 = 2 + 2 + 1: the last tile is 1 x 1; they add up to the traffic */
+    "local n = {} for _, e in ipairs(events{N=8, d=4, block=2, causal=true}) do\n"
+    "  if e.kind == 'product' or e.kind == 'skip' then n[e.tile] = (n[e.tile] or 0) + 1 end\n"
+    "end return n.full == 6 and n.partial == 4 and n.skipped == 6",
+    "local last for _, e in ipairs(events{N=5, d=4, block=2}) do\n  if e.kind == 'product' then last = e end\n"
+    "end return last.row0 == 4 and last.row1 == 5 and last.col0 == 4 and last.col1 == 5",
+    "local bytes, flops = 0, 0\nfor _, e in ipairs(events{N=50, d=8, block=16, causal=true}) do bytes, flops = "
+    "bytes + e.bytes, flops + e.flops end\nlocal run = sim{N=50, d=8, block=16, causal=true}\n"
+    "return bytes == run.traffic.total_bytes and flops == run.flops",
+    /* scores 3, 1, 2, 4 then 5, 1, 3, 1: m 4 then 5, factor e^-1, l by hand */
+    "s = softmax{scores={3, 1, 2, 4, 5, 1, 3, 1}, block=4} return s.m == 5 and abs(s.l - 1.7432839933) < 1e-9",
+    "s.steps[2].m_old == 4 and s.steps[2].m_new == 5 and abs(s.steps[1].l_new - 1.5530017927759190) < 1e-9",
+    "abs(s.steps[2].factor - 0.36787944117144233) < 1e-9 and abs(s.steps[2].block_sum - 1.1719665617141048) < 1e-9",
+    "abs(s.steps[2].exponentials[3] - 0.1353352832366127) < 1e-9",
+    "local s = softmax{scores={0, 0}, values={{1, 2}, {3, 6}}} return s.O[1] == 2 and s.O[2] == 4 and "
+    "s.reference.weights[1] == 0.5",
+    "softmax{scores={90, 1}, precision='fp32', no_max=true}.l == huge",
+    "local a = attention{N=40, d=8, block=16, dtype='fp32', seed=3}\n"
+    "return #a.O == 40 and #a.O[1] == 8 and a.rmse < 1e-6 and a.n == 320 and a.n_not_finite == 0",
+    "attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse",
+    "attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14",
+    /* machines, caches, warps */
+    "gpu'paper'.sram == 196608 and gpu'paper'.name == 'paper' and gpu'paper'.compute_capability == '8.0'",
+    "kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes == 32768000000",
+    "kvcache{tokens=17, page_tokens=16}.pages == 2 and kvcache{tokens=17, page_tokens=16}.last_page_tokens == 1",
+    "warp{stride=128}.sectors == 32 and warp{column=3, row_bytes=128}.ways == 32",
+    "warp{column=3, row_bytes=128, pad_bytes=4}.conflicts == 0",
+    /* quantities as texts */
+    "binary(69206016) == '66 MiB' and decimal(69206016) == '69.21 MB' and binary(512) == '512 B'",
+    "binary(1048575) == '1.000 MiB' and binary(1.5 * GiB) == '1.500 GiB' and decimal(999.96e6) == '1.000 GB'",
+    "fixed(1.32046, 3) == '1.320' and percent(0.4375) == '43.8 %' and percent(0.5) == '50 %'",
+    "size'64 MiB' == 67108864 and MiB / MB == 1.048576",
+    /* how a quantity grows */
+    "order(function(N) return 3 * N end, {1024, 4096, 16384}) == 'N'",
+    "order(function(N) return N * N + N end, {1024, 4096, 16384}) == 'N^2'",
+    "order(function(N) return 7 end, {1024, 4096, 16384}) == 'constant'",
+    "order(function(N) return N^1.5 end, {1024, 4096, 16384}) == 'N^1.50'",
+    "order(function(N) return 1 / N end, {1024, 4096, 16384}) == 'N^-1'",
+    /* random numbers are the same every time */
+    "normal(1, 2) == normal(1, 2) and normal(1, 2) ~= normal(1, 3) and normal(1, 2) ~= normal(2, 2)",
+    "local sum = 0 for k = 1, 1000 do sum = sum + uniform(5, k) end return sum > 450 and sum < 550",
+};
+
+TEST(expressions_are_true) {
+  ExpressionScope *scope = open_scope();
+  EACH (k, TRUE) {
+    ExpressionValue v;
+    must(expression_scope_eval(scope, TRUE[k], strlen(TRUE[k]), 1, &v, fresh_error()));
+    if (v.kind != EXPRESSION_FLAG || !v.flag) fail_msg("%s", TRUE[k]);
+  }
+  expression_scope_close(scope);
 }
 
 /* What is printed, and what is computed: a line between two. A tie may be rounded either way; KiB for GB is no mix-up;
@@ -114,118 +178,6 @@ TEST(sim_gives_the_numbers_of_simulate) {
       expect_near(number(source), keys[k].value, 1e-9 * (1 + keys[k].value));
     }
   }
-}
-
-TEST(options_have_the_names_of_the_command_line) {
-  assert_true(flag("sim{seq_len=512, head_dim=64, br=32, bc=16}.traffic.total_bytes == sim{N=512, "
-                   "d=64, block_q=32, block_k=16}.traffic.total_bytes"));
-  assert_true(flag("ask'algorithm=fa1 N=512 d=64 block-q=32 block-k=16 causal=1'.traffic.total_bytes == "
-                   "sim{algorithm='fa1', N=512, d=64, block_q=32, block_k=16, causal=true}.traffic.total_bytes"));
-  assert_true(flag("sim{N='4K'}.traffic.total_bytes == sim{}.traffic.total_bytes"));
-  assert_true(number("sim{N=8192, d=128, sram='192K'}.sram.max_block") == 148);
-  assert_true(number("sim{N=8192, d=128, sram=96*KiB}.sram.max_block") == 82);
-  assert_true(flag("sim{N=64, d=16, window=8, causal=true}.tiles.skipped < sim{N=64, d=16, "
-                   "block=8, window=8, causal=true}.tiles.skipped"));
-  assert_true(number("sim{N=64, lse=true}.traffic.write.stats") == 256); /* 64 rows x 4 B */
-  assert_true(flag("sim{N=64, gpu='paper'}.sram.capacity_bytes == 192 * KiB"));
-  assert_true(flag("sim{N=64, d=64, pace='step'}.flops == 4 * 64 * 64 * 64"));
-}
-
-/* N = 2^31 and 128 heads: the bytes do not fit 64 bits, and must not wrap. 4 N^2 x 2 B x 128 and
- * more. */
-TEST(huge_totals_do_not_wrap) {
-  const double bytes = number("sim{N=2^31, heads=128, algorithm='standard'}.traffic.total_bytes");
-  expect_near(bytes, 4.0 * 0x1p62 * 2 * 128 + 4.0 * 0x1p31 * 128 * 2 * 128, 1e-9 * bytes);
-}
-
-TEST(events_have_the_kinds_of_their_tiles) {
-  assert_true(flag("local n = {} for _, e in ipairs(events{N=8, d=4, block=2, causal=true}) do\n"
-                   "  if e.kind == 'product' or e.kind == 'skip' then n[e.tile] = (n[e.tile] or 0) + 1 end\n"
-                   "end return n.full == 6 and n.partial == 4 and n.skipped == 6"));
-  /* ragged: 5 = 2 + 2 + 1; the last tile is 1 x 1 */
-  assert_true(flag("local last for _, e in ipairs(events{N=5, d=4, block=2}) do\n"
-                   "  if e.kind == 'product' then last = e end\n"
-                   "end return last.row0 == 4 and last.row1 == 5 and last.col0 == 4 and last.col1 == 5"));
-}
-
-/* The list of events must add up to what sim says without walking. */
-TEST(events_add_up_to_the_traffic) {
-  assert_true(flag("local bytes, flops = 0, 0\n"
-                   "for _, e in ipairs(events{N=50, d=8, block=16, causal=true}) do bytes, flops = "
-                   "bytes + e.bytes, flops + e.flops end\n"
-                   "local run = sim{N=50, d=8, block=16, causal=true}\n"
-                   "return bytes == run.traffic.total_bytes and flops == run.flops"));
-}
-
-/* Scores 3, 1, 2, 4 then 5, 1, 3, 1: m 4 then 5, factor e^-1, l by hand. */
-TEST(softmax_gives_every_step) {
-  const char *const s = "softmax{scores={3, 1, 2, 4, 5, 1, 3, 1}, block=4}";
-  char source[256];
-  const struct {
-    const char *key;
-    double value;
-  } keys[] = {{"steps[1].l_new", 1.5530017927759190},
-              {"steps[2].m_old", 4},
-              {"steps[2].m_new", 5},
-              {"steps[2].factor", 0.36787944117144233},
-              {"steps[2].block_sum", 1.1719665617141048},
-              {"l", 1.7432839933},
-              {"steps[2].exponentials[3]", 0.1353352832366127},
-              {"m", 5}};
-  EACH (k, keys) {
-    snprintf(source, sizeof source, "%s.%s", s, keys[k].key);
-    expect_near(number(source), keys[k].value, 1e-9);
-  }
-  assert_true(flag("local s = softmax{scores={0, 0}, values={{1, 2}, {3, 6}}} return s.O[1] == 2 "
-                   "and s.O[2] == 4 and s.reference.weights[1] == 0.5"));
-  assert_true(flag("softmax{scores={90, 1}, precision='fp32', no_max=true}.l == huge"));
-}
-
-TEST(attention_computes_one_head) {
-  assert_true(flag("local a = attention{N=40, d=8, block=16, dtype='fp32', seed=3}\n"
-                   "return #a.O == 40 and #a.O[1] == 8 and a.rmse < 1e-6 and a.n == 320 and "
-                   "a.n_not_finite == 0"));
-  assert_true(flag("attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse"));
-  assert_true(flag("attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14"));
-}
-
-TEST(machines_caches_and_warps_answer) {
-  assert_true(number("gpu'paper'.sram") == 196608);
-  assert_string_equal(eval("gpu'paper'.name .. ' ' .. gpu'paper'.compute_capability").text, "paper 8.0");
-  assert_true(number("kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes") == 32768000000.0);
-  assert_true(number("kvcache{tokens=17, page_tokens=16}.pages") == 2);
-  assert_true(number("kvcache{tokens=17, page_tokens=16}.last_page_tokens") == 1);
-  assert_true(number("warp{stride=128}.sectors") == 32);
-  assert_true(number("warp{column=3, row_bytes=128}.ways") == 32);
-  assert_true(number("warp{column=3, row_bytes=128, pad_bytes=4}.conflicts") == 0);
-}
-
-TEST(text_functions_write_quantities) {
-  static const struct {
-    const char *source, *text;
-  } rows[] = {{"binary(69206016)", "66 MiB"},   {"decimal(69206016)", "69.21 MB"},  {"binary(512)", "512 B"},
-              {"binary(1048575)", "1.000 MiB"}, {"binary(1.5 * GiB)", "1.500 GiB"}, {"fixed(1.32046, 3)", "1.320"},
-              {"percent(0.4375)", "43.8 %"},    {"percent(0.5)", "50 %"},           {"decimal(999.96e6)", "1.000 GB"}};
-  EACH (k, rows) assert_string_equal(eval(rows[k].source).text, rows[k].text);
-  assert_true(number("size'64 MiB'") == 67108864);
-  assert_true(number("MiB / MB") == 1.048576);
-}
-
-TEST(order_tells_how_a_quantity_grows) {
-  static const struct {
-    const char *f, *order;
-  } rows[] = {{"3 * N", "N"}, {"N * N + N", "N^2"}, {"7", "constant"}, {"N^1.5", "N^1.50"}, {"1 / N", "N^-1"}};
-  EACH (k, rows) {
-    char source[128];
-    snprintf(source, sizeof source, "order(function(N) return %s end, {1024, 4096, 16384})", rows[k].f);
-    assert_string_equal(eval(source).text, rows[k].order);
-  }
-}
-
-TEST(random_numbers_are_the_same_every_time) {
-  assert_true(flag("normal(1, 2) == normal(1, 2) and normal(1, 2) ~= normal(1, 3) and normal(1, 2) "
-                   "~= normal(2, 2)"));
-  assert_true(flag("local sum = 0 for k = 1, 1000 do sum = sum + uniform(5, k) end return sum > 450 and sum < 550"));
 }
 
 /* ---- Scopes and texts -------------------------------------------------------------------------------------------- */
