@@ -44,12 +44,13 @@ static const char *const TRUE[] = {
     "sim{N='4K'}.traffic.total_bytes == sim{}.traffic.total_bytes",
     "sim{N=8192, d=128, sram='192K'}.sram.max_block == 148",
     "sim{N=8192, d=128, sram=96*KiB}.sram.max_block == 82",
-    "sim{N=64, d=16, window=8, causal=true}.tiles.skipped < sim{N=64, d=16, block=8, window=8, causal=true}.tiles.skipped",
+    "sim{N=64, d=16, window=8, causal=true}.tiles.skipped < sim{N=64, d=16, block=8, window=8, "
+    "causal=true}.tiles.skipped",
     "sim{N=64, lse=true}.traffic.write.stats == 64 * 4",
     "sim{N=64, gpu='paper'}.sram.capacity_bytes == 192 * KiB",
     "sim{N=64, d=64, pace='step'}.flops == 4 * 64 * 64 * 64",
     /* bytes that do not fit 64 bits do not wrap: 4 N^2 x 2 B x 128 heads, and 4 N d */
-    "abs(sim{N=2^31, heads=128, algorithm='standard'}.traffic.total_bytes / (128 * 8 * (2^62 + 128 * 2^31)) - 1) < 1e-9",
+    "abs(sim{N=2^31, heads=128, algorithm='standard'}.traffic.total_bytes / (1024 * (2^62 + 2^38)) - 1) < 1e-9",
     /* events have the kinds of their tiles; 5 = 2 + 2 + 1: the last tile is 1 x 1; they add up to the traffic */
     "local n = {} for _, e in ipairs(events{N=8, d=4, block=2, causal=true}) do\n"
     "  if e.kind == 'product' or e.kind == 'skip' then n[e.tile] = (n[e.tile] or 0) + 1 end\n"

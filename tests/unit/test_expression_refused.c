@@ -174,7 +174,8 @@ TEST(wrong_expressions_say_what_and_where) {
       {"verdict('67 averyveryverylongunit', 1)", "is no unit"},
       {"verdict('99999999999999999999999999999999999999', 1)", "can be read"},
       {"verdict('1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8', 1)", "more than 16 numbers"},
-      {"verdict('a word that is much too long, and more so than what an article could print anywhere in a table of it', 1)",
+      {"verdict('a word that is much too long, and more so than what an article could print in a "
+       "table of it, anywhere', 1)",
        "bytes long"},
       {"verdict('6, 4, 6', {6, 4})", "3 numbers are claimed and 2 computed"},
       {"verdict('6', {6, 4})", "1 numbers are claimed and 2 computed"},
