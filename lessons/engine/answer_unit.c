@@ -1,112 +1,73 @@
 /* Units of answers. Part of lessons/engine/answer.h. */
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "lessons/engine/answer.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
-typedef struct {
-  const char *name;
+/* Names of one thing stand with a line between two. */
+static const struct {
+  const char *names;
   AnswerDimension dimension;
-} Base;
-
-/* The longest that fits wins, so "bytes/s" stands before "bytes". */
-static const Base BASES[] = {
-    {"bytes per second", ANSWER_BYTES_PER_S},
-    {"bytes/s", ANSWER_BYTES_PER_S},
-    {"FLOP per byte", ANSWER_FLOP_PER_BYTE},
-    {"FLOPs per byte", ANSWER_FLOP_PER_BYTE},
-    {"FLOP/byte", ANSWER_FLOP_PER_BYTE},
-    {"FLOPs/byte", ANSWER_FLOP_PER_BYTE},
-    {"FLOP/s", ANSWER_FLOP_PER_S},
-    {"FLOPs/s", ANSWER_FLOP_PER_S},
-    {"FLOP/B", ANSWER_FLOP_PER_BYTE},
-    {"FLOPs/B", ANSWER_FLOP_PER_BYTE},
-    {"FLOPs", ANSWER_FLOP}, /* of any other case, but for the next */
+} BASES[] = {
+    {"bytes per second|bytes/s|B/s", ANSWER_BYTES_PER_S},
+    {"FLOP per byte|FLOPs per byte|FLOP/byte|FLOPs/byte|FLOP/B|FLOPs/B", ANSWER_FLOP_PER_BYTE},
+    {"FLOP/s|FLOPs/s", ANSWER_FLOP_PER_S},
+    {"FLOPs|FLOP", ANSWER_FLOP}, /* of any other case, but for the next */
     {"FLOPS", ANSWER_FLOP_PER_S},
-    {"FLOP", ANSWER_FLOP},
-    {"B/s", ANSWER_BYTES_PER_S},
-    {"bytes", ANSWER_BYTES},
-    {"byte", ANSWER_BYTES},
-    {"B", ANSWER_BYTES},
-    {"seconds", ANSWER_SECONDS},
-    {"second", ANSWER_SECONDS},
-    {"sec", ANSWER_SECONDS},
-    {"s", ANSWER_SECONDS},
+    {"bytes|byte|B", ANSWER_BYTES},
+    {"seconds|second|sec|s", ANSWER_SECONDS},
 };
 enum { N_BASES = sizeof BASES / sizeof *BASES };
 
-typedef struct {
-  const char *name;
-  double factor, sister;
-} Prefix;
+/* A row counts in steps of 1,000 and of 1,024; from the fourth on, which is 1, down and up. */
+static const char *const PREFIXES[][2] = {
+    {"n|nano", NULL},      {"u|micro", NULL},     {"m|milli", NULL}, {"", NULL},  {"k|K|kilo", "Ki|kibi"},
+    {"M|mega", "Mi|mebi"}, {"G|giga", "Gi|gibi"}, {"T|tera", "Ti"},  {"P", "Pi"}, {"E", NULL}};
+enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES, PLAIN = 3 };
 
-static const Prefix PREFIXES[] = {
-    {"", 1, 0},
-    {"k", 1e3, 1024},
-    {"K", 1e3, 1024},
-    {"M", 1e6, 1048576},
-    {"G", 1e9, 1073741824},
-    {"T", 1e12, 1099511627776},
-    {"P", 1e15, 1125899906842624},
-    {"E", 1e18, 1152921504606846976},
-    {"Ki", 1024, 1e3},
-    {"Mi", 1048576, 1e6},
-    {"Gi", 1073741824, 1e9},
-    {"Ti", 1099511627776, 1e12},
-    {"Pi", 1125899906842624, 1e15},
-    {"kibi", 1024, 1e3},
-    {"mebi", 1048576, 1e6},
-    {"gibi", 1073741824, 1e9},
-    {"kilo", 1e3, 1024},
-    {"mega", 1e6, 1048576},
-    {"giga", 1e9, 1073741824},
-    {"tera", 1e12, 1099511627776},
-    {"m", 1e-3, 0},
-    {"u", 1e-6, 0},
-    {"n", 1e-9, 0},
-    {"milli", 1e-3, 0},
-    {"micro", 1e-6, 0},
-    {"nano", 1e-9, 0},
-};
-enum { N_PREFIXES = sizeof PREFIXES / sizeof *PREFIXES };
+static const struct {
+  const char *names;
+  double factor;
+} SHARES[] = {{"%|percent|per cent", 0.01}, {"x|X|times|-fold|fold|times less|times more|x less|x more", 1}};
 
-static bool same(const char *a, const char *b, size_t n, bool any_case) {
-  return any_case ? ascii_same_n(a, b, n) : strncmp(a, b, n) == 0;
+static bool is_one_of(const char *text, size_t length, const char *names, bool any_case) {
+  for (const char *p = names; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+    if (strcspn(p, "|") == length && (any_case ? ascii_same_n(text, p, length) : strncmp(text, p, length) == 0))
+      return true;
+  return false;
 }
 
-/* Small prefixes go with seconds alone, and seconds with no others: nobody means a megasecond. */
-static bool go_together(const Prefix *prefix, const Base *base) {
-  const bool small = prefix->factor < 1, plain = prefix->factor == 1;
-  if (base->dimension == ANSWER_SECONDS) return small || plain;
-  if (*base->name == 'b') return plain || (strlen(prefix->name) > 2 && !small); /* "megabytes", not "Mbytes" */
-  return !small;
+/* Small prefixes go with seconds alone, and seconds with no others: nobody means a megasecond. `n`: letters of the
+ * prefix. */
+static bool go_together(int prefix, size_t n, AnswerDimension dimension, const char *base) {
+  if (dimension == ANSWER_SECONDS) return prefix <= PLAIN;
+  if (ascii_same_n(base, "by", 2)) return prefix == PLAIN || (n > 2 && prefix > PLAIN); /* "megabytes" */
+  return prefix >= PLAIN;
 }
 
 static bool find(const char *text, bool any_case, AnswerUnit *unit) {
-  const size_t length = strlen(text);
-  for (int p = 0; p < N_PREFIXES; p++)
-    for (int b = 0; b < N_BASES; b++) {
-      const size_t n = strlen(PREFIXES[p].name), m = strlen(BASES[b].name);
-      if (n + m != length || !go_together(&PREFIXES[p], &BASES[b])) continue;
-      if (!same(text, PREFIXES[p].name, n, any_case) || !same(text + n, BASES[b].name, m, any_case)) continue;
-      unit->dimension = BASES[b].dimension;
-      unit->factor = PREFIXES[p].factor;
-      unit->sister = unit->dimension == ANSWER_BYTES || unit->dimension == ANSWER_BYTES_PER_S ? PREFIXES[p].sister : 0;
-      return true;
-    }
+  for (size_t n = 0, length = strlen(text); n < length; n++)
+    for (int p = 0; p < 2 * N_PREFIXES; p++)
+      for (int b = 0; b < N_BASES; b++) {
+        const char *prefix = PREFIXES[p / 2][p % 2];
+        const AnswerDimension dimension = BASES[b].dimension;
+        if (!prefix || !is_one_of(text, n, prefix, any_case) || !go_together(p / 2, n, dimension, text + n) ||
+            !is_one_of(text + n, length - n, BASES[b].names, any_case))
+          continue;
+        const bool has_sister = p / 2 > PLAIN && (dimension == ANSWER_BYTES || dimension == ANSWER_BYTES_PER_S);
+        unit->dimension = dimension;
+        unit->factor = pow(p % 2 ? 1024 : 1000, p / 2 - PLAIN);
+        unit->sister = has_sister ? pow(p % 2 ? 1000 : 1024, p / 2 - PLAIN) : 0;
+        return true;
+      }
   return false;
 }
 
 static bool is_share(const char *text, AnswerUnit *unit) {
-  static const struct {
-    const char *name;
-    double factor;
-  } SHARES[] = {{"%", 0.01},  {"percent", 0.01}, {"per cent", 0.01}, {"x", 1},          {"X", 1},      {"times", 1},
-                {"-fold", 1}, {"fold", 1},       {"times less", 1},  {"times more", 1}, {"x less", 1}, {"x more", 1}};
   for (size_t k = 0; k < sizeof SHARES / sizeof *SHARES; k++) {
-    if (strcmp(SHARES[k].name, text) != 0) continue;
+    if (!is_one_of(text, strlen(text), SHARES[k].names, false)) continue;
     unit->dimension = ANSWER_SHARE;
     unit->factor = SHARES[k].factor;
     return true;
@@ -116,12 +77,9 @@ static bool is_share(const char *text, AnswerUnit *unit) {
 
 /* "Mb", "Gbit", "kbps": bits, which nobody is asked for here. */
 static bool is_bits(const char *text) {
-  const size_t length = strlen(text);
-  if (length == 2 && strchr("kKMGT", text[0]) && text[1] == 'b') return true;
-  if (length == 3 && strchr("KMGT", text[0]) && text[1] == 'i' && text[2] == 'b') return true;
-  const size_t prefix = length && strchr("kKMGT", text[0]) ? 1 : 0;
-  const char *rest = text + prefix;
-  return strcmp(rest, "bit") == 0 || strcmp(rest, "bits") == 0 || strcmp(rest, "bps") == 0 || strcmp(rest, "b/s") == 0;
+  const bool scales = *text && strchr("kKMGT", *text);
+  const char *names = !scales ? "bit|bits|bps|b/s" : *text == 'k' ? "b|bit|bits|bps|b/s" : "b|ib|bit|bits|bps|b/s";
+  return is_one_of(text + scales, strlen(text + scales), names, false);
 }
 
 Status answer_unit(const char *text, AnswerUnit *unit, Error *error) {

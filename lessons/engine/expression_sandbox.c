@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lessons/engine/answer.h"
 #include "sim/answer/figure.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -312,14 +313,12 @@ static void open_maths(lua_State *lua) {
 }
 
 static void open_units(lua_State *lua) {
-  static const struct {
-    const char *name;
-    double bytes;
-  } units[] = {{"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},         {"GB", 1e9},           {"TB", 1e12},
-               {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}};
-  for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-    lua_pushnumber(lua, units[u].bytes);
-    lua_setglobal(lua, units[u].name);
+  static const char *const UNITS[] = {"kB", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", NULL};
+  for (const char *const *name = UNITS; *name; name++) {
+    AnswerUnit unit;
+    answer_unit(*name, &unit, NULL);
+    lua_pushnumber(lua, unit.factor);
+    lua_setglobal(lua, *name);
   }
 }
 
