@@ -1,8 +1,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "lessons/engine/expression.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -23,7 +23,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "lessons/engine/expression_limits.h"
 #include "sim/base/error.h"

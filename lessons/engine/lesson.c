@@ -7,7 +7,6 @@
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
-#include "sim/base/nearest.h"
 
 /* ---- Texts */
 

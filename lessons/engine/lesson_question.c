@@ -1,7 +1,6 @@
 /* Questions: computing their answers, and grading what is typed. Part of lessons/engine/lesson_run.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/answer_slip.h"

@@ -10,7 +10,6 @@
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_WORK_H
 #define TILEWALK_LESSONS_ENGINE_LESSON_WORK_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/error.h"

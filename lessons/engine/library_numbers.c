@@ -1,7 +1,6 @@
 /* Functions with real numbers: softmax, attention, normal, uniform. */
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/arguments.h"

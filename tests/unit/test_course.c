@@ -43,36 +43,30 @@ static LessonRun start(int lesson, int variant) {
   return run;
 }
 
-static LessonQuestion *question(LessonRun *run, const char *id) {
+/* The question at hand, and its last grade. */
+static LessonQuestion q;
+static LessonGrade g;
+
+static const LessonAsk *ask(LessonRun *run, const char *id) {
   const int ask = lesson_find_ask(run->lesson, id);
   if (ask < 0) fail_msg("%s has no question '%s'", run->lesson->file, id);
-  LessonQuestion *q = malloc(sizeof *q);
-  assert_non_null(q);
-  must(lesson_run_question(run, ask, q, fresh_error()));
-  return q;
+  must(lesson_run_question(run, ask, &q, fresh_error()));
+  return &run->lesson->asks[ask];
 }
 
-static LessonGrade *grade(LessonRun *run, const LessonQuestion *q, const char *typed) {
-  LessonGrade *g = malloc(sizeof *g);
-  assert_non_null(g);
-  must(lesson_run_grade(run, q, typed, g, fresh_error()));
-  return g;
-}
+static void type(LessonRun *run, const char *typed) { must(lesson_run_grade(run, &q, typed, &g, fresh_error())); }
 
 /* The letters that a learner types for keys in that order. */
-static void letters_of(const LessonRun *run, const LessonQuestion *q, const char *keys, char *letters, size_t size) {
-  const LessonAsk *ask = &run->lesson->asks[q->ask];
-  size_t used = 0;
+static void letters_of(const LessonAsk *ask, const char *keys, char letters[TEST_TEXT]) {
   for (const char *key = keys; *key; key += strspn(key, " ")) {
     const size_t length = strcspn(key, " ");
-    for (int place = 0; place < q->n_choices; place++) {
-      const char *own = ask->choice[q->written[place]].key.text;
-      if (strlen(own) == length && !memcmp(own, key, length) && used + 3 < size)
-        letters[used++] = (char)('a' + place), letters[used++] = ' ';
+    for (int place = 0; place < q.n_choices; place++) {
+      const char *own = ask->choice[q.written[place]].key.text;
+      if (strlen(own) == length && !memcmp(own, key, length)) *letters++ = (char)('a' + place), *letters++ = ' ';
     }
     key += length;
   }
-  letters[used] = '\0';
+  *letters = '\0';
 }
 
 /* ---- Answers */
@@ -86,30 +80,24 @@ static double drawn(void *context, const char *name) {
   return v.numbers[0];
 }
 
+/* Right is what is derived; and so is what is printed as the answer. */
 static void check_answer(LessonRun *run, const Right *r) {
-  LessonQuestion *q = question(run, r->id);
-  char typed[256];
-  if (r->keys) {
-    letters_of(run, q, r->keys, typed, sizeof typed);
-  } else {
-    if (fabs(q->key.value - r->value) > 1e-9 * fabs(r->value))
-      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run->lesson->file, r->id, run->variant,
-               q->key.value, r->value);
-    snprintf(typed, sizeof typed, "%.15g %s", r->value / q->key.unit.factor, q->key.unit.name);
+  const LessonAsk *a = ask(run, r->id);
+  char typed[TEST_TEXT];
+  if (r->keys)
+    letters_of(a, r->keys, typed);
+  else
+    snprintf(typed, sizeof typed, "%.15g %s", r->value / q.key.unit.factor, q.key.unit.name);
+  if (!r->keys && fabs(q.key.value - r->value) > 1e-9 * fabs(r->value))
+    fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run->lesson->file, r->id, run->variant, q.key.value,
+             r->value);
+  for (int printed = 0; printed < (r->keys ? 1 : 2); printed++) {
+    const char *text = printed ? q.answer : typed;
+    type(run, text);
+    if (g.verdict != LESSON_RIGHT)
+      fail_msg("%s, '%s', draw %d: '%s' is %s", run->lesson->file, r->id, run->variant, text,
+               lesson_verdict_name(g.verdict));
   }
-  LessonGrade *g = grade(run, q, typed);
-  if (g->verdict != LESSON_RIGHT)
-    fail_msg("%s, '%s', draw %d: '%s' is %s", run->lesson->file, r->id, run->variant, typed,
-             lesson_verdict_name(g->verdict));
-  free(g);
-  if (!r->keys) { /* and so is what is printed as the answer */
-    g = grade(run, q, q->answer);
-    if (g->verdict != LESSON_RIGHT)
-      fail_msg("%s, '%s', draw %d: '%s' is printed, and is %s", run->lesson->file, r->id, run->variant, q->answer,
-               lesson_verdict_name(g->verdict));
-    free(g);
-  }
-  free(q);
 }
 
 TEST(test_every_answer_is_the_derived_one) {
@@ -175,16 +163,11 @@ TEST(test_wrong_answers_are_diagnosed) {
     char lesson[TEST_TEXT], id[TEST_TEXT], typed[TEST_TEXT], told[TEST_TEXT], letters[TEST_TEXT];
     assert_true(test_next(&row, lesson) && test_next(&row, id) && test_next(&row, typed) && test_next(&row, told));
     LessonRun run = start(atoi(lesson), 0);
-    LessonQuestion *q = question(&run, id);
-    if (run.lesson->asks[q->ask].kind == LESSON_ORDER)
-      letters_of(&run, q, typed, letters, sizeof letters);
-    else
-      strcpy(letters, typed);
-    LessonGrade *g = grade(&run, q, letters);
-    if (g->verdict != LESSON_DIAGNOSED || !strstr(g->message, told))
-      fail_msg("%s: it is %s: \"%s\"", WRONG[k], lesson_verdict_name(g->verdict), g->message);
-    free(g);
-    free(q);
+    const LessonAsk *a = ask(&run, id);
+    if (a->kind == LESSON_ORDER) letters_of(a, typed, letters);
+    type(&run, a->kind == LESSON_ORDER ? letters : typed);
+    if (g.verdict != LESSON_DIAGNOSED || !strstr(g.message, told))
+      fail_msg("%s: it is %s: \"%s\"", WRONG[k], lesson_verdict_name(g.verdict), g.message);
     lesson_run_end(&run);
   }
 }
