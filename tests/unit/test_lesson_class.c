@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_class.h"
+#include "sim/base/text_add.h"
 #include "tests/support/alloc_fail.h"
 
 /* The answer of lesson 01-two is twice the number drawn; that of 02-three three times. `guess` is a prediction. */
@@ -163,6 +164,71 @@ TEST(a_seed_follows_from_key_and_name) {
   /* computed once more by the definition, in another language */
   assert_int_equal(seed, 265346656);
   assert_true(seed != class_seed("a long key", "Ada Lovelac"));
+}
+
+/* ---- Rows of a file ---- */
+
+/* Its rows: STUDENT/ID/ANSWER LINE SEED, and how a problem begins. */
+static const char *rows_of(const char *text, size_t length, const char *file) {
+  static char shown[4 * SUBMISSION_FIELD_BYTES];
+  Submission s = {0};
+  *shown = '\0';
+  error = (Error){0};
+  if (submission_add(&s, text, length, file, &error)) return error.message;
+  for (size_t k = 0; k < s.n_rows; k++) {
+    const SubmissionRow *r = &s.rows[k];
+    text_add(shown, sizeof shown, "%s/%s/%.9s %d %.0f%s%.28s|", r->student, r->id, r->answer, r->line,
+             r->seed == UINT64_MAX ? -1 : (double)r->seed, r->problem ? ": " : "", r->problem ? r->problem : "");
+  }
+  submission_free(&s);
+  return shown;
+}
+
+/* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
+ * A wrong row is a row with its reason, and the next line is read as if it were not there; 4,095 bytes fit. A seed is a
+ * whole number of at most 18 digits; a line without anything is none. */
+TEST(rows_are_read_one_by_one) {
+  static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
+  memset(longest, 'x', sizeof longest - 1);
+  snprintf(text, sizeof text, "id,answer,student\nb,2\nc,\"3\"4,5\nd,4\ne,%s\nf,%sy,z,z\ng,7\nh,\"never closed\ni,9\n",
+           longest, longest);
+  const TextSays FILES[] = {
+      {"id,answer,student\na,1\nb,2,,3\nc\n", "/a/1 2 -1|/b/2 3 -1: 4 fields under 3 columns; pu|/c/ 4 -1|"},
+      {text, "/b/2 2 -1|/c/3 3 -1: a field ends at its closing |/d/4 4 -1|/e/xxxxxxxxx 5 -1|"
+             "/f/xxxxxxxxx 6 -1: a field is longer than 4095 |/g/7 7 -1|"
+             "/h/never clo 8 -1: a quotation mark is never cl|/i/9 9 -1|"},
+      {"id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n"
+       ",6,,\n",
+       "/a/1 2 0|/b/2 5 1000000000000000000|/c/3 6 -1: the seed '100000000000000000|/d/4 7 -1: the seed '-1' is no whole nu|"
+       "/e/5 8 -1|//6 9 -1: the id of the question is mi|"},
+      {"{\"student\": \"A\", \"answers\": {\"a\": 1,}}", /* a comma too many */
+       "A/a/1 1 -1|A// 1 -1: f:1: this is not JSON: strin|"},
+  };
+  EACH (k, FILES) assert_string_equal(rows_of(FILES[k].text, strlen(FILES[k].text), "f"), FILES[k].says);
+}
+
+/* A hand-in cut off at any byte: the answers that had ended are kept, and the last row says what was lost. */
+TEST(a_cut_file_keeps_its_whole_answers) {
+  static const char TEXT[] = "[{\"student\": \"A\", \"answers\": {\"a\": \"1\", \"b\": \"2,}\", \"c\": \"\\\"]\"}},"
+                             " {\"student\": \"B\", \"answers\": {\"d\": 4, \"e\": \"5\"}}]";
+  static const char *const ENDS[] = {"\"1\"", "\"2,}\"", "\\\"]\"", "4,", "\"5\""}, *const ROWS_OF[] = {
+                                                                                        "A/a/1 1 -1|", "A/b/2,} 1 -1|",
+                                                                                        "A/c/\"] 1 -1|", "B/d/4 2 -1|",
+                                                                                        "B/e/5 2 -1|"};
+  for (size_t length = sizeof TEXT - 2; length > 0; length--) {
+    const char *shown = rows_of(TEXT, length, "f.json");
+    bool any = false;
+    EACH (k, ENDS) {
+      if ((size_t)(strstr(TEXT, ENDS[k]) - TEXT) + strlen(ENDS[k]) > length) break;
+      any = true;
+      if (strncmp(shown, ROWS_OF[k], strlen(ROWS_OF[k])) != 0) fail_msg("%.*s: %s", (int)length, TEXT, shown);
+      shown += strlen(ROWS_OF[k]);
+    }
+    const bool is_of_b = (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length,
+               is_refused = strncmp(shown, "f.json:1: this is not JSON", 26) == 0;
+    if (is_refused ? any : strncmp(shown, is_of_b ? "B// 2 -1: f.json:1: this" : "A// 1 -1: f.json:1: this", 24) != 0)
+      fail_msg("%.*s: %s", (int)length, TEXT, shown);
+  }
 }
 
 /* ---- What cannot be read */
