@@ -13,11 +13,7 @@ typedef struct {
   const char *refusal; /* why parsing was stopped; NULL: it was not */
 } Check;
 
-static int line_of(const Check *c) {
-  int line = c->line;
-  for (const char *p = c->text; p < c->last; p++) line += *p == '\n';
-  return line;
-}
+static int line_of(const Check *c) { return piece_line((Piece){c->text, c->length}, c->last, c->line); }
 
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *context) {
   Check *c = context;

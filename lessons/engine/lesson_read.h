@@ -4,13 +4,6 @@
 
 #include "lessons/engine/lesson.h"
 #include "sim/base/keyfile.h"
-#include "sim/base/quote.h"
-
-/* A piece of the file, not ended by a zero. */
-typedef struct {
-  const char *text;
-  size_t length;
-} Piece;
 
 typedef struct {
   const char *file; /* what messages call it */
@@ -23,24 +16,16 @@ typedef struct {
 
 #define LESSON_REFUSE(r, at, ...) keyfile_refuse((r)->file, at, (r)->error, __VA_ARGS__)
 
-Piece piece_trim(Piece p);
-bool piece_is(Piece p, const char *text);
-Quote piece_quote(Piece p); /* for messages */
-bool piece_starts(Piece p, const char *prefix);
-Piece piece_after(Piece p, size_t n); /* without its first n bytes, trimmed */
-Piece piece_word(Piece *rest);        /* its first word; `rest` moves on behind it */
-
-/* What stands before the first `mark`, and behind it, both trimmed; false: there is none, and all stands before it. */
-bool piece_split(Piece p, char mark, Piece *before, Piece *behind);
-
-/* The line of a place in a text that begins on `line`. */
-int piece_line(Piece text, const char *at, int line);
-
-/* A byte order mark at the beginning is left out. */
-LessonReader lesson_reader(const char *file, Pool *pool, const char *buffer, size_t length, Error *error);
+static inline LessonReader lesson_reader(const char *file, Pool *pool, const char *buffer, size_t length,
+                                         Error *error) {
+  return (LessonReader){.file = file, .pool = pool, .rest = piece_file(buffer, length), .error = error};
+}
 
 /* Takes the next line, without its end: of at most LESSON_LINE_BYTES, UTF-8, and without control characters. */
-Status lesson_next_line(LessonReader *r, Piece *line);
+static inline Status lesson_next_line(LessonReader *r, Piece *line) {
+  *line = piece_next_line(&r->rest);
+  return piece_check(*line, LESSON_LINE_BYTES, r->file, ++r->line, r->error);
+}
 
 /* Line ends and runs of blanks become one blank, and none stands at an end. */
 void lesson_one_line(char *text);

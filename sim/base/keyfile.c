@@ -1,6 +1,5 @@
 #include "sim/base/keyfile.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +7,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "sim/base/utf8.h"
 #include "sim/base/word_list.h"
-
-typedef struct {
-  const char *text;
-  size_t length;
-} Piece; /* a part of the buffer, never zero-terminated */
 
 typedef struct {
   const char *display_name;
@@ -27,17 +20,6 @@ typedef struct {
   Error *error;
   bool free; /* numbers need no source */
 } Parser;
-
-Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...) {
-  char message[ERROR_MESSAGE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  const Quote name = quote_text(display_name);
-  if (line == 0) return error_set(error, STATUS_BAD_FILE, "%s: %s", name.text, message);
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
-}
 
 Status keyfile_refuse_word(const char *display_name, int line, Error *error, const char *key, const char *word,
                            const char *const *words) {
@@ -54,40 +36,7 @@ Status keyfile_refuse_word(const char *display_name, int line, Error *error, con
 
 #define REFUSE(p, ...) keyfile_refuse((p)->display_name, (p)->line, (p)->error, __VA_ARGS__)
 
-static Quote quote_piece(Piece piece) { return quote(piece.text, piece.length); }
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-static Piece trim(Piece piece) {
-  while (piece.length && is_blank(piece.text[piece.length - 1])) piece.length--;
-  while (piece.length && is_blank(*piece.text)) piece.text++, piece.length--;
-  return piece;
-}
-
-static bool starts_with(Piece piece, const char *prefix) {
-  return piece.length >= strlen(prefix) && memcmp(piece.text, prefix, strlen(prefix)) == 0;
-}
-
-static Piece skip(Piece piece, size_t n) { return trim((Piece){piece.text + n, piece.length - n}); }
-
-/* --- Bytes of a line --- */
-
-static Status check_bytes(Parser *p, Piece line) {
-  const unsigned char *text = (const unsigned char *)line.text;
-  for (size_t i = 0, n; i < line.length; i += n) {
-    n = utf8_sequence(text + i, line.length - i);
-    if (n == 0) return REFUSE(p, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
-    if (utf8_is_unsafe(text + i) && text[i] != '\t')
-      return REFUSE(p, "byte %zu is a control character (0x%02X); only printable text and tabs may stand here", i + 1,
-                    text[i]);
-  }
-  return STATUS_OK;
-}
-
 /* --- Keys --- */
-
-static bool piece_is(Piece piece, const char *name) {
-  return strlen(name) == piece.length && memcmp(name, piece.text, piece.length) == 0;
-}
 
 static int find_field(const Parser *p, Piece key) {
   for (int f = 0; f < p->n_fields; f++)
@@ -96,7 +45,7 @@ static int find_field(const Parser *p, Piece key) {
 }
 
 static Status refuse_key(Parser *p, Piece key) {
-  const Quote typed = quote_piece(key);
+  const Quote typed = piece_quote(key);
   Nearest nearest = {.word = typed.text};
   for (int f = 0; f < p->n_fields; f++) nearest_offer(&nearest, p->fields[f].name);
   if (nearest.best) return REFUSE(p, "unknown key '%s'; did you mean '%s'?", typed.text, nearest.best);
@@ -170,15 +119,15 @@ static Status read_rate(Parser *p, const KeyfileField *field, Piece value, doubl
   Decimal decimal;
   const size_t n = decimal_read(value.text, value.length, &decimal);
   if (n == 0)
-    return REFUSE(p, "%s = '%s' is not a positive number; write one such as %s", field->name, quote_piece(value).text,
+    return REFUSE(p, "%s = '%s' is not a positive number; write one such as %s", field->name, piece_quote(value).text,
                   EXAMPLE[field->kind]);
-  const Piece unit = skip(value, n);
+  const Piece unit = piece_after(value, n);
   const RateUnit *known = find_rate_unit(field->kind, unit);
   if (!known && unit.length == 0)
-    return REFUSE(p, "%s = %s has no unit; write one, such as %s", field->name, quote_piece(value).text,
+    return REFUSE(p, "%s = %s has no unit; write one, such as %s", field->name, piece_quote(value).text,
                   EXAMPLE[field->kind]);
   if (!known)
-    return REFUSE(p, "%s: unknown unit '%s'; write it as in %s", field->name, quote_piece(unit).text,
+    return REFUSE(p, "%s: unknown unit '%s'; write it as in %s", field->name, piece_quote(unit).text,
                   EXAMPLE[field->kind]);
   decimal.exponent10 += known->exponent10;
   *number = decimal_value(decimal) * (double)((int64_t)1 << known->exponent2);
@@ -191,7 +140,7 @@ static Status read_whole(Parser *p, const KeyfileField *field, Piece value, int6
   text[value.length] = '\0';
   const char last = text[value.length - 1];
   if (field->kind == KEYFILE_BYTES && last >= '0' && last <= '9')
-    return REFUSE(p, "%s = %s has no unit; write one, such as 128 B or %s", field->name, quote_piece(value).text,
+    return REFUSE(p, "%s = %s has no unit; write one, such as 128 B or %s", field->name, piece_quote(value).text,
                   EXAMPLE[field->kind]);
   Error inner = {0};
   const Status status =
@@ -246,7 +195,7 @@ static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
   }
   if (number >= field->min && number <= field->max) return STATUS_OK;
   const char *unit = BASE_UNIT[field->kind];
-  return REFUSE(p, "%s = %s is out of range: it must be from %g to %g%s%s", field->name, quote_piece(value).text,
+  return REFUSE(p, "%s = %s is out of range: it must be from %g to %g%s%s", field->name, piece_quote(value).text,
                 field->min, field->max, *unit ? " " : "", unit);
 }
 
@@ -254,21 +203,20 @@ static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
 
 /* Whether a comment names a source or says "assumed". */
 static bool is_source(Piece comment) {
-  if (starts_with(comment, "source:")) return true;
-  return starts_with(comment, "assumed") &&
-         (comment.length == 7 || comment.text[7] == ':' || is_blank(comment.text[7]));
+  if (piece_starts(comment, "source:")) return true;
+  return piece_starts(comment, "assumed") && (comment.length == 7 || strchr(": \t", comment.text[7]));
 }
 
 static Status store_source(Parser *p, int field, Piece comment) {
   KeyfileNote *note = &p->notes[field];
-  Piece source = starts_with(comment, "source:") ? skip(comment, strlen("source:")) : comment;
+  Piece source = piece_starts(comment, "source:") ? piece_after(comment, strlen("source:")) : comment;
   const char *name = p->fields[field].name;
   if (source.length == 0)
     return REFUSE(p, "'source:' of %s is empty; name a document and a page or table, or write 'assumed: why'", name);
   if (source.length >= KEYFILE_SOURCE_BYTES)
     return REFUSE(p, "the source of %s is %zu bytes long; at most %d fit", name, source.length,
                   KEYFILE_SOURCE_BYTES - 1);
-  note->assumed = starts_with(source, "assumed");
+  note->assumed = piece_starts(source, "assumed");
   memset(note->source, 0, sizeof note->source);
   memcpy(note->source, source.text, source.length);
   p->unsourced = -1;
@@ -292,14 +240,14 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
   const char *equals = memchr(entry.text, '=', entry.length);
   if (!equals)
     return REFUSE(p, "'%s' is not 'key = value'; write an entry, or a comment that begins with '#'",
-                  quote_piece(entry).text);
-  const Piece key = trim((Piece){entry.text, (size_t)(equals - entry.text)});
+                  piece_quote(entry).text);
+  const Piece key = piece_trim((Piece){entry.text, (size_t)(equals - entry.text)});
   const int field = find_field(p, key);
   if (key.length == 0) return REFUSE(p, "no key before '='; write 'key = value'");
   if (field < 0) return refuse_key(p, key);
   if (p->notes[field].line)
     return REFUSE(p, "%s is given twice, first on line %d; keep one", p->fields[field].name, p->notes[field].line);
-  const Status status = store_value(p, &p->fields[field], skip(entry, (size_t)(equals + 1 - entry.text)));
+  const Status status = store_value(p, &p->fields[field], piece_after(entry, (size_t)(equals + 1 - entry.text)));
   if (status != STATUS_OK) return status;
   p->notes[field].line = p->line;
   if (is_source(comment)) return store_source(p, field, comment);
@@ -308,15 +256,12 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
 }
 
 static Status read_line(Parser *p, Piece line) {
-  if (line.length && line.text[line.length - 1] == '\r') line.length--;
-  if (line.length > KEYFILE_LINE_BYTES)
-    return REFUSE(p, "the line is %zu bytes long; at most %d are read", line.length, KEYFILE_LINE_BYTES);
-  const Status status = check_bytes(p, line);
+  const Status status = piece_check(line, KEYFILE_LINE_BYTES, p->display_name, p->line, p->error);
   if (status != STATUS_OK) return status;
   const char *hash = memchr(line.text, '#', line.length);
   const size_t n_entry = hash ? (size_t)(hash - line.text) : line.length;
-  const Piece entry = trim((Piece){line.text, n_entry});
-  const Piece comment = hash ? skip(line, n_entry + 1) : (Piece){line.text, 0};
+  const Piece entry = piece_trim((Piece){line.text, n_entry});
+  const Piece comment = hash ? piece_after(line, n_entry + 1) : (Piece){line.text, 0};
   if (entry.length) return read_entry(p, entry, comment);
   if (p->unsourced >= 0 && is_source(comment)) return store_source(p, p->unsourced, comment);
   return STATUS_OK;
@@ -338,16 +283,11 @@ static Status parse(Parser *p, const char *buffer, size_t length) {
   if (length > KEYFILE_MAX_BYTES)
     return keyfile_refuse(display_name, 0, error, "%zu bytes long, too long for a description; at most %d are read",
                           length, KEYFILE_MAX_BYTES);
-  if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) buffer += 3, length -= 3;
-  while (length) {
+  for (Piece rest = piece_file(buffer, length); rest.length;) {
     if (++p->line > KEYFILE_MAX_LINES)
       return REFUSE(p, "more than %d lines; a description is shorter", KEYFILE_MAX_LINES);
-    const char *end = memchr(buffer, '\n', length);
-    const size_t n = end ? (size_t)(end - buffer) : length;
-    const Status status = read_line(p, (Piece){buffer, n});
+    const Status status = read_line(p, piece_next_line(&rest));
     if (status != STATUS_OK) return status;
-    const size_t taken = n + (end != NULL);
-    buffer += taken, length -= taken;
   }
   const Status status = check_sourced(p);
   return status != STATUS_OK ? status : check_required(p);

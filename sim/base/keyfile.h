@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/base/error.h"
+#include "sim/base/pieces.h"
 
 enum {
   KEYFILE_MAX_BYTES = 65536,
@@ -100,11 +100,7 @@ Status keyfile_parse_unsourced(const char *buffer, size_t length, const char *di
 Status keyfile_check_sources(const char *display_name, const KeyfileField *fields, int n_fields,
                              const KeyfileNote *notes, Error *error);
 
-/* "FILE:LINE: message" for checks that a caller makes afterwards; line 0 leaves the line out. */
-Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* The same for a word that is none of a list's: which there are, or the one that is near. */
+/* Refuses a word that is none of a list's: which there are, or the one that is near. */
 Status keyfile_refuse_word(const char *display_name, int line, Error *error, const char *key, const char *word,
                            const char *const *words);
 
