@@ -199,7 +199,8 @@ TEST(rows_are_read_one_by_one) {
              "/h/never clo 8 -1: a quotation mark is never cl|/i/9 9 -1|"},
       {"id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n"
        ",6,,\n",
-       "/a/1 2 0|/b/2 5 1000000000000000000|/c/3 6 -1: the seed '100000000000000000|/d/4 7 -1: the seed '-1' is no whole nu|"
+       "/a/1 2 0|/b/2 5 1000000000000000000|/c/3 6 -1: the seed '100000000000000000|"
+       "/d/4 7 -1: the seed '-1' is no whole nu|"
        "/e/5 8 -1|//6 9 -1: the id of the question is mi|"},
       {"{\"student\": \"A\", \"answers\": {\"a\": 1,}}", /* a comma too many */
        "A/a/1 1 -1|A// 1 -1: f:1: this is not JSON: strin|"},
