@@ -128,9 +128,35 @@ Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
 static const double DIM_PART = 0.12; /* of a beat, in which what is not lit is dimmed */
 #define DIMMED 0.3
 
+/* What is drawn, and where; u: 1/720 of the height, or of a tall page 1/680 of the width. */
+typedef struct {
+  const StoryScene *scene;
+  const StoryBeat *beat;
+  const StoryMoment *moment;
+  cairo_t *cr;
+  const Theme *theme;
+  StoryPlaces *places;
+  double width, u;
+} Page;
+
 static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
 
-static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, const Theme *theme) {
+/* One line in a size of u, cut to `width`; or up to four, wrapped: returns how many. */
+static void say(const Page *p, Colour ink, double size, bool bold, double x, double y, double width, const char *text) {
+  const Lettering lettering = {.family = p->theme->sans, .size = size * p->u, .bold = bold};
+  theme_use(p->cr, ink, 1);
+  letter_draw_cut(p->cr, &lettering, x, y, width, text);
+}
+
+static int say_wrapped(const Page *p, Colour ink, double size, double x, double y, double width, const char *text) {
+  const Lettering lettering = {.family = p->theme->sans, .size = size * p->u};
+  theme_use(p->cr, ink, 1);
+  return letter_draw_wrapped(p->cr, &lettering, x, y, width, 1.3, 4, text);
+}
+
+static void draw_scene(const Page *p, Box box) {
+  const StoryScene *s = p->scene;
+  cairo_t *cr = p->cr;
   cairo_save(cr);
   box_path(cr, box);
   cairo_clip(cr);
@@ -140,93 +166,86 @@ static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, c
   const bool some = regions && clip_to_lit(s, regions, cr);
   cairo_restore(cr);
   if (some) {
-    scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, theme);
-    theme_use(cr, theme->background, (1 - DIMMED) * eased(part / DIM_PART));
+    scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, p->theme);
+    theme_use(cr, p->theme->background, (1 - DIMMED) * eased(p->moment->part / DIM_PART));
     cairo_paint(cr);
     clip_to_lit(s, regions, cr);
   }
-  scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, theme);
+  scene_draw(s->scene, &s->now, &s->view, cr, box.width, box.height, p->theme);
   cairo_restore(cr);
   free(regions);
 }
 
-static void draw_head(const StoryScene *s, double part, cairo_t *cr, double width, double u, const Theme *theme) {
-  const StoryTold *told = s->told;
-  const Lettering title = {.family = theme->sans, .size = 25 * u, .bold = true};
-  const Lettering count = {.family = theme->sans, .size = 24 * u, .anchor = ANCHOR_END};
+static void draw_head(const Page *p) {
+  const StoryTold *told = p->scene->told;
+  const Theme *t = p->theme;
+  const int beat = p->scene->beat;
+  const double u = p->u, gap = 8 * u, each = (p->width - 80 * u + gap) / told->n;
+  const Lettering count = {.family = t->sans, .size = 24 * u, .anchor = ANCHOR_END};
   char text[32];
-  theme_use(cr, theme->ink, 1);
-  letter_draw_cut(cr, &title, 40 * u, 46 * u, width - 220 * u, told->title);
-  snprintf(text, sizeof text, "%d of %d", s->beat + 1, told->n);
-  theme_use(cr, theme->ink_soft, 1);
-  letter_draw(cr, &count, width - 40 * u, 46 * u, text);
-  const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
+  say(p, t->ink, 25, true, 40 * u, 46 * u, p->width - 220 * u, told->title);
+  snprintf(text, sizeof text, "%d of %d", beat + 1, told->n);
+  theme_use(p->cr, t->ink_soft, 1);
+  letter_draw(p->cr, &count, p->width - 40 * u, 46 * u, text);
   for (int k = 0; k < told->n; k++) {
-    const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
-    box_fill(cr, (Box){x, 62 * u, each - gap, 8 * u}, theme->grid, 1);
-    box_fill(cr, (Box){x, 62 * u, filled * (each - gap), 8 * u},
-             theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
+    const double filled = k < beat ? 1 : k > beat ? 0 : p->moment->part;
+    const Box bar = {40 * u + k * each, 62 * u, each - gap, 8 * u};
+    box_fill(p->cr, bar, t->grid, 1);
+    box_fill(p->cr, (Box){bar.x, bar.y, filled * bar.width, bar.height},
+             t->tile[k < beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
   }
 }
 
 /* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
-static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
-                           const Theme *theme, StoryPlaces *places) {
-  const LessonQuestion *q = &s->told->beats[s->beat].question;
-  const Lettering letter = {.family = theme->sans, .size = 26 * u, .bold = true};
-  for (int k = 0; k < q->n_choices; k++) {
-    const Box box = {first.x, first.y + k * (first.height + 8 * u), first.width, first.height};
-    const bool is_chosen = m->typed && strcmp(m->typed, q->choice[k]) == 0, is_right = m->said && k == q->right;
-    const Colour ground = is_right ? theme->tile[TILE_COLOUR_DONE] : theme->background,
-                 ink = is_right ? theme_on(ground) : theme->ink;
-    const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
-    const char name[2] = {(char)('a' + k), '\0'};
-    box_fill(cr, box, ground, 1);
-    box_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
-    theme_use(cr, is_right ? ink : theme->ink_soft, 1);
-    letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
-    theme_use(cr, ink, 1);
-    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u, q->choice[k]);
-    if (places) places->choices[places->n++] = box;
-  }
-  return first.y + q->n_choices * (first.height + 8 * u);
+static void draw_choice(const Page *p, int k, Box box) {
+  const LessonQuestion *q = &p->beat->question;
+  const StoryMoment *m = p->moment;
+  const Theme *t = p->theme;
+  const Colour done = t->tile[TILE_COLOUR_DONE];
+  const bool is_chosen = m->typed && strcmp(m->typed, q->choice[k]) == 0, is_right = m->said && k == q->right;
+  const double u = p->u, y = box.y + box.height / 2 + 10 * u;
+  box_fill(p->cr, box, is_right ? done : t->background, 1);
+  box_frame(p->cr, box, is_chosen ? done : t->axis, (is_chosen ? 4 : 2) * u);
+  say(p, is_right ? theme_on(done) : t->ink_soft, 26, true, box.x + 20 * u, y, 40 * u, (char[]){(char)('a' + k), '\0'});
+  say(p, is_right ? theme_on(done) : t->ink, 28, is_chosen || is_right, box.x + 60 * u, y, box.width - 72 * u,
+      q->choice[k]);
+  p->places->choices[p->places->n++] = box;
 }
 
-static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
-                      StoryPlaces *places) {
-  const StoryBeat *beat = &s->told->beats[s->beat];
-  const Lettering head = {.family = theme->sans, .size = 26 * u, .bold = true},
-                  body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u},
-                  answer = {.family = theme->sans, .size = 25 * u};
-  const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
-  box_fill(cr, box, theme->panel, 1);
-  box_fill(cr, (Box){box.x, box.y, 8 * u, box.height}, theme->tile[TILE_COLOUR_CURRENT], 1);
-  theme_use(cr, theme->ink, 1);
-  letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
-  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->question.prompt);
-  const Box choice = {x, box.y + 100 * u + lines * 36 * u, wide_enough, (lines > 2 ? 46 : 52) * u}; /* three fit */
-  const double under = draw_choices(s, m, cr, choice, u, theme, places);
-  theme_use(cr, theme->ink_soft, 1);
-  letter_draw_wrapped(cr, m->said ? &answer : &small, x, under + 34 * u, wide_enough, 1.3, 4,
-                      m->said                 ? m->said
-                      : m->typed && *m->typed ? "Enter: play and see."
-                                              : "Choose with a letter or the mouse. Enter: only look.");
+static void draw_card(const Page *p, Box box) {
+  const StoryMoment *m = p->moment;
+  const LessonQuestion *q = &p->beat->question;
+  const Theme *t = p->theme;
+  const double u = p->u, x = box.x + 36 * u, width = box.width - 64 * u;
+  box_fill(p->cr, box, t->panel, 1);
+  box_fill(p->cr, (Box){box.x, box.y, 8 * u, box.height}, t->tile[TILE_COLOUR_CURRENT], 1);
+  say(p, t->ink, 26, true, x, box.y + 48 * u, width, m->said ? "What you predicted" : "Before it plays: predict");
+  const int lines = say_wrapped(p, t->ink, 28, x, box.y + 104 * u, width, q->prompt);
+  const double top = box.y + 100 * u + lines * 36 * u, height = (lines > 2 ? 46 : 52) * u; /* three fit */
+  for (int k = 0; k < q->n_choices; k++) draw_choice(p, k, (Box){x, top + k * (height + 8 * u), width, height});
+  const char *under =
+      m->typed && *m->typed ? "Enter: play and see." : "Choose with a letter or the mouse. Enter: only look.";
+  say_wrapped(p, t->ink_soft, m->said ? 25 : 23, x, top + q->n_choices * (height + 8 * u) + 34 * u, width,
+              m->said ? m->said : under);
 }
 
-/* ---- The flag ---------------------------------------------------------------------------------------------- */
-
-static bool has_flag(const StoryScene *s) {
-  const StoryBeat *beat = &s->told->beats[s->beat];
-  return beat->asks && !beat->question.n_choices;
-}
-
-/* A pole at the end of a dashed frame around what would be carried by then; the frame goes when the pile is there. */
-static void draw_flag(cairo_t *cr, Box once, double times, bool is_said, double u, const Theme *theme) {
-  const double dash[] = {6 * u, 5 * u}, x = once.x + times * once.width, top = once.y - 40 * u;
-  theme_use(cr, theme->ink, 1);
+/* A flag over the scene in `box`: a pole at the end of a dashed frame around what would be carried by then; the frame
+ * goes when the pile is there. Where nothing is guessed yet, the flag stands at as much. */
+static void draw_flag(const Page *p, Box box) {
+  const StoryScene *s = p->scene;
+  const char *typed = p->moment->typed;
+  cairo_t *cr = p->cr;
+  Box once = scene_guess_track(s->scene, &s->now, &s->view, cr, box.width, box.height);
+  once.x += box.x;
+  once.y += box.y;
+  p->places->flag = once;
+  const double u = p->u, times = typed && *typed ? strtod(typed, NULL) : 1, x = once.x + times * once.width,
+               top = once.y - 40 * u;
+  if (!(once.width > 0 && times >= 0 && x < box.x + box.width)) return;
+  theme_use(cr, p->theme->ink, 1);
   cairo_set_line_width(cr, 3 * u);
-  if (!is_said) {
-    cairo_set_dash(cr, dash, 2, 0);
+  if (!p->moment->said) {
+    cairo_set_dash(cr, (const double[]){6 * u, 5 * u}, 2, 0);
     cairo_rectangle(cr, once.x - 4 * u, once.y - 4 * u, x - once.x + 4 * u, once.height + 8 * u);
     cairo_stroke(cr);
     cairo_set_dash(cr, NULL, 0, 0);
@@ -239,53 +258,42 @@ static void draw_flag(cairo_t *cr, Box once, double times, bool is_said, double 
   cairo_fill(cr);
 }
 
-/* Over the scene in `box`. Where nothing is guessed yet, the flag stands at as much. */
-static void lay_flag(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
-                     StoryPlaces *places) {
-  Box once = scene_guess_track(s->scene, &s->now, &s->view, cr, box.width, box.height);
-  const double times = m->typed && *m->typed ? strtod(m->typed, NULL) : 1;
-  once.x += box.x;
-  once.y += box.y;
-  if (once.width > 0 && times >= 0 && once.x + times * once.width < box.x + box.width)
-    draw_flag(cr, once, times, m->said != NULL, u, theme);
-  if (places) places->flag = once;
-}
-
 void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, double width, double height,
-                     const Theme *theme, StoryPlaces *places) {
+                     const Theme *t, StoryPlaces *places) {
   const bool is_tall = height > width;
-  const double u = is_tall ? fmin(width / 680, height / 1180) : fmin(width / 1280, height / 720);
-  const bool flags = has_flag(s), is_flagged = flags && (m->asking || (m->typed && *m->typed));
-  if (places) *places = (StoryPlaces){.n = 0};
+  const double u = is_tall ? fmin(width / 680, height / 1180) : fmin(width / 1280, height / 720), room = width - 80 * u;
   const StoryBeat *beat = &s->told->beats[s->beat];
-  Lettering caption = {.family = theme->sans, .size = 32 * u, .bold = true};
-  const Lettering small = {.family = theme->sans, .size = 23 * u};
-  theme_use(cr, theme->background, 1);
+  const bool flags = beat->asks && !beat->question.n_choices, has_card = m->asking && !flags;
+  StoryPlaces unused;
+  const Page page = {s, beat, m, cr, t, places ? places : &unused, width, u};
+  *page.places = (StoryPlaces){.n = 0};
+  theme_use(cr, t->background, 1);
   cairo_paint(cr);
-  draw_head(s, m->part, cr, width, u, theme);
+  draw_head(&page);
   const double lines = is_tall ? 3 : 1, bottom = height - (70 + 40 * lines) * u; /* of the caption */
-  Box box = {floor(40 * u), floor(84 * u), floor(width - 80 * u), floor(bottom - 84 * u)};
+  Box box = {floor(40 * u), floor(84 * u), floor(room), floor(bottom - 84 * u)};
   if (is_tall) box.x = 0, box.width = floor(width); /* scenes need what there is */
-  if (m->asking && is_tall && !flags) {             /* on a tall page the card lies under the scene */
+  if (has_card && is_tall) {                        /* on a tall page the card lies under the scene */
     const double card = fmin(480 * u, 0.55 * box.height);
-    draw_card(s, m, cr, (Box){40 * u, box.y + box.height - card, width - 80 * u, card}, u, theme, places);
+    draw_card(&page, (Box){40 * u, box.y + box.height - card, room, card});
     box.height = floor(box.height - card - 20 * u);
-  } else if (m->asking && !flags) {
+  } else if (has_card) {
     const double card = fmin(520 * u, 0.45 * box.width);
-    draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme, places);
+    draw_card(&page, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u});
     box.width = floor(box.width - card - 30 * u);
   }
-  draw_scene(s, m->part, cr, box, theme);
-  if (is_flagged) lay_flag(s, m, cr, box, u, theme, places);
-  theme_use(cr, theme->ink, 1);
+  draw_scene(&page, box);
+  if (flags && (m->asking || (m->typed && *m->typed))) draw_flag(&page, box);
   const char *words = !flags || !m->asking ? beat->caption : m->said ? m->said : beat->question.prompt;
-  const double long_by = letter_measure(cr, &caption, words).width / (width - 80 * u);
+  Lettering caption = {.family = t->sans, .size = 32 * u, .bold = true};
+  const Lettering small = {.family = t->sans, .size = 23 * u};
+  const double long_by = letter_measure(cr, &caption, words).width / room;
+  theme_use(cr, t->ink, 1);
   if (!is_tall && long_by > 1) caption.size /= long_by;
   if (is_tall)
-    letter_draw_wrapped(cr, &caption, 40 * u, bottom + 36 * u, width - 80 * u, 1.25, 3, words);
+    letter_draw_wrapped(cr, &caption, 40 * u, bottom + 36 * u, room, 1.25, 3, words);
   else
-    letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, words);
-  if (!m->help || letter_measure(cr, &small, m->help).width > width - 80 * u) return;
-  theme_use(cr, theme->ink_soft, 1);
-  letter_draw_cut(cr, &small, 40 * u, height - 26 * u, width - 80 * u, m->help);
+    letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, room, words);
+  if (m->help && letter_measure(cr, &small, m->help).width <= room)
+    say(&page, t->ink_soft, 23, false, 40 * u, height - 26 * u, room, m->help);
 }
