@@ -5,6 +5,7 @@
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
+#include "sim/base/path.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -92,10 +93,9 @@ static void read_folder(const char *name, const char *gpu) {
   DIR *folder = open_folder(name);
   for (const struct dirent *entry; (entry = readdir(folder));) {
     char inner[1024];
-    const size_t length = strlen(entry->d_name);
     if (entry->d_name[0] == '.') continue;
     snprintf(inner, sizeof inner, "%s/%s", name, entry->d_name);
-    if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
+    if (path_ends(entry->d_name, ".csv"))
       read_file(inner, gpu);
     else if (!strchr(entry->d_name, '.') && strncmp(entry->d_name, "backward-", 9) != 0 && /* the same, elsewhere */
              strcmp(entry->d_name, "flex-times") != 0)                                     /* of other masks */

@@ -9,6 +9,7 @@
 #include "lessons/engine/lesson_export.h"
 #include "lessons/engine/lesson_progress.h"
 #include "sim/base/text_add.h"
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/command.h"
@@ -128,8 +129,7 @@ static Status write_template(const char *name, Io *io, Error *error) {
   char target[LESSON_ARGUMENT_BYTES + 8], *buffer;
   size_t length;
   struct stat there;
-  const size_t n = strlen(name);
-  snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
+  snprintf(target, sizeof target, "%s%s", name, path_ends(name, ".md") ? "" : ".md");
   if (stat(target, &there) == 0)
     return error_refuse(error, "'%s' is there already; it was left as it is", quote_text(target).text);
   Status status = assets_read("lessons/course/template.md", LESSON_FILE_BYTES, &buffer, &length, error);
@@ -222,7 +222,6 @@ static Status run_one(const LessonOptions *o, Document *d, Io *io, Error *error)
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
   const char *to = o->named[TASK_HANDOUT];
-  const size_t length = strlen(to);
   const bool grades = o->task == TASK_ANSWERS, hands_out = o->task == TASK_HANDOUT, teaches = o->task == TASK_TEACHER,
              prints_rows = o->task == TASK_LIST || grades || o->task == TASK_SEEDS || !o->n_names;
   const struct {
@@ -230,7 +229,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
     const char *why;
   } RULES[] = {
       {*o->roster && !grades && !hands_out, "--roster goes with --answers and --handout"},
-      {*o->roster && length > 4 && strcmp(to + length - 4, ".pdf") == 0,
+      {*o->roster && path_ends(to, ".pdf"),
        "with --roster a handout a student is written into a folder; that of --handout is the name of one file"},
       {*o->roster && hands_out && (!*o->key || *o->student || o->walk.has_seed),
        "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out --student and "

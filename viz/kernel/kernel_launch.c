@@ -15,14 +15,9 @@
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t n = strlen(text), m = strlen(end);
-  return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static bool is_ptx(const char *file, const char *text) {
-  if (ends_with(file, ".cu") || ends_with(file, ".cuh")) return false;
-  return ends_with(file, ".ptx") || (strstr(text, ".version") && strstr(text, ".target"));
+  if (path_ends(file, ".cu") || path_ends(file, ".cuh")) return false;
+  return path_ends(file, ".ptx") || (strstr(text, ".version") && strstr(text, ".target"));
 }
 
 static Status compile(KernelLaunch *l, Error *error) {
@@ -331,7 +326,7 @@ static void like_defaults(KernelRequest *r) {
 static void find_source(KernelLaunch *l) {
   const char *file = ptx_source_file(l->module, 1);
   const char *name = file ? path_base(file) : NULL;
-  if (name && (ends_with(name, ".cu") || ends_with(name, ".cuh")))
+  if (name && (path_ends(name, ".cu") || path_ends(name, ".cuh")))
     file_read_beside(l->request->file, name, CUDA_SOURCE_MAX, &l->source, &l->source_length, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
+#include "sim/base/path.h"
 #include "viz/lesson/lesson_library.h"
 
 /* ---- Files */
@@ -18,7 +19,7 @@ static bool take_name(void *data, const char *name) {
   Finding *f = data;
   const size_t length = strlen(name), end = strlen(f->suffix);
   const bool is_numbered = ascii_is_digit(name[0]) && ascii_is_digit(name[1]) && name[2] == '-';
-  if (length <= end || length - end >= sizeof f->files->names[0] || strcmp(name + length - end, f->suffix) != 0 ||
+  if (!path_ends(name, f->suffix) || length - end >= sizeof f->files->names[0] ||
       (f->numbered && !(is_numbered && length > end + 3)))
     return true;
   f->is_full = f->files->n == LESSON_FILES_MAX;

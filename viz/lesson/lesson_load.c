@@ -50,9 +50,7 @@ static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *
 }
 
 Status lesson_find(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
-  const size_t length = strlen(name);
-  const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
-  if (!is_file) return find_named(name, path, error);
+  if (!path_ends(name, ".md") && strncmp(name, "/dev/", 5) != 0) return find_named(name, path, error);
   if (snprintf(path, ASSETS_PATH_BYTES, "%s", name) < ASSETS_PATH_BYTES) return STATUS_OK;
   return error_refuse(error, "the path of the lesson is too long");
 }

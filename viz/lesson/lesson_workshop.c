@@ -36,15 +36,13 @@ static Status no_such(const char *name, Error *error) {
 /* The path of a task's file, with that ending. */
 static Status find_file(const char *name, const char *suffix, char path[ASSETS_PATH_BYTES], Error *error) {
   char relative[128];
-  const size_t length = strlen(name), end = sizeof SUFFIX - 1;
-  const bool ends = length > end && strcmp(name + length - end, SUFFIX) == 0;
-  if (is_path(name))
-    return snprintf(path, ASSETS_PATH_BYTES, "%.*s%s", (int)(length - (ends ? end : 0)), name, ends ? suffix : "") <
-                   ASSETS_PATH_BYTES
-               ? STATUS_OK
-               : no_such(name, error);
+  const bool ends = path_ends(name, SUFFIX);
+  const int stem = (int)(strlen(name) - (ends ? sizeof SUFFIX - 1 : 0));
   snprintf(relative, sizeof relative, "%s/%.60s%s", FOLDER, name, suffix);
-  return assets_find(path, ASSETS_PATH_BYTES, relative, NULL) ? no_such(name, error) : STATUS_OK;
+  const bool found =
+      is_path(name) ? snprintf(path, ASSETS_PATH_BYTES, "%.*s%s", stem, name, ends ? suffix : "") < ASSETS_PATH_BYTES
+                    : !assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
+  return found ? STATUS_OK : no_such(name, error);
 }
 
 ProgramTask *task_open(const char *name, Error *error) {

@@ -7,6 +7,7 @@
 
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_page.h"
+#include "sim/base/path.h"
 #include "sim/base/quote.h"
 #include "viz/export/output.h"
 #include "viz/export/surface.h"
@@ -302,8 +303,7 @@ Status lesson_paper_save(const char *lesson, bool is_slides, uint64_t seed, cons
                          Error *error) {
   const Request request = {0};
   const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
-  const size_t length = strlen(path);
-  if (length < 5 || strcmp(path + length - 4, ".pdf") != 0)
+  if (!path_ends(path, ".pdf"))
     return error_refuse(error, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
                         quote_text(path).text);
   Paper *p = calloc(1, sizeof *p);
