@@ -139,8 +139,8 @@ TEST(what_is_too_long_is_cut_and_said_so) {
   memset(text, 'x', FLOW_TEXT_BYTES - 1);
   text[FLOW_TEXT_BYTES - 1] = '\0';
   flow_clear(&flow);
-  flow_text(&flow, FLOW_PLAIN, "first");
-  for (int k = 0; k < 3; k++) flow_text(&flow, FLOW_PLAIN, text);
+  flow_text(&flow, ROLE_PLAIN, "first");
+  for (int k = 0; k < 3; k++) flow_text(&flow, ROLE_PLAIN, text);
   assert_int_equal(flow.n, 2);
   assert_non_null(strstr(text_of(1), "longer than 64 KiB"));
   free(text);

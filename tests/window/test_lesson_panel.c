@@ -91,7 +91,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   assert_string_equal(s->answers[1].typed, "It is smaller.");
   for (size_t k = 0, n = 0; k < b->panel.flow.n; k++) /* what was predicted stays marked */
     if (b->panel.flow.pieces[k].kind == PIECE_OPTION)
-      assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
+      assert_int_equal(b->panel.flow.pieces[k].look == LOOK_TAKEN, n++ == 1);
   assert_false(says(b, "The answer: It is larger."));
   assert_true(player->is_playing);
   assert_int_equal(player->scene, SCENE_WALK);

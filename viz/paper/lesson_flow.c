@@ -43,7 +43,7 @@ FlowPiece *flow_add(Flow *f, PieceKind kind, const char *text) {
     if (f->is_cut) return &f->nowhere;
     f->is_cut = true;
     piece.kind = PIECE_TEXT;
-    piece.ink = FLOW_WARN;
+    piece.ink = ROLE_WARN;
     text = "This page is longer than 64 KiB. The rest of it is left out; a \"##\" between would make pages of it.";
   } else {
     f->text_bytes += length + 16;
@@ -99,14 +99,14 @@ static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, cons
   return piece;
 }
 
-FlowPiece *flow_boxed(Flow *f, FlowInk ink, const char *words, const char *text) {
+FlowPiece *flow_boxed(Flow *f, TextRole ink, const char *words, const char *text) {
   FlowPiece *piece = add_with_code(f, PIECE_TEXT, words, text);
   piece->ink = ink;
   piece->is_boxed = true;
   return piece;
 }
 
-FlowPiece *flow_text(Flow *f, FlowInk ink, const char *text) {
+FlowPiece *flow_text(Flow *f, TextRole ink, const char *text) {
   FlowPiece *piece = flow_boxed(f, ink, "", text);
   piece->is_boxed = false;
   return piece;
@@ -260,18 +260,19 @@ void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit,
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-static Colour ink_of(const Theme *t, FlowInk ink) {
-  const Colour inks[FLOW_INKS] = {t->ink, t->ink_soft, t->series_text[INK_BLUE], t->good, t->warn, t->bad};
-  return inks[ink];
+static Colour ink_of(const Theme *t, TextRole role) {
+  const Colour inks[] = {[ROLE_PLAIN] = t->ink, [ROLE_GOOD] = t->good,    [ROLE_WARN] = t->warn,
+                         [ROLE_BAD] = t->bad,   [ROLE_DIM] = t->ink_soft, [ROLE_ACCENT] = t->series_text[INK_BLUE]};
+  return inks[role];
 }
 
 /* The ground of what can be pressed, framed by what it is and by who points at it. */
 static void draw_ground(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, Colour ground,
                         const FlowView *v) {
-  const bool is_live = p->widget >= 0 && p->look < FLOW_OFF, has_focus = is_live && v->focus == p->widget,
+  const bool is_live = p->widget >= 0 && p->look < LOOK_OFF, has_focus = is_live && v->focus == p->widget,
              is_lit = has_focus || (is_live && v->hover == p->widget);
   Colour edge = is_live ? t->axis : t->grid;
-  if (p->look == FLOW_RIGHT) edge = t->good;
+  if (p->look == LOOK_RIGHT) edge = t->good;
   if (is_lit) edge = t->ink;
   box_fill(cr, at, ground, 1);
   box_frame(cr, at, edge, fmax(1, floor((1 + is_lit + has_focus) * f->unit)));
@@ -312,22 +313,22 @@ static void draw_mark(const Flow *f, const FlowPiece *p, cairo_t *cr, const Them
   snprintf(number, sizeof number, "%d", p->number);
   const Lettering lettering = {
       .family = t->sans, .size = 0.88 * f->em * f->unit, .bold = true, .anchor = ANCHOR_MIDDLE};
-  const bool filled = p->number > 0 || p->look == FLOW_RIGHT || p->look == FLOW_MAIN;
+  const bool filled = p->number > 0 || p->look == LOOK_RIGHT || p->look == LOOK_MAIN || p->look == LOOK_TAKEN;
   if (filled)
-    box_fill(cr, b, p->look == FLOW_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
+    box_fill(cr, b, p->look == LOOK_WRONG ? t->bad : t->tile[TILE_COLOUR_DONE], 1);
   else
     box_frame(cr, b, ink, fmax(1, floor(f->unit)));
   theme_use(cr, filled ? theme_on(t->tile[TILE_COLOUR_DONE]) : ink, 1);
   letter_draw(cr, &lettering, b.x + side / 2, b.y + 0.72 * side,
-              p->look == FLOW_RIGHT   ? "✓"
-              : p->look == FLOW_WRONG ? "✗"
+              p->look == LOOK_RIGHT   ? "✓"
+              : p->look == LOOK_WRONG ? "✗"
               : p->number             ? number
                                       : mark);
 }
 
 static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const bool is_lit = p->widget >= 0 && p->look < FLOW_OFF && (v->hover == p->widget || v->focus == p->widget);
-  const Colour ink = p->look == FLOW_WRONG || p->look == FLOW_OFF ? t->ink_soft : t->ink;
+  const bool is_lit = p->widget >= 0 && p->look < LOOK_OFF && (v->hover == p->widget || v->focus == p->widget);
+  const Colour ink = p->look == LOOK_WRONG || p->look == LOOK_OFF ? t->ink_soft : t->ink;
   const Colour lit = theme_mix(t->background, t->tile[TILE_COLOUR_PARTIAL], t->dark ? 0.18 : 0.35);
   draw_ground(f, p, cr, t, at, is_lit ? lit : t->panel, v);
   draw_mark(f, p, cr, t, at, ink);
@@ -335,11 +336,11 @@ static void draw_option(const Flow *f, const FlowPiece *p, cairo_t *cr, const Th
 }
 
 static void draw_button(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const bool is_main = p->look == FLOW_MAIN;
+  const bool is_main = p->look == LOOK_MAIN;
   const Colour done = t->tile[TILE_COLOUR_DONE];
   const Lettering lettering = {.family = t->sans, .size = f->em * f->unit, .bold = is_main, .anchor = ANCHOR_MIDDLE};
   draw_ground(f, p, cr, t, at, is_main ? done : t->panel, v);
-  theme_use(cr, is_main ? theme_on(done) : p->look == FLOW_OFF ? t->ink_soft : t->ink, 1);
+  theme_use(cr, is_main ? theme_on(done) : p->look == LOOK_OFF ? t->ink_soft : t->ink, 1);
   letter_draw_cut(cr, &lettering, at.x + at.width / 2, at.y + at.height / 2 + 0.35 * lettering.size, at.width - 4,
                   text_store_get(&f->store, p->text));
 }
@@ -400,7 +401,7 @@ const FlowPiece *flow_widget(const Flow *f, int widget) {
 int flow_widget_at(const Flow *f, double x, double y) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *p = &f->pieces[k];
-    if (p->widget < 0 || p->look == FLOW_OFF || !box_holds(p->box, x, y)) continue;
+    if (p->widget < 0 || p->look == LOOK_OFF || !box_holds(p->box, x, y)) continue;
     return p->widget;
   }
   return -1;

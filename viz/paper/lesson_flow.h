@@ -7,13 +7,13 @@
 #ifndef TILEWALK_VIZ_PAPER_LESSON_FLOW_H
 #define TILEWALK_VIZ_PAPER_LESSON_FLOW_H
 
+#include "lessons/engine/lesson_page.h"
 #include "viz/scene/pen.h"
 #include "viz/text/paragraph.h"
 #include "viz/text/store.h"
+#include "viz/text/style.h"
 
 enum { FLOW_TEXT_BYTES = 1 << 16, FLOW_COLUMNS_MAX = 12 };
-
-typedef enum { FLOW_PLAIN = 0, FLOW_SOFT, FLOW_ACCENT, FLOW_GOOD, FLOW_WARN, FLOW_BAD, FLOW_INKS } FlowInk;
 
 typedef enum {
   PIECE_TEXT = 0, /* a paragraph */
@@ -25,9 +25,6 @@ typedef enum {
   PIECE_FIELD,  /* where an answer is typed */
 } PieceKind;
 
-/* How an option or a button looks. */
-typedef enum { FLOW_NORMAL = 0, FLOW_MAIN, FLOW_OFF, FLOW_RIGHT, FLOW_WRONG } FlowLook;
-
 typedef struct {
   PieceKind kind;
   size_t text, mark; /* in the store; the mark stands before the first line: "2.", "a" */
@@ -36,8 +33,8 @@ typedef struct {
   double gap;          /* above, in units */
   bool bold, is_boxed; /* boxed: on a ground, with a bar of its ink at the left */
   bool right;          /* a number of a table */
-  FlowInk ink;
-  FlowLook look;
+  TextRole ink;
+  LessonLook look;
   int indent;        /* levels */
   int widget;        /* what a press on it does; -1: nothing */
   int number;        /* of an option in an order, from 1; 0: none */
@@ -71,8 +68,8 @@ void flow_clear(Flow *flow);
 void flow_free(Flow *flow);
 
 /* Pieces. The pointer that is returned is for setting what else there is; valid until the next piece, never NULL. */
-FlowPiece *flow_text(Flow *flow, FlowInk ink, const char *text); /* `code` between backticks, else as it is */
-FlowPiece *flow_boxed(Flow *flow, FlowInk ink, const char *words, const char *text); /* bold words, then a text */
+FlowPiece *flow_text(Flow *flow, TextRole ink, const char *text); /* `code` between backticks, else as it is */
+FlowPiece *flow_boxed(Flow *flow, TextRole ink, const char *words, const char *text); /* bold words, then a text */
 FlowPiece *flow_heading(Flow *flow, double size, const char *text);
 FlowPiece *flow_code(Flow *flow, const char *text);
 FlowPiece *flow_option(Flow *flow, int widget, const char *mark, const char *text);

@@ -50,7 +50,7 @@ static bool take(void *data, const ProseBlock *b) {
   piece->indent = b->depth;
   const char *mark = b->depth && b->is_new[b->depth - 1] ? b->marks[b->depth - 1] : NULL;
   for (int k = 0; k < b->depth && b->kind == PROSE_TEXT; k++)
-    if (!b->marks[k]) piece->ink = FLOW_SOFT;
+    if (!b->marks[k]) piece->ink = ROLE_DIM;
   if (mark && b->kind != PROSE_CODE) piece->mark = text_store_add(&f->store, mark);
   if (b->is_tight) piece->gap = 4;
   return keep_spans(f, piece, b, true);

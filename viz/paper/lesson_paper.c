@@ -189,7 +189,7 @@ static void put_field(Paper *p, const LessonPart *part) {
   if (part->ask == LESSON_WORK)
     flow_code(&p->waiting, behind_remarks(part->text));
   else if (!p->is_slides && part->ask != LESSON_CHOICE)
-    flow_text(&p->waiting, FLOW_PLAIN, words)->gap = 14;
+    flow_text(&p->waiting, ROLE_PLAIN, words)->gap = 14;
 }
 
 static void put_part(Paper *p, const LessonPart *part) {
@@ -197,7 +197,7 @@ static void put_part(Paper *p, const LessonPart *part) {
   switch (part->kind) {
   case PART_PROSE: flow_markdown(f, part->text); break;
   case PART_HEADING: flow_heading(f, p->is_slides ? 1.3 : 1, part->text); break;
-  case PART_PROMPT: flow_text(f, FLOW_PLAIN, part->text)->gap = 4; break;
+  case PART_PROMPT: flow_text(f, ROLE_PLAIN, part->text)->gap = 4; break;
   case PART_OPTION: flow_option(f, -1, part->words, part->text); break;
   case PART_FIELD: put_field(p, part); break;
   default: break; /* the title was put, the figure is its block's; nothing can be pressed */
@@ -225,11 +225,11 @@ static void put_title(Paper *p) {
   Flow flow = {0};
   char words[CLASS_NAME_BYTES + 64];
   flow_heading(&flow, p->is_slides ? 2 : 1.7, l->title.text);
-  flow_text(&flow, FLOW_SOFT, l->idea.text);
+  flow_text(&flow, ROLE_DIM, l->idea.text);
   if (!p->is_slides) {
     snprintf(words, sizeof words, "Name: %s    Numbers: %" PRIu64,
              *p->student ? p->student : "______________________________", p->session.run.seed);
-    flow_text(&flow, FLOW_PLAIN, words)->gap = 14;
+    flow_text(&flow, ROLE_PLAIN, words)->gap = 14;
   }
   p->y += p->is_slides ? 0.28 * p->room.height : 0;
   put_flow(p, &flow);
@@ -278,8 +278,7 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
   if (!p->is_slides) {
     end_page(p);
     flow_heading(&p->waiting, 1.2, "What you predicted");
-    flow_text(&p->waiting, FLOW_SOFT,
-              "Turn to these pictures when you have written down your answers: they hold some.");
+    flow_text(&p->waiting, ROLE_DIM, "Turn to these pictures when you have written down your answers: they hold some.");
     put_waiting(p, false, 1);
     p->only_pictures = true;
     walk(p);

@@ -168,7 +168,7 @@ static double width_of(void *data, const Player *player, double width, double he
   return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
 
-static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, FlowLook look) {
+static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, LessonLook look) {
   const double u = p->flow.unit;
   FlowPiece *piece = flow_button(&p->foot, widget, label);
   piece->box = box_at(x, p->view.y + p->view.height + 9 * u, width, ceil(FOOT * u) - 18 * u);
@@ -186,18 +186,18 @@ static void make_foot(LessonPanel *p, Box box) {
   p->foot.em = fmin(16, p->flow.em);
   p->foot.unit = u;
   if (p->is_picking) {
-    put_foot(p, WIDGET_NEXT, "Open ▶", next, width, p->focus < WIDGET_LESSON ? FLOW_OFF : FLOW_MAIN);
-    put_foot(p, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", back, width, FLOW_NORMAL);
+    put_foot(p, WIDGET_NEXT, "Open ▶", next, width, p->focus < WIDGET_LESSON ? LOOK_OFF : LOOK_MAIN);
+    put_foot(p, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", back, width, LOOK_NORMAL);
     return;
   }
   const char *label = is_open ? lesson_session_next_label(s) : "Next ▶";
   snprintf(page, sizeof page, "List %d/%d", lesson_session_page_number(s), s->n_pages);
   put_foot(p, WIDGET_NEXT, is_over ? "Done" : label, next, width,
-           is_over || s->error.status ? FLOW_OFF
-           : is_open                  ? FLOW_NORMAL
-                                      : FLOW_MAIN);
-  put_foot(p, WIDGET_LIST, page, list, next - list - 8 * u, FLOW_NORMAL);
-  put_foot(p, WIDGET_BACK, "◀ Back", back, width, lesson_session_can_go_back(s) ? FLOW_NORMAL : FLOW_OFF);
+           is_over || s->error.status ? LOOK_OFF
+           : is_open                  ? LOOK_NORMAL
+                                      : LOOK_MAIN);
+  put_foot(p, WIDGET_LIST, page, list, next - list - 8 * u, LOOK_NORMAL);
+  put_foot(p, WIDGET_BACK, "◀ Back", back, width, lesson_session_can_go_back(s) ? LOOK_NORMAL : LOOK_OFF);
 }
 
 /* Makes and places what is to be drawn in the rectangle. */
@@ -396,7 +396,7 @@ static void press(LessonPanel *p, Player *player, int widget) {
 static int widgets_of(const Flow *flow, int *widgets, int n) {
   for (size_t k = 0; k < flow->n && n < WIDGETS_MAX; k++) {
     const FlowPiece *piece = &flow->pieces[k];
-    if (piece->widget >= 0 && piece->look != FLOW_OFF && piece->look != FLOW_WRONG) widgets[n++] = piece->widget;
+    if (piece->widget >= 0 && piece->look != LOOK_OFF && piece->look != LOOK_WRONG) widgets[n++] = piece->widget;
   }
   return n;
 }

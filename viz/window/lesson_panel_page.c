@@ -4,9 +4,6 @@
 
 #include "viz/window/lesson_panel.h"
 
-/* By LessonLook. */
-static const FlowLook LOOKS[] = {FLOW_NORMAL, FLOW_MAIN, FLOW_OFF, FLOW_RIGHT, FLOW_WRONG, FLOW_MAIN};
-
 static int widget_of(const LessonPart *part) {
   switch (part->act) {
   case ACT_NONE: return WIDGET_NONE;
@@ -17,7 +14,7 @@ static int widget_of(const LessonPart *part) {
 }
 
 static void put_boxed(Flow *f, const LessonPart *part, const char *words, const char *text) {
-  static const FlowInk INKS[] = {FLOW_PLAIN, FLOW_GOOD, FLOW_WARN, FLOW_BAD, FLOW_ACCENT};
+  static const TextRole INKS[] = {ROLE_PLAIN, ROLE_GOOD, ROLE_WARN, ROLE_BAD, ROLE_ACCENT};
   static const char *const MARKS[] = {"", "✓ ", "! ", "✗ ", ""};
   char all[LESSON_OPTION_BYTES + LESSON_STATE_BYTES];
   const bool is_marked = *words && (part->kind == PART_VERDICT || part->tone == TONE_GOOD);
@@ -28,18 +25,18 @@ static void put_boxed(Flow *f, const LessonPart *part, const char *words, const 
 /* The file of a question that is answered with one, once it was begun. */
 static void put_file(LessonPanel *p, const LessonPart *part) {
   char words[256];
-  if (*p->file_problem) flow_boxed(&p->flow, FLOW_BAD, "No file.", p->file_problem);
+  if (*p->file_problem) flow_boxed(&p->flow, ROLE_BAD, "No file.", p->file_problem);
   if (p->file_of != part->number + 1) return;
   snprintf(words, sizeof words, "`%s` %s. Write in it with your editor: each time you save, it is judged here.",
            p->file.path, p->file.was_there ? "was there already" : "was written");
-  flow_boxed(&p->flow, FLOW_ACCENT, "Your file", words);
+  flow_boxed(&p->flow, ROLE_ACCENT, "Your file", words);
   flow_button(&p->flow, WIDGET_EDIT, "Edit it (e)");
 }
 
 static void put_answered(Flow *f, const LessonPart *part, const char *words, const char *typed) {
   char all[LESSON_OPTION_BYTES + 64];
   snprintf(all, sizeof all, "%s: %s", words, typed);
-  if (part->ask == LESSON_NUMBER && *typed) flow_text(f, FLOW_SOFT, all);
+  if (part->ask == LESSON_NUMBER && *typed) flow_text(f, ROLE_DIM, all);
 }
 
 static void put_figure(LessonPanel *p, const LessonPart *part) {
@@ -52,7 +49,7 @@ static void put_figure(LessonPanel *p, const LessonPart *part) {
     flow_code(&p->flow, text);
     p->is_wide = true;
   } else if (s->plays == part->block) {
-    flow_boxed(&p->flow, FLOW_ACCENT, "▶ Look.", "It plays beside this page. Space stops it, the arrows step.");
+    flow_boxed(&p->flow, ROLE_ACCENT, "▶ Look.", "It plays beside this page. Space stops it, the arrows step.");
   }
 }
 
@@ -63,8 +60,8 @@ static void put_end(LessonPanel *p, const char *right, const char *first) {
   snprintf(words, sizeof words, "The lesson is done: %s right.", right);
   snprintf(text, sizeof text, "%s Predictions are not counted.%s%s%s", first, next >= 0 ? " The next lesson: " : "",
            next >= 0 ? p->picker.rows[next].title : "", next >= 0 ? "." : "");
-  flow_boxed(&p->flow, FLOW_GOOD, words, text)->gap = 20;
-  if (next >= 0) flow_button(&p->flow, WIDGET_LESSON + next, "Next lesson ▶")->look = FLOW_MAIN;
+  flow_boxed(&p->flow, ROLE_GOOD, words, text)->gap = 20;
+  if (next >= 0) flow_button(&p->flow, WIDGET_LESSON + next, "Next lesson ▶")->look = LOOK_MAIN;
   flow_button(&p->flow, WIDGET_LIST, "All lessons");
 }
 
@@ -74,22 +71,22 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   const char *words = part->words, *text = part->text;
   switch (part->kind) {
   case PART_TITLE: flow_heading(f, 1.5, text); break;
-  case PART_IDEA: flow_text(f, FLOW_SOFT, text)->gap = 4; break;
+  case PART_IDEA: flow_text(f, ROLE_DIM, text)->gap = 4; break;
   case PART_PROSE: flow_markdown(f, text); break;
   case PART_HEADING:
-    made = flow_text(f, FLOW_ACCENT, text);
+    made = flow_text(f, ROLE_ACCENT, text);
     made->bold = true;
     made->gap = 18;
     break;
-  case PART_PROMPT: flow_text(f, FLOW_PLAIN, text)->gap = 4; break;
+  case PART_PROMPT: flow_text(f, ROLE_PLAIN, text)->gap = 4; break;
   case PART_OPTION:
     made = flow_option(f, widget_of(part), words, text);
     made->number = part->place;
-    made->look = LOOKS[part->look];
+    made->look = part->look;
     break;
   case PART_FIELD:
     if (part->ask == LESSON_WORK) put_file(p, part);
-    if (part->ask == LESSON_ORDER) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
+    if (part->ask == LESSON_ORDER) flow_text(f, ROLE_DIM, "Press them in order; press one again to take it back.");
     if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, text)->mark = text_store_add(&f->store, words);
     break;
   case PART_CODE: flow_code(f, text); break;
@@ -104,7 +101,7 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_BUTTON:
     if (part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != lesson_session_ask(&p->session) + 1)
       text = "Begin the file";
-    flow_button(f, widget_of(part), text)->look = LOOKS[part->look];
+    flow_button(f, widget_of(part), text)->look = part->look;
     break;
   case PART_END: put_end(p, words, text); break;
   }
@@ -122,7 +119,7 @@ void lesson_panel_make(LessonPanel *p) {
       if (k == p->page.open) p->open_piece = p->flow.n;
       put_part(p, &p->page.parts[k]);
     }
-    if (s->error.status) flow_boxed(&p->flow, FLOW_BAD, "The lesson cannot go on.", s->error.message);
+    if (s->error.status) flow_boxed(&p->flow, ROLE_BAD, "The lesson cannot go on.", s->error.message);
   }
   p->flow_version = s->version;
   p->has_flow = true;

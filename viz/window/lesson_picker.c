@@ -50,14 +50,14 @@ int lesson_picker_next(const LessonPicker *picker, int from) {
 void lesson_picker_page(const LessonPicker *picker, Flow *flow, int first_widget, const char *open) {
   char mark[16], words[2 * PICKER_TEXT_BYTES + 16];
   flow_heading(flow, 1.5, "Lessons");
-  flow_text(flow, FLOW_SOFT,
+  flow_text(flow, ROLE_DIM,
             "Read, predict, then watch it run beside the page. Press one, or type its number and Return.");
   for (int k = 0; k < picker->n; k++) {
     const PickerRow *row = &picker->rows[k];
     snprintf(mark, sizeof mark, "%d", k + 1);
     snprintf(words, sizeof words, "%s · %s", row->title, row->standing);
     FlowPiece *piece = flow_option(flow, row->can_run ? first_widget + k : -1, mark, words);
-    piece->look = !row->can_run ? FLOW_OFF : *open && strcmp(row->name, open) == 0 ? FLOW_MAIN : FLOW_NORMAL;
+    piece->look = !row->can_run ? LOOK_OFF : *open && strcmp(row->name, open) == 0 ? LOOK_MAIN : LOOK_NORMAL;
   }
-  if (*picker->problem) flow_boxed(flow, FLOW_BAD, "This cannot be opened.", picker->problem);
+  if (*picker->problem) flow_boxed(flow, ROLE_BAD, "This cannot be opened.", picker->problem);
 }
