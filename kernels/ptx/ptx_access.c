@@ -1,5 +1,6 @@
 /* Requests whose shape is new, that go to more than one buffer, to local memory, through generic addresses, or are
  * watched. */
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/ptx/ptx_async.h"
@@ -124,47 +125,32 @@ bool access_follow(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
 
 /* ---- slowly ---- */
 
-static const char *verb(PtxAccessKind kind) { return kind == PTX_LOAD || kind == PTX_COPY_READ ? "reads" : "writes"; }
-
 static bool fails_at(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, int l, uint64_t address) {
-  const int64_t thread = 32 * (int64_t)w->index + l;
-  const long long block = (long long)b->index;
-  if (address & r->align) {
-    run_fails(run, pc, STATUS_BAD_REQUEST,
-              "thread %lld of block %lld %s %d bytes at an address that is no multiple of %d", (long long)thread, block,
-              verb(r->kind), r->bytes, r->bytes);
-    return false;
-  }
-  if (r->space == SPACE_SHARED || (address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW_BYTES)) {
-    const int64_t at = (int64_t)(r->space == SPACE_SHARED ? address : address - SHARED_WINDOW);
-    run_fails(run, pc, STATUS_BAD_REQUEST,
-              "thread %lld of block %lld %s shared memory at byte %lld; the block has %lld bytes", (long long)thread,
-              block, verb(r->kind), (long long)at, (long long)run->shared_bytes);
-    return false;
-  }
-  if (r->space == SPACE_LOCAL || (address >= LOCAL_WINDOW && address < LOCAL_WINDOW + WINDOW_BYTES)) {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s outside its local memory", (long long)thread,
-              block, verb(r->kind));
-    return false;
-  }
+  const bool shared = r->space == SPACE_SHARED || address - SHARED_WINDOW < WINDOW_BYTES;
+  char where[160];
   const Buffer *before = NULL;
   for (int32_t k = 0; k < run->n_buffers; k++)
     if (run->buffers[k].address <= address) before = &run->buffers[k];
-  if (!before) {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s address 0x%llx, which is in no argument",
-              (long long)thread, block, verb(r->kind), (unsigned long long)address);
-    return false;
-  }
-  const char *name = before->argument < 0 ? "the module's variables" : run->launch->arguments[before->argument].name;
-  const int64_t past = (int64_t)(address - before->address - before->bytes);
-  if (past < 0) {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s %d bytes across the end of %s",
-              (long long)thread, block, verb(r->kind), r->bytes, name ? name : "an argument");
-  } else {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s %lld bytes past the end of %s",
-              (long long)thread, block, verb(r->kind), (long long)past, name ? name : "an argument");
-  }
-  return false;
+  const char *of = before && before->argument >= 0 ? run->launch->arguments[before->argument].name : NULL,
+             *name = of                                ? of
+                     : before && before->argument >= 0 ? "an argument"
+                                                       : "the module's variables";
+  const int64_t past = before ? (int64_t)(address - before->address - before->bytes) : 0;
+  if (address & r->align)
+    snprintf(where, sizeof where, "%d bytes at an address that is no multiple of %d", r->bytes, r->bytes);
+  else if (shared)
+    snprintf(where, sizeof where, "shared memory at byte %lld; the block has %lld bytes",
+             (long long)(address & (WINDOW_BYTES - 1)), (long long)run->shared_bytes);
+  else if (r->space == SPACE_LOCAL || address - LOCAL_WINDOW < WINDOW_BYTES)
+    snprintf(where, sizeof where, "outside its local memory");
+  else if (!before)
+    snprintf(where, sizeof where, "address 0x%llx, which is in no argument", (unsigned long long)address);
+  else if (past < 0)
+    snprintf(where, sizeof where, "%d bytes across the end of %.100s", r->bytes, name);
+  else
+    snprintf(where, sizeof where, "%lld bytes past the end of %.100s", (long long)past, name);
+  return run_fails(run, pc, "thread %d of block %lld %s %s", 32 * w->index + l, (long long)b->index,
+                   r->kind == PTX_LOAD || r->kind == PTX_COPY_READ ? "reads" : "writes", where);
 }
 
 /* Where a lane's bytes lie; NULL: nowhere. *space: what the address is of. */

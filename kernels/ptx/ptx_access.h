@@ -46,10 +46,7 @@ void warp_print(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t 
 int format_of(Type type); /* a Precision: of a float, or of each of a pair of them; -1: no float's */
 void warp_convert(const Ins *i, char *R, uint32_t mask);
 void warp_library(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask);
-typedef enum { STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED, STEP_YIELD, STEP_ERROR } StepState;
-typedef struct {
-  StepState state;
-} StepResult;
+typedef enum { STEP_ERROR /* false */, STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED } StepResult;
 /* One instruction that the hot loop has not: m are its active lanes, mask the fragment's. */
 /* The lane that lane `l` shuffles from; -1: it keeps its own. R: the warp's registers. */
 int32_t shuffle_source(const Ins *i, const char *R, int l);

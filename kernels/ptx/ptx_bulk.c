@@ -9,8 +9,6 @@
 
 #include "kernels/ptx/ptx_async.h"
 
-static const StepResult NEXT = {STEP_NEXT}, REQUEST = {STEP_REQUEST}, ERROR = {STEP_ERROR};
-
 /* ---- tensor maps ---- */
 
 enum { MAP_MARK = 0x54574d50 };
@@ -86,9 +84,8 @@ static uint64_t operand(const Copy *c, int32_t which) {
 }
 
 static bool fails(const Copy *c, const char *what, uint64_t at) {
-  run_fails(c->run, c->pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s (0x%llx)",
-            (long long)(32 * c->w->index + c->lane), (long long)c->b->index, what, (unsigned long long)at);
-  return false;
+  return run_fails(c->run, c->pc, "thread %lld of block %lld %s (0x%llx)", (long long)(32 * c->w->index + c->lane),
+                   (long long)c->b->index, what, (unsigned long long)at);
 }
 
 /* Tells the shadow of up to 32 pieces of 16 bytes. */
@@ -331,7 +328,7 @@ StepResult bulk_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   for (uint32_t k = mask; k; k &= k - 1) {
     Copy c = {.run = run, .b = b, .w = w, .i = &run->code[pc], .pc = pc, .lane = __builtin_ctz(k)};
     c.mode = c.i->mode;
-    if (!copy(&c)) return ERROR;
+    if (!copy(&c)) return STEP_ERROR;
   }
-  return run->cache && run->code[pc].mode != BULK_MOVES ? REQUEST : NEXT;
+  return run->cache && run->code[pc].mode != BULK_MOVES ? STEP_REQUEST : STEP_NEXT;
 }

@@ -446,15 +446,15 @@ WarpState ptx_warp_run(Run *run, Block *block, Warp *warp);
 WarpState ptx_warp_run_avx2(Run *run, Block *block, Warp *warp);
 
 /* Notes a message that begins with the place: "line 12 (kernel.cu:56): ...". */
-WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool run_fails(Run *run, int32_t pc, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
 
 /* The budget is in instructions of lanes. Between two jumps a lane runs every instruction, so a jump from pc to target
  * costs pc + 1 - target of each lane (a jump ahead gives back), and its exit pc + 1: the sum is what it ran. */
-WarpState run_is_spent(Run *run, int32_t pc);
+bool run_is_spent(Run *run, int32_t pc); /* false */
 static inline bool run_jumps(Run *run, int32_t pc, int32_t target, uint32_t lanes) {
   run->taken++;
   run->lanes_left -= (int64_t)(pc + 1 - target) * __builtin_popcount(lanes);
-  return run->lanes_left >= 0 || run_is_spent(run, pc) != WARP_ERROR;
+  return run->lanes_left >= 0 || run_is_spent(run, pc);
 }
 
 bool run_refuses(Run *run, Status status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */

@@ -9,9 +9,9 @@ StepResult matrix_move(Run *run, Block *b, Warp *w, int32_t pc, bool is_load) {
   const uint32_t rows = i->vec == 4 ? ~0u : (1u << 8 * i->vec) - 1;
   const Request r = {i->wide, i->space, 16, 15, i->imm, i->site, is_load ? PTX_LOAD : PTX_STORE, true, i};
   Where where;
-  if (!access_locate(run, b, w, pc, &r, R + i->a, rows, &where)) return (StepResult){STEP_ERROR};
+  if (!access_locate(run, b, w, pc, &r, R + i->a, rows, &where)) return STEP_ERROR;
   access_follow(run, b, w, pc, &r, R + i->a, rows);
-  if (where.split && where.mask != rows) return (StepResult){STEP_NEXT}; /* reported */
+  if (where.split && where.mask != rows) return STEP_NEXT; /* reported */
   for (int k = 0; k < i->vec; k++) {
     uint16_t tile[8][8];
     uint32_t *d = (uint32_t *)(R + run->kernel->lists[i->ext + k]);
@@ -33,7 +33,7 @@ StepResult matrix_move(Run *run, Block *b, Warp *w, int32_t pc, bool is_load) {
       for (int y = 0; y < 8; y++) memcpy(row[y], tile[y], 16);
     }
   }
-  return (StepResult){STEP_NEXT};
+  return STEP_NEXT;
 }
 
 void matrix_transpose(const Ins *i, char *R) {

@@ -14,27 +14,23 @@
 
 enum { IDLE_PASSES = 20000 };
 
-WarpState run_is_spent(Run *run, int32_t pc) {
-  return run_fails(run, pc, STATUS_TOO_LARGE, "%lld instructions of lanes ran: the budget is spent (--limit)",
-                   (long long)run->lanes);
+bool run_is_spent(Run *run, int32_t pc) {
+  run_fails(run, pc, "%lld instructions of lanes ran: the budget is spent (--limit)", (long long)run->lanes);
+  run->status = STATUS_TOO_LARGE;
+  if (run->error) run->error->status = run->status;
+  return false;
 }
 
-WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...) {
-  char text[ERROR_MESSAGE_BYTES];
+bool run_fails(Run *run, int32_t pc, const char *format, ...) {
+  char text[ERROR_MESSAGE_BYTES], place[PTX_NAME_BYTES + 40] = "";
   const PtxInstruction i = ptx_instruction(run->kernel, pc);
   const char *file = i.file ? ptx_source_file(run->kernel->module, i.file) : NULL;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (file) {
-    error_set(run->error, status, "%s:%d (%s:%d): %s", run->kernel->module->name, i.ptx_line, path_base(file), i.line,
-              text);
-  } else {
-    error_set(run->error, status, "%s:%d: %s", run->kernel->module->name, i.ptx_line, text);
-  }
-  run->status = status;
-  return WARP_ERROR;
+  if (file) snprintf(place, sizeof place, " (%s:%d)", path_base(file), i.line);
+  return run_refuses(run, STATUS_BAD_REQUEST, "%s:%d%s: %s", run->kernel->module->name, i.ptx_line, place, text);
 }
 
 int64_t run_thread(const Warp *w, uint32_t mask) { return 32 * (int64_t)w->index + __builtin_ctz(mask); }
@@ -104,13 +100,13 @@ static bool stuck(Run *run) {
       if (!f) continue;
       const bool at_barrier = w->n_wait && f->wait >= 0;
       const int32_t pc = at_barrier ? f->pc - 1 : f->pc;
-      run_fails(run, pc < run->kernel->n_code ? pc : run->kernel->n_code - 1, STATUS_BAD_REQUEST,
-                "block %lld is stuck: thread %lld waits %s", (long long)b->index, (long long)run_thread(w, f->mask),
-                at_barrier                             ? "at a barrier for a thread that never comes"
-                : w->n_wait && f->wait == WAIT_CLUSTER ? "for threads of its cluster that never come"
-                : w->n_wait                            ? "for a phase of an mbarrier that never ends"
-                                                       : "for a value that never comes");
-      return false;
+      return run_fails(run, pc < run->kernel->n_code ? pc : run->kernel->n_code - 1,
+                       "block %lld is stuck: thread %lld waits %s", (long long)b->index,
+                       (long long)run_thread(w, f->mask),
+                       at_barrier                             ? "at a barrier for a thread that never comes"
+                       : w->n_wait && f->wait == WAIT_CLUSTER ? "for threads of its cluster that never come"
+                       : w->n_wait                            ? "for a phase of an mbarrier that never ends"
+                                                              : "for a value that never comes");
     }
   }
   return true;

@@ -5,9 +5,6 @@
 #include "kernels/ptx/ptx_numbers.h"
 #include "sim/numbers/precision.h"
 
-static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, JUMPED = {STEP_JUMPED}, REQUEST = {STEP_REQUEST},
-                        ERROR = {STEP_ERROR};
-
 static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 
 static void set_word(char *R, int32_t place, int l, uint32_t value) { ((uint32_t *)(R + place))[l] = value; }
@@ -192,7 +189,7 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   char *R = run->arena + w->file;
   const Request r = {i->wide, i->space, i->bytes, (uint32_t)i->bytes - 1, i->imm, i->site, PTX_ATOMIC, true, i};
   Where where;
-  if (!access_locate(run, b, w, pc, &r, R + i->a, m, &where)) return ERROR;
+  if (!access_locate(run, b, w, pc, &r, R + i->a, m, &where)) return STEP_ERROR;
   const uint32_t allowed = where.split ? where.mask : m;
   if (access_is_global(&r, where.first)) {
     uint64_t address[LANES];
@@ -209,7 +206,7 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
     memcpy(p, &value, i->bytes);
     if (!(i->mode & ATOM_NO_RESULT)) lane_set(R + i->d, i->bytes == 8, l, old);
   }
-  return access_follow(run, b, w, pc, &r, R + i->a, m) ? REQUEST : NEXT;
+  return access_follow(run, b, w, pc, &r, R + i->a, m) ? STEP_REQUEST : STEP_NEXT;
 }
 
 /* ---- cp.async ---- */
@@ -229,8 +226,8 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
   const Request read = {true, SPACE_GLOBAL, (int32_t)most, align, i->target, i->site, PTX_COPY_READ, true, i};
   const Request write = {i->wide,        SPACE_SHARED, i->bytes, (uint32_t)i->bytes - 1, i->imm, i->ext,
                          PTX_COPY_WRITE, false,        i};
-  if (reading && !access_locate(run, b, w, pc, &read, R + i->b, reading, &from)) return ERROR;
-  if (!access_locate(run, b, w, pc, &write, R + i->a, m, &to)) return ERROR;
+  if (reading && !access_locate(run, b, w, pc, &read, R + i->b, reading, &from)) return STEP_ERROR;
+  if (!access_locate(run, b, w, pc, &write, R + i->a, m, &to)) return STEP_ERROR;
   const uint32_t allowed = !reading ? 0 : from.split ? from.mask : reading;
   FOR_LANES (l, to.split ? to.mask : m) {
     char *p = to.split ? to.lane[l] : to.host + to.shape->offset[l];
@@ -240,7 +237,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
       size[l] = 0;
     memset(p + size[l], 0, i->bytes - size[l]);
   }
-  return reading && access_follow(run, b, w, pc, &read, R + i->b, reading) ? REQUEST : NEXT;
+  return reading && access_follow(run, b, w, pc, &read, R + i->b, reading) ? STEP_REQUEST : STEP_NEXT;
 }
 
 /* ---- barriers ---- */
@@ -250,10 +247,7 @@ static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const char *R = run->arena + w->file;
   const int f = __builtin_ctz(m);
   const uint32_t number = word(R, i->a, f), threads = i->b < 0 ? 0 : word(R, i->b, f);
-  if (number >= N_BARRIERS) {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "barrier %u: a block has 16, 0 to 15", number);
-    return ERROR;
-  }
+  if (number >= N_BARRIERS) return run_fails(run, pc, "barrier %u: a block has 16, 0 to 15", number);
   Barrier *bar = &b->barriers[number];
   bar->arrived += __builtin_popcount(m);
   bar->expected = (int32_t)(threads < 4096 ? threads : 4096);
@@ -265,7 +259,7 @@ static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   if (run->shadow) ptx_shadow_arrive(run->shadow, b->index, (int32_t)number, pc, w->index, m, i->op != O_BAR_ARRIVE);
   if (i->op != O_BAR_ARRIVE) warp_park(w, (int32_t)number, pc + 1, m);
   block_release(run, b);
-  return i->op == O_BAR_ARRIVE ? NEXT : PARKED;
+  return i->op == O_BAR_ARRIVE ? STEP_NEXT : STEP_PARKED;
 }
 
 /* ---- the rest ---- */
@@ -276,18 +270,16 @@ static StepResult load_parameters(Run *run, Warp *w, int32_t pc, uint32_t m) {
   FOR_LANES (l, m) {
     uint64_t at = ((const uint64_t *)(R + i->a))[l] + (uint64_t)i->imm;
     if (at - PARAM_WINDOW < WINDOW_BYTES) at -= PARAM_WINDOW;
-    if (at >= (uint64_t)run->parameter_bytes || at + (uint64_t)(i->bytes * i->vec) > (uint64_t)run->parameter_bytes) {
-      run_fails(run, pc, STATUS_BAD_REQUEST, "reads outside the parameters, at byte %llu of %lld",
-                (unsigned long long)at, (long long)run->parameter_bytes);
-      return ERROR;
-    }
+    if (at >= (uint64_t)run->parameter_bytes || at + (uint64_t)(i->bytes * i->vec) > (uint64_t)run->parameter_bytes)
+      return run_fails(run, pc, "reads outside the parameters, at byte %llu of %lld", (unsigned long long)at,
+                       (long long)run->parameter_bytes);
     for (int e = 0; e < i->vec; e++) {
       uint64_t v = get(run->parameters + at + (uint64_t)(e * i->bytes), i->bytes);
       if (i->is_signed) v = (uint64_t)((int64_t)(v << (64 - 8 * i->bytes)) >> (64 - 8 * i->bytes));
       lane_set(R + run->kernel->lists[i->ext + e], i->mode & MODE_LONG, l, i->mode & MODE_SHORT ? v & 0xffff : v);
     }
   }
-  return NEXT;
+  return STEP_NEXT;
 }
 
 static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
@@ -298,17 +290,15 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
     uint32_t same = 0;
     for (uint32_t k = left; k; k &= k - 1)
       if (word(R, i->a, __builtin_ctz(k)) == index) same |= 1u << __builtin_ctz(k);
-    if (index >= (uint64_t)i->imm) {
-      run_fails(run, pc, STATUS_BAD_REQUEST, "index %u of a list of %lld labels", index, (long long)i->imm);
-      return ERROR;
-    }
+    if (index >= (uint64_t)i->imm)
+      return run_fails(run, pc, "index %u of a list of %lld labels", index, (long long)i->imm);
     const int32_t target = run->kernel->lists[i->ext + (int32_t)index];
-    if (!run_jumps(run, pc, target, same)) return ERROR;
+    if (!run_jumps(run, pc, target, same)) return STEP_ERROR;
     w->run[w->n_run++] = (Fragment){target, same, 0};
     left &= ~same;
   }
   if (mask & ~m) w->run[w->n_run++] = (Fragment){pc + 1, mask & ~m, 0};
-  return JUMPED;
+  return STEP_JUMPED;
 }
 
 static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
@@ -351,69 +341,67 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
   case O_CP_ASYNC: return async_copy(run, b, w, pc, m);
   case O_CP_COMMIT:
     if (run->shadow) ptx_shadow_commit(run->shadow, i->mode ? PTX_ASYNC_GROUP : PTX_ASYNC_NONE, b->index, w->index, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_CP_WAIT:
     if (run->shadow)
       ptx_shadow_wait(run->shadow, i->mode ? PTX_ASYNC_GROUP : PTX_ASYNC_NONE, b->index, w->index, m,
                       (int32_t)(i->imm < 1000 ? i->imm : 1000));
-    return NEXT;
+    return STEP_NEXT;
   case O_BAR_SYNC:
   case O_BAR_ARRIVE:
   case O_BAR_RED:
-    if (i->wide && !warp_together(w, pc, m, ~0u)) return PARKED;
+    if (i->wide && !warp_together(w, pc, m, ~0u)) return STEP_PARKED;
     return barrier(run, b, w, pc, m);
   case O_BAR_WARP: {
-    if (!in_masks(run, b, w, pc, m, i->a)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->a)) return STEP_PARKED;
     uint32_t threads[32] = {0};
     threads[w->index] = m;
     if (run->shadow) ptx_shadow_barrier(run->shadow, b->index, -1, threads);
-    return NEXT;
+    return STEP_NEXT;
   }
   case O_SHFL:
-    if (!in_masks(run, b, w, pc, m, i->target)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->target)) return STEP_PARKED;
     shuffle(i, R, P, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_VOTE:
-    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return STEP_PARKED;
     vote(i, R, P, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_MATCH:
-    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return STEP_PARKED;
     match(i, R, P, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_REDUX:
-    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return STEP_PARKED;
     redux(i, R, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_ELECT:
-    if (!together(w, pc, m, R, i->a)) return PARKED;
+    if (!together(w, pc, m, R, i->a)) return STEP_PARKED;
     for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), (uint32_t)__builtin_ctz(m));
     set_predicate(&P[i->ext], m, m & (0u - m));
-    return NEXT;
+    return STEP_NEXT;
   case O_ACTIVEMASK:
     for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), m);
-    return NEXT;
-  case O_CLOCK: read_clock(run, i, R, m); return NEXT;
+    return STEP_NEXT;
+  case O_CLOCK: read_clock(run, i, R, m); return STEP_NEXT;
   case O_LDMATRIX:
   case O_STMATRIX:
-    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    if (!warp_together(w, pc, m, ~0u)) return STEP_PARKED;
     return matrix_move(run, b, w, pc, i->op == O_LDMATRIX);
   case O_MOVMATRIX:
-    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    if (!warp_together(w, pc, m, ~0u)) return STEP_PARKED;
     matrix_transpose(i, R);
-    return NEXT;
-  case O_ISSPACEP: set_predicate(&P[i->d], m, in_space(i, R, m)); return NEXT;
-  case O_PRINT: warp_print(run, b, w, i, m); return NEXT;
-  case O_CVT: warp_convert(i, R, m); return NEXT;
-  case O_LIBRARY: warp_library(run, b, w, i, m); return NEXT;
+    return STEP_NEXT;
+  case O_ISSPACEP: set_predicate(&P[i->d], m, in_space(i, R, m)); return STEP_NEXT;
+  case O_PRINT: warp_print(run, b, w, i, m); return STEP_NEXT;
+  case O_CVT: warp_convert(i, R, m); return STEP_NEXT;
+  case O_LIBRARY: warp_library(run, b, w, i, m); return STEP_NEXT;
   case O_TRAP:
-    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld runs into a trap", (long long)run_thread(w, m),
-              (long long)b->index);
-    return ERROR;
+    return run_fails(run, pc, "thread %lld of block %lld runs into a trap", (long long)run_thread(w, m),
+                     (long long)b->index);
   case O_ASSERT:
-    run_fails(run, pc, STATUS_BAD_REQUEST, "an assertion fails in thread %lld of block %lld",
-              (long long)run_thread(w, m), (long long)b->index);
-    return ERROR;
+    return run_fails(run, pc, "an assertion fails in thread %lld of block %lld", (long long)run_thread(w, m),
+                     (long long)b->index);
   default: return hopper_step(run, b, w, pc, m, mask);
   }
 }

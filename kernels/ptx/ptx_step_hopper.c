@@ -9,8 +9,6 @@
 #include "kernels/ptx/ptx_async.h"
 #include "kernels/ptx/ptx_machine.h"
 
-static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, ERROR = {STEP_ERROR};
-
 static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 
 static uint64_t address_of(const Ins *i, const char *R, int l) {
@@ -63,19 +61,14 @@ typedef struct {
 static bool meets(Meeting *at, Run *run, Block *b, const Warp *w, int32_t pc, uint64_t address, bool begins) {
   *at = (Meeting){.run = run, .w = w, .pc = pc};
   at->host = address & 7 ? NULL : shared_at(run, b, address, 8, &at->owner, &at->offset);
-  if (!at->host) {
-    run_fails(run, pc, STATUS_BAD_REQUEST,
-              "an mbarrier at 0x%llx, which is no place in shared memory, or no multiple of 8",
-              (unsigned long long)address);
-    return false;
-  }
+  if (!at->host)
+    return run_fails(run, pc, "an mbarrier at 0x%llx, which is no place in shared memory, or no multiple of 8",
+                     (unsigned long long)address);
   uint64_t v;
   memcpy(&v, at->host, 8);
   if (begins || unpack(v, &at->state)) return true;
-  run_fails(run, pc, STATUS_BAD_REQUEST,
-            "block %lld has no mbarrier at byte %llu of shared memory: nobody initialised it",
-            (long long)at->owner->index, (unsigned long long)at->offset);
-  return false;
+  return run_fails(run, pc, "block %lld has no mbarrier at byte %llu of shared memory: nobody initialised it",
+                   (long long)at->owner->index, (unsigned long long)at->offset);
 }
 
 static void tell(const Meeting *at, PtxMbarrierEvent event, const Block *b, int lane) { /* of other blocks: nothing */
@@ -86,11 +79,9 @@ static void tell(const Meeting *at, PtxMbarrierEvent event, const Block *b, int 
 /* Ends the phase that has all its arrivals and bytes, and writes the barrier back. */
 static bool settle(Meeting *at) {
   Mbarrier *m = &at->state;
-  if (m->bytes < -MBAR_MOST || m->bytes > MBAR_MOST) {
-    run_fails(at->run, at->pc, STATUS_BAD_REQUEST, "the mbarrier at byte %llu waits for %d bytes; 1048575 is the most",
-              (unsigned long long)at->offset, m->bytes);
-    return false;
-  }
+  if (m->bytes < -MBAR_MOST || m->bytes > MBAR_MOST)
+    return run_fails(at->run, at->pc, "the mbarrier at byte %llu waits for %d bytes; 1048575 is the most",
+                     (unsigned long long)at->offset, m->bytes);
   const bool ends = !m->missing && !m->bytes;
   if (ends) m->missing = m->expected, m->odd = !m->odd;
   const uint64_t v = pack(*m);
@@ -118,19 +109,15 @@ static bool arrive(Meeting *at, const Ins *i, char *R, int l) {
     memcpy(R + i->d + 8 * l, &before, 8);
   }
   if (i->mode & (ARRIVE_EXPECT | ARRIVE_COMPLETE)) {
-    if (b > MBAR_MOST) {
-      run_fails(at->run, at->pc, STATUS_BAD_REQUEST, "%u bytes at an mbarrier; 1048575 is the most", b);
-      return false;
-    }
+    if (b > MBAR_MOST) return run_fails(at->run, at->pc, "%u bytes at an mbarrier; 1048575 is the most", b);
     m->bytes += i->mode & ARRIVE_EXPECT ? (int32_t)b : -(int32_t)b;
   }
   if (i->mode & ARRIVE_COUNT) {
-    if (n > m->missing) {
-      run_fails(at->run, at->pc, STATUS_BAD_REQUEST,
-                "thread %lld of block %lld arrives at the mbarrier at byte %llu, whose phase wants no more arrivals",
-                (long long)(32 * at->w->index + l), (long long)at->owner->index, (unsigned long long)at->offset);
-      return false;
-    }
+    if (n > m->missing)
+      return run_fails(
+          at->run, at->pc,
+          "thread %lld of block %lld arrives at the mbarrier at byte %llu, whose phase wants no more arrivals",
+          (long long)(32 * at->w->index + l), (long long)at->owner->index, (unsigned long long)at->offset);
     m->missing -= n;
     if (i->mode & ARRIVE_DROP) m->expected -= n <= m->expected ? n : m->expected;
   }
@@ -142,11 +129,11 @@ static StepResult mbarrier_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint3
   char *R = run->arena + w->file;
   FOR_LANES (l, mask) {
     Meeting at;
-    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return STEP_ERROR;
     if (i->mode & ARRIVE_COUNT) tell(&at, PTX_MBARRIER_ARRIVAL, b, l);
-    if (!arrive(&at, i, R, l)) return ERROR;
+    if (!arrive(&at, i, R, l)) return STEP_ERROR;
   }
-  return NEXT;
+  return STEP_NEXT;
 }
 
 static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
@@ -155,16 +142,13 @@ static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   FOR_LANES (l, mask) {
     const uint32_t n = i->b < 0 ? 1 : word(R, i->b, l);
     Meeting at;
-    if (!meets(&at, run, b, w, pc, address_of(i, R, l), true)) return ERROR;
-    if (n < 1 || n > MBAR_MOST) {
-      run_fails(run, pc, STATUS_BAD_REQUEST, "an mbarrier of %u arrivals; 1 to 1048575 are right", n);
-      return ERROR;
-    }
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), true)) return STEP_ERROR;
+    if (n < 1 || n > MBAR_MOST) return run_fails(run, pc, "an mbarrier of %u arrivals; 1 to 1048575 are right", n);
     const uint64_t v = i->b < 0 ? 0 : pack((Mbarrier){.expected = n, .missing = n});
     memcpy(at.host, &v, 8);
     tell(&at, PTX_MBARRIER_INIT, b, l);
   }
-  return NEXT;
+  return STEP_NEXT;
 }
 
 static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
@@ -175,7 +159,7 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   FOR_LANES (l, mask) {
     Meeting at;
     Mbarrier before = {0};
-    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return STEP_ERROR;
     if (i->mode & TEST_PARITY)
       before.odd = word(R, i->b, l) & 1;
     else
@@ -188,10 +172,10 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   w->gives_up &= ~mask;
   if (i->mode & TEST_WAITS && ended != mask && gives_up != mask) {
     warp_park(w, WAIT_MBARRIER, pc, mask);
-    return PARKED;
+    return STEP_PARKED;
   }
   *p = (*p & ~mask) | ended;
-  return NEXT;
+  return STEP_NEXT;
 }
 
 /* cp.async acts as it is issued: its arrival is due at once; without .noinc it is one that was added for it. */
@@ -200,13 +184,13 @@ static StepResult copies_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   for (uint32_t k = mask; k && i->mode; k &= k - 1) {
     const int l = __builtin_ctz(k);
     Meeting at;
-    if (!meets(&at, run, b, w, pc, address_of(i, run->arena + w->file, l), false)) return ERROR;
+    if (!meets(&at, run, b, w, pc, address_of(i, run->arena + w->file, l), false)) return STEP_ERROR;
     if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_NONE, b->index, w->index, 1u << l, -1);
     tell(&at, PTX_MBARRIER_ARRIVAL, b, l);
     const Ins one = {.mode = ARRIVE_COUNT, .b = -1, .d = -1};
-    if (!arrive(&at, &one, NULL, l)) return ERROR;
+    if (!arrive(&at, &one, NULL, l)) return STEP_ERROR;
   }
-  return NEXT;
+  return STEP_NEXT;
 }
 
 bool run_give_up(Run *run) {
@@ -246,14 +230,14 @@ static StepResult cluster_arrive(Run *run, Block *b, Warp *w, uint32_t mask) {
   w->cluster_odd = (w->cluster_odd & ~mask) | (first->cluster_phase ? mask : 0);
   first->cluster_arrived += __builtin_popcount(mask);
   cluster_release(run, b);
-  return NEXT;
+  return STEP_NEXT;
 }
 
 static StepResult cluster_wait(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   const uint32_t now = run->blocks[b->cluster_first].cluster_phase ? ~0u : 0;
-  if (!(~(w->cluster_odd ^ now) & mask)) return NEXT;
+  if (!(~(w->cluster_odd ^ now) & mask)) return STEP_NEXT;
   warp_park(w, WAIT_CLUSTER, pc, mask);
-  return PARKED;
+  return STEP_PARKED;
 }
 
 static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
@@ -264,13 +248,10 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
     const uint32_t rank = word(R, i->b, l);
     const uint64_t a = lane_get(R + i->a, i->wide, l);
     const uint64_t mapped = (a & ~((uint64_t)0xff << RANK_SHIFT)) | (uint64_t)(rank + 1) << RANK_SHIFT;
-    if (rank >= n) {
-      run_fails(run, pc, STATUS_BAD_REQUEST, "block %u of a cluster of %u", rank, n);
-      return ERROR;
-    }
+    if (rank >= n) return run_fails(run, pc, "block %u of a cluster of %u", rank, n);
     lane_set(R + i->d, i->wide, l, mapped);
   }
-  return NEXT;
+  return STEP_NEXT;
 }
 
 /* ---- the rest ---- */
@@ -279,20 +260,20 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
 static StepResult wgmma_sync(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   const Ins *i = &run->code[pc];
   const int32_t left = (int32_t)(i->imm < 1000 ? i->imm : 1000), first = b->first_warp + w->index / 4 * 4;
-  if (i->mode == WGMMA_FENCE) return NEXT;
+  if (i->mode == WGMMA_FENCE) return STEP_NEXT;
   if (i->mode == WGMMA_COMMIT) {
     w->wgmma_groups++;
     if (run->shadow) ptx_shadow_commit(run->shadow, PTX_ASYNC_WGMMA, b->index, w->index, 1);
     block_wake(run, b, WAIT_WGMMA);
-    return NEXT;
+    return STEP_NEXT;
   }
   for (int32_t v = first; v < first + 4 && v < b->first_warp + run->warps_per_block; v++)
     if (run->warps[v].alive && run->warps[v].wgmma_groups < w->wgmma_groups - left) {
       warp_park(w, WAIT_WGMMA, pc, mask);
-      return PARKED;
+      return STEP_PARKED;
     }
   if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_WGMMA, b->index, w->index, 1, left);
-  return NEXT;
+  return STEP_NEXT;
 }
 
 StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
@@ -305,20 +286,20 @@ StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint
   case O_CP_MBAR: return copies_arrive(run, b, w, pc, m);
   case O_BULK: return bulk_step(run, b, w, pc, m);
   case O_WGMMA_SYNC:
-    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    if (!warp_together(w, pc, m, ~0u)) return STEP_PARKED;
     return wgmma_sync(run, b, w, pc, m);
   case O_FENCE_PROXY:
     if (run->shadow) ptx_shadow_fence(run->shadow, b->index, w->index, m);
-    return NEXT;
+    return STEP_NEXT;
   case O_FENCE:
     if (run->shadow) ptx_shadow_fence_of(run->shadow, b->index, w->index, i->mode);
-    return NEXT;
+    return STEP_NEXT;
   case O_SETMAXNREG:
     if (run->shadow) ptx_shadow_registers(run->shadow, b->index, w->index, pc, (int32_t)i->imm);
-    return NEXT;
+    return STEP_NEXT;
   case O_CLUSTER_ARRIVE: return cluster_arrive(run, b, w, m);
   case O_CLUSTER_WAIT: return cluster_wait(run, b, w, pc, m);
   case O_MAPA: return map_address(run, w, pc, m);
-  default: run_fails(run, pc, STATUS_BAD_REQUEST, "is not modelled"); return ERROR;
+  default: run_fails(run, pc, "is not modelled"); return STEP_ERROR;
   }
 }

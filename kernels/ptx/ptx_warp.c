@@ -377,12 +377,11 @@ pick:
     default: { /* what is rare: ptx_warp_ops.c */
       if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;
       const StepResult step = warp_step(run, block, w, pc, m, mask);
-      switch (step.state) {
+      switch (step) {
       case STEP_NEXT: pc++; continue;
       case STEP_REQUEST: put_back(w, pc + 1, mask); return WARP_REQUEST;
       case STEP_PARKED: put_back(w, pc + 1, mask & ~m); goto pick;
       case STEP_JUMPED: goto pick;
-      case STEP_YIELD: put_back(w, pc, mask); return WARP_YIELDS;
       default: put_back(w, pc, mask); return WARP_ERROR;
       }
     }

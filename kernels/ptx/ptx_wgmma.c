@@ -128,9 +128,7 @@ INLINE void add_to_halves(const int32_t *list, char *R, bool keeps, float sign, 
 }
 
 static bool outside(Run *run, Block *b, int32_t pc) {
-  run_fails(run, pc, STATUS_BAD_REQUEST, "block %lld multiplies a matrix that ends outside shared memory",
-            (long long)b->index);
-  return false;
+  return run_fails(run, pc, "block %lld multiplies a matrix that ends outside shared memory", (long long)b->index);
 }
 
 /* A's sixteen rows of this warp, from shared memory. */
@@ -158,11 +156,8 @@ bool PTX_ISA(wgmma_run)(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) 
   const bool across = i->mode & WGMMA_B_ACROSS;
   const Matrix m = matrix_of(((const uint64_t *)(R + i->b))[l]);
   float A[16][32], B[32][8], columns[8][32], S[16][8];
-  if (mask != ~0u) {
-    run_fails(run, pc, STATUS_BAD_REQUEST, "a wgmma of %d threads; all 32 of a warp are right",
-              __builtin_popcount(mask));
-    return false;
-  }
+  if (mask != ~0u)
+    return run_fails(run, pc, "a wgmma of %d threads; all 32 of a warp are right", __builtin_popcount(mask));
   if (i->mode & WGMMA_A_REGISTERS)
     unpack_a(i->type, 4 / ptx_type_bytes[i->type], 4, list + wgmma_results(i), R, A);
   else if (!rows_of_a(run, b, w, pc, ((const uint64_t *)(R + i->a))[l], A))
