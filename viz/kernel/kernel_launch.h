@@ -54,6 +54,7 @@ OutputSums kernel_output_sums(const KernelLaunch *launch);
 typedef struct {
   int64_t n, n_wrong, wrong;
   double is, should, largest_error, tolerance; /* relative to the largest |O| */
+  const char *equation;                        /* the one that makes the first wrong row what it is; NULL: none known */
 } OutputVerdict;
 Status kernel_output_judge(const KernelLaunch *launch, OutputVerdict *verdict, Error *error);
 

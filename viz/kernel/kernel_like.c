@@ -22,121 +22,108 @@ typedef enum {
   NAME_SCALE
 } Name;
 
-/* Spellings met in public kernels; capitals and small letters are the same, but for N and n_heads see below. */
-typedef struct {
-  const char *word;
-  Name name;
-} Spelling;
-
-static const Spelling NAMES[] = {
-    {"q", NAME_Q},
-    {"query", NAME_Q},
-    {"q_ptr", NAME_Q},
-    {"d_q", NAME_Q},
-    {"k", NAME_K},
-    {"key", NAME_K},
-    {"k_ptr", NAME_K},
-    {"d_k", NAME_K},
-    {"v", NAME_V},
-    {"value", NAME_V},
-    {"v_ptr", NAME_V},
-    {"d_v", NAME_V},
-    {"o", NAME_O},
-    {"out", NAME_O},
-    {"output", NAME_O},
-    {"o_ptr", NAME_O},
-    {"d_o", NAME_O},
-    {"l", NAME_ROW_ZERO},
-    {"lse", NAME_ROW_ZERO},
-    {"m", NAME_ROW_MAX},
-    {"n", NAME_N},
-    {"seq_len", NAME_N},
-    {"seqlen", NAME_N},
-    {"seq", NAME_N},
-    {"t", NAME_N},
-    {"sequence_length", NAME_N},
-    {"n_q", NAME_N},
-    {"n_k", NAME_N},
-    {"d", NAME_D},
-    {"head_dim", NAME_D},
-    {"dim", NAME_D},
-    {"d_head", NAME_D},
-    {"hd", NAME_D},
-    {"b", NAME_BATCH},
-    {"batch", NAME_BATCH},
-    {"batch_size", NAME_BATCH},
-    {"nh", NAME_HEADS},
-    {"h", NAME_HEADS},
-    {"heads", NAME_HEADS},
-    {"num_heads", NAME_HEADS},
-    {"n_heads", NAME_HEADS},
-    {"scale", NAME_SCALE},
-    {"softmax_scale", NAME_SCALE},
-    {"sm_scale", NAME_SCALE},
+/* Spellings met in public kernels; capitals and small letters are the same. */
+static const char *const NAMES[] = {
+    [NAME_Q] = "q query q_ptr d_q",
+    [NAME_K] = "k key k_ptr d_k",
+    [NAME_V] = "v value v_ptr d_v",
+    [NAME_O] = "o out output o_ptr d_o",
+    [NAME_ROW_ZERO] = "l lse",
+    [NAME_ROW_MAX] = "m",
+    [NAME_N] = "n seq_len seqlen seq t sequence_length n_q n_k",
+    [NAME_D] = "d head_dim dim d_head hd",
+    [NAME_BATCH] = "b batch batch_size",
+    [NAME_HEADS] = "nh h heads num_heads n_heads",
+    [NAME_SCALE] = "scale softmax_scale sm_scale",
 };
 
-/* The row of a word, or NULL. */
-static const Spelling *spelling_of(const char *word) {
+/* What a word stands for; -1: nothing. */
+static int name_of(const char *word) {
   for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
-    if (ascii_same(NAMES[k].word, word)) return &NAMES[k];
-  return NULL;
+    for (const char *at = NAMES[k]; *at; at += strspn(at, " ")) {
+      const size_t n = strcspn(at, " ");
+      if (strlen(word) == n && ascii_same_n(at, word, n)) return (int)k;
+      at += n;
+    }
+  return -1;
 }
 
 static int64_t rows(const KernelRequest *r) { return r->batch * r->heads * r->N; }
 
+static double scale_of(const KernelRequest *r) { return r->scale > 0 ? r->scale : 1 / sqrt((double)r->d); }
+
 bool kernel_like_spec(const KernelRequest *r, const char *word, const char *type, char text[KERNEL_ARGUMENT_BYTES]) {
   const char *element = strstr(type, "bfloat16") ? "bf16" : strstr(type, "half") ? "f16" : "f32";
   const char *whole = strstr(type, "long") || strstr(type, "size_t") || strstr(type, "int64") ? "i64" : "i32";
-  const Spelling *spelling = spelling_of(word);
-  if (!spelling) return false;
-  const int64_t elements = rows(r) * r->d;
-  switch (spelling->name) {
+  const int name = name_of(word);
+  const int64_t elements = rows(r) * r->d, sizes[] = {[NAME_N] = r->N, [NAME_D] = r->d, r->batch, r->heads};
+  switch (name) {
+  case -1: return false;
   case NAME_Q:
   case NAME_K:
-  case NAME_V:
-    snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:normal:%d", element, elements, 1 + (int)spelling->name);
-    break;
+  case NAME_V: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:normal:%d", element, elements, 1 + name); break;
   case NAME_O: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:zero", element, elements); break;
-  case NAME_ROW_ZERO: snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%" PRId64 "]:zero", rows(r)); break;
-  case NAME_ROW_MAX: snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%" PRId64 "]:-inf", rows(r)); break;
-  case NAME_N: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, r->N); break;
-  case NAME_D: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, r->d); break;
-  case NAME_BATCH: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, r->batch); break;
-  case NAME_HEADS: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, r->heads); break;
-  case NAME_SCALE:
-    snprintf(text, KERNEL_ARGUMENT_BYTES, "f32:%.9g", r->scale > 0 ? r->scale : 1 / sqrt((double)r->d));
+  case NAME_ROW_ZERO:
+  case NAME_ROW_MAX:
+    snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%" PRId64 "]:%s", rows(r), name == NAME_ROW_MAX ? "-inf" : "zero");
     break;
+  case NAME_SCALE: snprintf(text, KERNEL_ARGUMENT_BYTES, "f32:%.9g", scale_of(r)); break;
+  default: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, sizes[name]);
   }
   return true;
 }
 
 static int find_name(const KernelLaunch *l, Name name) {
-  for (int a = 0; a < l->n; a++) {
-    const Spelling *spelling = l->specs[a].is_buffer ? spelling_of(l->argument_names[a]) : NULL;
-    if (spelling && spelling->name == name) return a;
-  }
+  for (int a = 0; a < l->n; a++)
+    if (l->specs[a].is_buffer && name_of(l->argument_names[a]) == (int)name) return a;
   return -1;
 }
 
 int kernel_like_output(const KernelLaunch *l) { return find_name(l, NAME_O); }
 
+/* Attention with one equation that is another. */
+typedef struct {
+  const char *says;
+  int power;                                  /* of the scale: 1 is right */
+  bool unmasked, undivided, keeps_O, keeps_l; /* unmasked: or causal; keeps: where m grows from block to block */
+} Equation;
+
+static const Equation RIGHT = {.power = 1};
+static const Equation WRONG[] = {
+    {"S is Q K^T without the scale", .power = 0},
+    {"S is scaled twice", .power = 2},
+    {"S is divided by the scale", .power = -1},
+    {"S has another mask", .power = 1, .unmasked = true},
+    {"O is not divided by l", .power = 1, .undivided = true},
+    {"O is not rescaled where m grows", .power = 1, .keeps_O = true},
+    {"l is not rescaled where m grows", .power = 1, .keeps_l = true},
+};
+enum { LEAST_BLOCK = 16, MOST_BLOCK = 128 }; /* of keys, that are tried */
+
 /* One row of attention in fp64: scores, softmax, the weighted sum of V. */
-static void row(const KernelRequest *r, const double *q, const double *K, const double *V, int64_t i, double scale,
-                double *p, double *o) {
-  const int64_t seen = r->causal ? i + 1 : r->N;
+static void row(const KernelRequest *r, const double *q, const double *K, const double *V, int64_t i, const Equation *e,
+                int64_t block, double *p, double *o) {
+  const int64_t seen = r->causal != e->unmasked ? i + 1 : r->N;
+  const double scale = pow(scale_of(r), e->power);
   double m = -INFINITY, l = 0;
-  for (int64_t j = 0; j < seen; j++) {
-    p[j] = 0;
-    for (int64_t c = 0; c < r->d; c++) p[j] += q[c] * K[j * r->d + c];
-    p[j] *= scale;
-    if (p[j] > m) m = p[j];
+  for (int64_t c = 0; c < r->d; c++) o[c] = 0;
+  for (int64_t j0 = 0; j0 < seen; j0 += block) {
+    const int64_t end = j0 + block < seen ? j0 + block : seen;
+    const double before = m;
+    for (int64_t j = j0; j < end; j++) {
+      p[j] = 0;
+      for (int64_t c = 0; c < r->d; c++) p[j] += q[c] * K[j * r->d + c];
+      p[j] *= scale;
+      if (p[j] > m) m = p[j];
+    }
+    if (!e->keeps_l) l *= exp(before - m);
+    for (int64_t j = j0; j < end; j++) l += p[j] = exp(p[j] - m);
+    for (int64_t c = 0; c < r->d; c++) {
+      if (!e->keeps_O) o[c] *= exp(before - m);
+      for (int64_t j = j0; j < end; j++) o[c] += p[j] * V[j * r->d + c];
+    }
   }
-  for (int64_t j = 0; j < seen; j++) l += p[j] = exp(p[j] - m);
-  for (int64_t c = 0; c < r->d; c++) {
-    o[c] = 0;
-    for (int64_t j = 0; j < seen; j++) o[c] += p[j] * V[j * r->d + c];
-    o[c] /= l;
-  }
+  for (int64_t c = 0; c < r->d && !e->undivided; c++) o[c] /= l;
 }
 
 Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error *error) {
@@ -162,10 +149,8 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
     K[e] = spec_element(l->specs[k].type, l->arguments[k].bytes, e);
     V[e] = spec_element(l->specs[v].type, l->arguments[v].bytes, e);
   }
-  const double scale = r->scale > 0 ? r->scale : 1 / sqrt((double)r->d);
-  for (int64_t h = 0; h < r->batch * r->heads; h++)
-    for (int64_t i = 0; i < r->N; i++)
-      row(r, Q + h * head + i * r->d, K + h * head, V + h * head, i, scale, p, O + h * head + i * r->d);
+  for (int64_t at = 0; at < n; at += r->d)
+    row(r, Q + at, K + at / head * head, V + at / head * head, at / r->d % r->N, &RIGHT, r->N, p, O + at);
   for (int64_t e = 0; e < n; e++) largest = fmax(largest, fabs(O[e]));
   *verdict = (OutputVerdict){.n = n,
                              .wrong = -1,
@@ -179,6 +164,15 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
     if (verdict->wrong < 0) verdict->wrong = e, verdict->is = is, verdict->should = O[e];
     verdict->n_wrong++;
   }
+  for (size_t w = 0; verdict->wrong >= 0 && !verdict->equation && w < sizeof WRONG / sizeof *WRONG; w++)
+    for (int64_t block = LEAST_BLOCK; block <= MOST_BLOCK && !verdict->equation; block *= 2) {
+      const int64_t at = verdict->wrong / r->d * r->d; /* the row */
+      row(r, Q + at, K + at / head * head, V + at / head * head, at / r->d % r->N, &WRONG[w], block, p, O + at);
+      verdict->equation = WRONG[w].says;
+      for (int64_t c = at; c < at + r->d; c++)
+        if (!(fabs(spec_element(l->specs[o].type, l->arguments[o].bytes, c) - O[c]) <= verdict->tolerance * largest))
+          verdict->equation = NULL;
+    }
   free(x);
   return STATUS_OK;
 }

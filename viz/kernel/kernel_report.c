@@ -104,8 +104,9 @@ void kernel_report_verdict(const KernelReport *r, const KernelLine *lines, int n
   if (r->launch->launch.faults) text_add(text, KERNEL_VERDICT_BYTES, "No fault in this run. ");
   if (r->is_judged && v->wrong >= 0) {
     text_add(text, KERNEL_VERDICT_BYTES,
-             "It is not attention: %lld of %lld elements of O are wrong; the first was last written by %s.",
-             (long long)v->n_wrong, (long long)v->n, r->wrong_by);
+             "It is not attention: %lld of %lld elements of O are wrong; %s%s the first was last written by %s.",
+             (long long)v->n_wrong, (long long)v->n, v->equation ? v->equation : "", v->equation ? ";" : "",
+             r->wrong_by);
     return;
   }
   if (r->is_judged) text_add(text, KERNEL_VERDICT_BYTES, "It is attention. ");
