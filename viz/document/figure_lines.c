@@ -98,18 +98,6 @@ static void add_value(Table *table, const FigureScale *scale, TextRole role, con
     figure_cell(table, &value);
 }
 
-static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *row, const Simulation *run,
-                     const Figure *f) {
-  static const FigureScale KIB = {.bytes = 1024, .seconds = 1};
-  if (!is_shown(line, row, f))
-    table_empty(l->table, true);
-  else if (line->beside)
-    table_format(l->table, line->role, "%s%s%s", number_digits(f->whole).text, line->between ? line->between : " x ",
-                 number_digits(figure_of(run, figure_row(line->beside), 0).whole).text);
-  else
-    add_value(l->table, l->scale && line->in_kib ? &KIB : l->scale, line->role, row, f);
-}
-
 /* Begins a row; false: it is only counted. */
 static bool add_label(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *name) {
   char text[96];
@@ -124,28 +112,31 @@ static bool add_label(Lines *l, const FigureLine *line, const FigureRow *row, co
   return true;
 }
 
-static void add_ratio(Lines *l, const FigureLine *line, const FigureRow *row) {
-  bool any = false;
-  for (int k = 1; k < l->n; k++) any = any || figure_comparable(l->runs, &l->runs[k], row);
-  const char *first = figure_one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first";
-  if (!any || !add_label(l, line, row, line->label, first)) return;
-  for (int k = 0; k < l->n; k++)
-    if (figure_comparable(l->runs, &l->runs[k], row))
-      table_number(l->table, line->role, number_ratio, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
-    else
-      table_empty(l->table, true);
+/* Whether run k has something to show in a line; of a ratio, beside the first. */
+static bool has_cell(const Lines *l, const FigureLine *line, const FigureRow *row, int k, const Figure *f) {
+  return line->is_ratio ? figure_comparable(l->runs, &l->runs[k], row) : is_shown(line, row, f);
 }
 
 static void add_line(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *member) {
+  static const FigureScale KIB = {.bytes = 1024, .seconds = 1};
+  Figure f;
   bool any = false;
-  for (int k = 0; k < l->n; k++) {
-    const Figure f = figure_named(&l->runs[k], row, member);
-    any = any || is_shown(line, row, &f);
-  }
+  for (int k = line->is_ratio; k < l->n; k++)
+    f = figure_named(&l->runs[k], row, member), any |= has_cell(l, line, row, k, &f);
+  if (line->is_ratio) member = figure_one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first";
   if (!any || !add_label(l, line, row, label, member)) return;
   for (int k = 0; k < l->n; k++) {
-    const Figure f = figure_named(&l->runs[k], row, member);
-    add_cell(l, line, row, &l->runs[k], &f);
+    const Simulation *run = &l->runs[k];
+    f = figure_named(run, row, line->is_ratio ? NULL : member);
+    if (!has_cell(l, line, row, k, &f))
+      table_empty(l->table, true);
+    else if (line->is_ratio)
+      table_number(l->table, line->role, number_ratio, figure_value(l->runs, row) / figure_number(&f));
+    else if (line->beside)
+      table_format(l->table, line->role, "%s%s%s", number_digits(f.whole).text, line->between ? line->between : " x ",
+                   number_digits(figure_of(run, figure_row(line->beside), 0).whole).text);
+    else
+      add_value(l->table, l->scale && line->in_kib ? &KIB : l->scale, line->role, row, &f);
   }
 }
 
@@ -189,9 +180,8 @@ int figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, 
     for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], when);
     for (int k = 0; k < n && scale && line->first_unless; k++)
       stands = stands && !figure_meets(&runs[k], line->first_unless);
-    if (stands && line->is_ratio) add_ratio(&l, line, row);
     if (stands && of_tensors) add_tensors(&l, line, row, label);
-    if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);
+    if (stands && !of_tensors) add_line(&l, line, row, label, NULL);
   }
   return l.n_rows;
 }
