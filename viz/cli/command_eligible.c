@@ -19,39 +19,23 @@ typedef struct {
   double bound_s;
 } Cost;
 
-/* A kernel of the order. */
-typedef struct {
-  int kernel, first_refusal; /* -1: none */
-  Cost cost;
-} Row;
-
-/* A library's rules, and what they say; `uses` is followed. */
 enum { LIBRARIES_MAX = 3 };
-typedef struct {
-  Backend libraries[LIBRARIES_MAX]; /* the last one's kernels count */
-  int n;
-  CallFacts facts;    /* as the last library sees them */
-  const Order *order; /* NULL: none holds */
-  Shape shape;
-  Gpu gpu;
-  Row rows[BACKEND_KERNELS];
-  int n_rows;
-  const Row *runs; /* NULL: none */
-  Cost asked;      /* one fused kernel, were the call taken as it is asked */
-} Answer;
-
-static const Backend *backend_of(const Answer *a) { return &a->libraries[a->n - 1]; }
-static const BackendKernel *kernel_of(const Answer *a, const Row *row) { return &backend_of(a)->kernels[row->kernel]; }
-
 typedef struct {
   Request request;
   OutputRequest output;
   char library[REQUEST_NAME_BYTES];
-  double dropout;
-  int64_t cudnn;          /* 0: the file's */
+  CallFacts call;         /* what is said of it in numbers */
   bool flags[CALL_COUNT]; /* as asked; of the mask that it is a tensor, of GQA that it is not passed */
-  Answer answer;
+  /* What it works with. */
+  Backend libraries[LIBRARIES_MAX]; /* a library's rules; `uses` is followed, and the last one's kernels count */
+  int n;
+  CallFacts facts;    /* as the last library sees them */
+  const Order *order; /* NULL: none holds */
+  Problem problem;
+  Gpu gpu;
 } EligibleOptions;
+
+static const Backend *backend_of(const EligibleOptions *o) { return &o->libraries[o->n - 1]; }
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
 
@@ -61,7 +45,7 @@ static Status set_dropout(void *target, const char *value, Error *error) {
   if (end == value || *end || !(p >= 0 && p < 1))
     return error_refuse(error, "'%s' is no probability; give one from 0 to less than 1, such as 0.1",
                         quote_text(value).text);
-  ((EligibleOptions *)target)->dropout = p;
+  call_number(&((EligibleOptions *)target)->call, CALL_DROPOUT, p);
   return STATUS_OK;
 }
 
@@ -71,13 +55,15 @@ static Status set_cudnn(void *target, const char *value, Error *error) {
   int n = 0, all = 0;
   if (sscanf(value, "%2u.%2u%n.%2u%n", &major, &minor, &n, &patch, &all) < 2 || value[all ? all : n])
     return error_refuse(error, "'%s' is no version of cuDNN; give one such as 9.15.1", quote_text(value).text);
-  ((EligibleOptions *)target)->cudnn = 10000 * (int64_t)major + 100 * (int64_t)minor + (int64_t)patch;
+  call_number(&((EligibleOptions *)target)->call, CALL_CUDNN, 10000 * major + 100 * minor + patch);
   return STATUS_OK;
 }
 
 /* ---- CallFacts ------------------------------------------------------------------------------------------------- */
 
-static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
+static Status take_facts(const EligibleOptions *o, CallFacts *f, Error *error) {
+  const Shape *s = &o->problem.shape;
+  const Gpu *gpu = &o->gpu;
   unsigned major, minor; /* "9.0" is 90, "12.1" is 121 */
   int n = 0;
   if (sscanf(gpu->compute_capability, "%2u.%1u%n", &major, &minor, &n) != 2 || gpu->compute_capability[n])
@@ -86,15 +72,14 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
         "%.60s is no NVIDIA GPU with a compute capability, and the rules ask for one; name one of tilewalk "
         "list gpus",
         gpu->name);
-  *f = (CallFacts){0};
+  *f = o->call;
   const int64_t sizes[] = {[CALL_D] = s->d,         [CALL_D_V] = s->d_v,
                            [CALL_N_Q] = s->N_q,     [CALL_N_K] = s->N_k,
                            [CALL_HEADS] = s->heads, [CALL_KV_HEADS] = s->kv_heads,
                            [CALL_BATCH] = s->batch, [CALL_WINDOW] = s->sided ? s->left + 1 : s->window};
   call_number(f, CALL_SM, 10 * major + minor);
   for (int k = CALL_D; k <= CALL_WINDOW; k++) call_number(f, (CallFact)k, (double)sizes[k]);
-  call_number(f, CALL_DROPOUT, o->dropout);
-  if (o->cudnn) call_number(f, CALL_CUDNN, (double)o->cudnn);
+  f->value[CALL_DROPOUT].known = true;
   call_word(f, CALL_DTYPE, dtype_name(s->dtype));
   if (s->has_kv_dtype) call_word(f, CALL_KV_DTYPE, dtype_name(s->kv_dtype));
   call_word(f, CALL_MASK, o->flags[CALL_MASK] || s->pattern ? "tensor" : s->causal ? "causal" : "none");
@@ -107,17 +92,18 @@ static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu,
 
 /* ---- Which --------------------------------------------------------------------------------------------------- */
 
-/* Reads the rules that `library` names and judges a->facts. */
-static Status judge_call(const char *library, Answer *a, Error *error) {
-  for (const char *name = library; *name; name = backend_of(a)->uses) {
-    if (a->n == LIBRARIES_MAX)
+/* Reads the rules that are named and judges o->facts. */
+static Status judge_call(EligibleOptions *o, Error *error) {
+  const char *library = *o->library ? o->library : DEFAULT_LIBRARY;
+  for (const char *name = library; *name; name = backend_of(o)->uses) {
+    if (o->n == LIBRARIES_MAX)
       return error_set(error, STATUS_TOO_LARGE, "%.80s uses more than %d files of rules, one another's perhaps",
                        library, LIBRARIES_MAX);
-    const Status status = description_backend(name, &a->libraries[a->n], error);
+    const Status status = description_backend(name, &o->libraries[o->n], error);
     if (status) return status;
-    backend_apply(&a->libraries[a->n++], &a->facts);
+    backend_apply(&o->libraries[o->n++], &o->facts);
   }
-  a->order = backend_order(backend_of(a), &a->facts);
+  o->order = backend_order(backend_of(o), &o->facts);
   return STATUS_OK;
 }
 
@@ -134,9 +120,8 @@ static const char *program_of(const char *runs, const Profile **kernel) {
 
 /* From a problem as it is asked and the facts as the library makes them of it. runs: a kernel of assets/kernels, or a
  * program: "fa2-sm90", "standard". */
-static Status cost_of(const Problem *asked, const CallFacts *facts, const char *runs, const Gpu *gpu, Cost *cost,
-                      Error *error) {
-  Problem p = *asked;
+static Status cost_of(const EligibleOptions *o, const CallFacts *facts, const char *runs, Cost *cost, Error *error) {
+  Problem p = o->problem;
   Simulation run;
   *cost = (Cost){.program = program_of(runs, &p.kernel)};
   if (!cost->program) return STATUS_OK;
@@ -163,8 +148,8 @@ static Status cost_of(const Problem *asked, const CallFacts *facts, const char *
     status = simulate(&run, &p, schedule_find(cost->program), error);
   }
   if (status) return status;
-  simulation_time(&run, gpu);
-  const double rate = timing_rate(gpu, TIME_HBM, s->dtype), extra = (double)(mask + repeated + repeated_read);
+  simulation_time(&run, &o->gpu);
+  const double rate = timing_rate(&o->gpu, TIME_HBM, s->dtype), extra = (double)(mask + repeated + repeated_read);
   cost->boundary_bytes = run.total_bytes + mask * heads + repeated + repeated_read;
   cost->memory_bytes = run.intermediates_bytes + mask + repeated;
   cost->bound_s = run.timing.least_s;
@@ -178,119 +163,119 @@ static void cost_cells(Table *t, const Cost *c) {
   put_cells(t, c->program ? "WWt" : "---", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
-static void add_notes(Table *t, const Answer *a) {
-  for (const Backend *b = a->libraries; b < a->libraries + a->n; b++)
-    for (const Rule *r = b->rules; r < b->rules + b->n_rules; r++)
-      if (r->changed) table_note(t, "%s: %s.", r->kind == RULE_ASSUME ? "Assumed" : "The call", r->why);
-  if (a->order) table_note(t, "Order: %s.", a->order->why);
-  table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.", backend_of(a)->source,
-             backend_of(a)->version);
-}
-
 static void put_cost(Document *d, const Cost *c) {
   if (c->program)
     put_values(d, "boundary_bytes:w memory_bytes:w bound_s:f", c->boundary_bytes, c->memory_bytes, c->bound_s);
 }
 
 /* A kernel, and all that keeps it out. */
-static void add_row(Document *d, Table *t, const Answer *a, const Row *row) {
-  const Backend *b = backend_of(a);
-  const BackendKernel *k = kernel_of(a, row);
-  const Profile *kernel;
-  const char *program = program_of(k->runs, &kernel);
-  int r = row->first_refusal;
-  put_cells(t, row == a->runs ? "*ssss*s" : "sssss", k->name, k->title, program, kernel ? kernel->name : NULL,
-            row == a->runs ? "runs"
-            : r < 0        ? "could"
-                           : "cannot");
-  cost_cells(t, &row->cost);
-  put_cells(t, "~s", r >= 0 ? b->rules[r].why : d->form == DOCUMENT_CSV ? "" : k->title);
+static Status add_row(const EligibleOptions *o, Document *d, Table *t, int kernel, bool runs, Cost *cost,
+                      Error *error) {
+  const Backend *b = backend_of(o);
+  const BackendKernel *k = &b->kernels[kernel];
+  const Profile *described;
+  const char *program = program_of(k->runs, &described);
+  const int first = backend_refusal(b, kernel, &o->facts, 0);
+  *cost = (Cost){0};
+  if (first < 0 && cost_of(o, &o->facts, k->runs, cost, error)) return error->status;
+  put_cells(t, runs ? "*ssss*s" : "sssss", k->name, k->title, program, described ? described->name : NULL,
+            runs        ? "runs"
+            : first < 0 ? "could"
+                        : "cannot");
+  cost_cells(t, cost);
+  put_cells(t, "~s", first >= 0 ? b->rules[first].why : d->form == DOCUMENT_CSV ? "" : k->title);
   put_row(d, t);
   put_values(d, "why_not[");
-  for (; r >= 0; r = backend_refusal(b, row->kernel, &a->facts, r + 1)) {
+  for (int r = first; r >= 0; r = backend_refusal(b, kernel, &o->facts, r + 1)) {
     put_values(d, ":s", b->rules[r].why);
-    if (d->form != DOCUMENT_TEXT || r == row->first_refusal) continue;
+    if (d->form != DOCUMENT_TEXT || r == first) continue;
     put_cells(t, "........");
     table_format(t, ROLE_DIM, "and: %s", b->rules[r].why);
   }
   put_end(d);
-  put_cost(d, &row->cost);
+  put_cost(d, cost);
   put_end(d);
+  return STATUS_OK;
 }
 
-static void add_table(Document *d, const Answer *a) {
-  const Shape *s = &a->shape;
-  char said[160];
-  Table *t = put_table(d, DOCUMENT_ALL, "kernels",
-                       "kernel=name|=title|=program|=kernel|verdict=verdict|moves>;boundary_bytes|"
-                       "storage>;memory_bytes|bound>;bound_s|why not~;why");
-  if (!a->runs)
-    snprintf(said, sizeof said, "refuses the call: no kernel runs");
-  else
-    snprintf(said, sizeof said, "runs %s, which moves %s", kernel_of(a, a->runs)->name,
-             a->runs->cost.program ? number_bytes(a->runs->cost.boundary_bytes).text : "what is not known");
+static void add_title(const EligibleOptions *o, Table *t, const char *runs, const Cost *cost) {
+  const Shape *s = &o->problem.shape;
+  char said[160] = "refuses the call: no kernel runs";
+  if (runs)
+    snprintf(said, sizeof said, "runs %s, which moves %s", runs,
+             cost->program ? number_bytes(cost->boundary_bytes).text : "what is not known");
   table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %" PRId64 ", %s, mask %s, on %s",
-              a->libraries->library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+              o->libraries->library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
-              s->d, dtype_name(s->dtype), a->facts.value[CALL_MASK].word, a->gpu.name);
-  for (int k = 0; k < a->n_rows; k++) add_row(d, t, a, &a->rows[k]);
-  if (d->form != DOCUMENT_TEXT) return;
-  table_rule(t);
-  put_cells(t, "~s...~s", "fused, as asked", "to compare");
-  cost_cells(t, &a->asked);
-  put_cells(t, "~s", "one fused kernel that skips the mask's tiles and groups heads");
-  add_notes(t, a);
+              s->d, dtype_name(s->dtype), o->facts.value[CALL_MASK].word, o->gpu.name);
 }
 
-static void fill(Document *d, const Answer *a) {
-  put_values(d, "library:s gpu:s runs:s rules[", a->libraries->library, a->gpu.name,
-             a->runs ? kernel_of(a, a->runs)->name : NULL);
-  for (const Backend *b = a->libraries; b < a->libraries + a->n; b++) {
+/* The rules and what they changed, in JSON; and below the table. */
+static void put_rules(const EligibleOptions *o, Document *d) {
+  for (const Backend *b = o->libraries; b < o->libraries + o->n; b++) {
     put_values(d, "{library:s version:s source:s changes[", b->library, b->version, b->source);
     for (const Rule *r = b->rules; r < b->rules + b->n_rules; r++)
       if (r->changed) put_values(d, ":s", r->why);
     put_values(d, "]}");
   }
-  put_values(d, "] order:s", a->order ? a->order->why : "");
-  add_table(d, a);
+}
+
+static void add_notes(const EligibleOptions *o, Table *t) {
+  for (const Backend *b = o->libraries; b < o->libraries + o->n; b++)
+    for (const Rule *r = b->rules; r < b->rules + b->n_rules; r++)
+      if (r->changed) table_note(t, "%s: %s.", r->kind == RULE_ASSUME ? "Assumed" : "The call", r->why);
+  if (o->order) table_note(t, "Order: %s.", o->order->why);
+  table_note(t, "Bytes are counted, across the SRAM boundary; times are bounds. Rules: %s, %s.", backend_of(o)->source,
+             backend_of(o)->version);
+}
+
+/* call: as it was asked. */
+static Status fill(const EligibleOptions *o, Document *d, CallFacts *call, Error *error) {
+  const Backend *b = backend_of(o);
+  const int n = o->order ? o->order->n : 0;
+  int first = 0;
+  while (first < n && backend_refusal(b, o->order->kernels[first], &o->facts, 0) >= 0) first++;
+  const char *runs = first < n ? b->kernels[o->order->kernels[first]].name : NULL;
+  Cost cost, moved = {0};
+  put_values(d, "library:s gpu:s runs:s rules[", o->libraries->library, o->gpu.name, runs);
+  put_rules(o, d);
+  put_values(d, "] order:s", o->order ? o->order->why : "");
+  Table *t = put_table(d, DOCUMENT_ALL, "kernels",
+                       "kernel=name|=title|=program|=kernel|verdict=verdict|moves>;boundary_bytes|"
+                       "storage>;memory_bytes|bound>;bound_s|why not~;why");
+  for (int k = 0; k < n; k++) {
+    if (add_row(o, d, t, o->order->kernels[k], k == first, &cost, error)) return error->status;
+    if (k == first) moved = cost;
+  }
+  add_title(o, t, runs, &moved);
+  call_word(call, CALL_MASK, "none"); /* whatever the mask: it is not a tensor then */
+  if (cost_of(o, call, shipped_default()->name, &cost, error)) return error->status;
   put_values(d, "fused_as_asked{");
-  put_cost(d, &a->asked);
+  put_cost(d, &cost);
   put_end(d);
+  if (d->form != DOCUMENT_TEXT) return STATUS_OK;
+  table_rule(t);
+  put_cells(t, "~s...~s", "fused, as asked", "to compare");
+  cost_cells(t, &cost);
+  put_cells(t, "~s", "one fused kernel that skips the mask's tiles and groups heads");
+  add_notes(o, t);
+  return STATUS_OK;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
 
-static Status judge(const EligibleOptions *o, Answer *a, Error *error) {
-  Request request = o->request;
-  Problem problem;
-  CallFacts facts;
-  if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
-  Status status = request_take_model(&request, error);
-  if (!status) status = request_problem(&request, &problem, &a->gpu, error);
-  if (!status) status = shape_complete(&problem.shape, error);
-  if (!status) status = facts_of(o, &problem.shape, &a->gpu, &facts, error);
-  a->facts = facts;
-  if (!status) status = judge_call(*o->library ? o->library : DEFAULT_LIBRARY, a, error);
-  if (status) return status;
-  a->shape = problem.shape;
-  for (int k = 0; a->order && k < a->order->n && !status; k++) {
-    Row *row = &a->rows[a->n_rows++];
-    row->kernel = a->order->kernels[k];
-    row->first_refusal = backend_refusal(backend_of(a), row->kernel, &a->facts, 0);
-    if (row->first_refusal >= 0) continue;
-    if (!a->runs) a->runs = row;
-    status = cost_of(&problem, &a->facts, kernel_of(a, row)->runs, &a->gpu, &row->cost, error);
-  }
-  if (!status) call_word(&facts, CALL_MASK, "none"); /* whatever the mask: it is not a tensor then */
-  return status ? status : cost_of(&problem, &facts, shipped_default()->name, &a->gpu, &a->asked, error);
-}
-
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   EligibleOptions *o = options;
+  CallFacts call;
   (void)io;
-  const Status status = judge(o, &o->answer, error);
-  if (!status) fill(d, &o->answer);
-  return status;
+  if (!*o->request.gpu) strcpy(o->request.gpu, DEFAULT_GPU);
+  Status status = request_take_model(&o->request, error);
+  if (!status) status = request_problem(&o->request, &o->problem, &o->gpu, error);
+  if (!status) status = shape_complete(&o->problem.shape, error);
+  if (!status) status = take_facts(o, &call, error);
+  o->facts = call;
+  if (!status) status = judge_call(o, error);
+  return status ? status : fill(o, d, &call, error);
 }
 
 static const Option CALL_OPTIONS[] = {
