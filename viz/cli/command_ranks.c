@@ -7,6 +7,14 @@
 
 #define DEFAULT_GPU "h100-sxm"
 
+/* A walk, added up. */
+typedef struct {
+  Wide pairs, hbm_bytes, carried_bytes, sent_bytes, received_bytes;
+  double kernel_s, exchange_s, end_s; /* the longest kernel and exchange; when the last rank is done */
+  double busy_s;                      /* all ranks' kernels */
+  bool by_link;                       /* the last rank waits for an exchange */
+} Sum;
+
 typedef struct {
   Request request;
   OutputRequest output;
@@ -19,26 +27,15 @@ typedef struct {
   Serving serving;
   Problem problem;
   Ranks walked;
+  /* What comes of it. */
+  double bound_s, predicted_s, total_s, hiding_tokens;
+  const char *kind;               /* of the time that is shown */
+  TimePart binds;                 /* what takes most of it; TIME_NONE: the link */
+  Sum *steps, of[RANKS_MAX], all; /* by step, by rank */
+  Table *csv;                     /* a row for each step and rank; of CSV */
 } RanksOptions;
 
-/* ---- The walk, added up ------------------------------------------------------------------------------------ */
-
-typedef struct {
-  Wide pairs, hbm_bytes, carried_bytes, sent_bytes, received_bytes;
-  double kernel_s, exchange_s, end_s; /* the longest kernel and exchange; when the last rank is done */
-  double busy_s;                      /* all ranks' kernels */
-  bool by_link;                       /* the last rank waits for an exchange */
-} Sum;
-
-typedef struct {
-  const Ranks *ranks;
-  RanksClock clock; /* what is shown */
-  double bound_s, predicted_s, total_s, hiding_tokens;
-  TimePart binds;  /* what takes most of the time; TIME_NONE: the link */
-  Sum *steps, *of; /* by step, by rank */
-  Sum all;
-  Table *csv; /* a row for each step and rank; of CSV */
-} Answer;
+/* ---- The walk ---------------------------------------------------------------------------------------------- */
 
 static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTimes *x) {
   const double end_s = fmax(x->kernel_end_s, x->exchange_end_s);
@@ -56,8 +53,8 @@ static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTi
 
 static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
   static const char *const PIECES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
-  Answer *a = data;
-  const RankPiece *p = &a->ranks->pieces[step->piece];
+  RanksOptions *a = data;
+  const RankPiece *p = &a->walked.pieces[step->piece];
   add(&a->steps[t], p, step, x);
   add(&a->of[r], p, step, x);
   add(&a->all, p, step, x);
@@ -67,31 +64,25 @@ static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const 
             x->exchange_end_s);
 }
 
-static TimePart kernels_bind(const Ranks *ranks) {
-  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
-    if (ranks->pieces[kind].bound_s > 0) return ranks->pieces[kind].binds;
-  return TIME_NONE;
-}
-
-static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
-  *a = (Answer){.ranks = ranks};
-  a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
-  if (!a->steps) return error_no_memory(error, "for %" PRId64 " steps", ranks->n_steps);
-  a->of = a->steps + ranks->n_steps;
+static Status walk(RanksOptions *a, Document *d, Error *error) {
+  const Ranks *k = &a->walked;
+  a->steps = calloc((size_t)k->n_steps, sizeof *a->steps);
+  if (!a->steps) return error_no_memory(error, "for %" PRId64 " steps", k->n_steps);
   a->csv = put_table(d, DOCUMENT_CSV, NULL,
                      ";step|;rank|;keys_of|;block|;pairs|;sram_bytes|;carried_bytes|;sent_bytes|"
                      ";received_bytes|;start_s|;kernel_s|;kernel_end_s|;exchange_end_s");
-  a->bound_s = ranks_walk(ranks, CLOCK_BOUND, NULL, NULL);
-  a->predicted_s = ranks_walk(ranks, CLOCK_PREDICTED, NULL, NULL);
-  a->clock = isnan(a->predicted_s) ? CLOCK_BOUND : CLOCK_PREDICTED;
-  a->total_s = ranks_walk(ranks, a->clock, visit, a);
+  a->bound_s = ranks_walk(k, CLOCK_BOUND, NULL, NULL);
+  a->predicted_s = ranks_walk(k, CLOCK_PREDICTED, NULL, NULL);
+  const bool is_bound = isnan(a->predicted_s);
+  a->kind = time_kind_name(is_bound ? TIME_BOUND : ranks_is_extrapolated(k) ? TIME_EXTRAPOLATED : TIME_PREDICTED);
+  a->total_s = ranks_walk(k, is_bound ? CLOCK_BOUND : CLOCK_PREDICTED, visit, a);
   double before = 0, by_link_s = 0;
-  for (int64_t t = 0; t < ranks->n_steps; t++) {
-    if (a->steps[t].by_link) by_link_s += a->steps[t].end_s - before;
-    before = a->steps[t].end_s;
-  }
-  a->binds = 2 * by_link_s > a->total_s ? TIME_NONE : kernels_bind(ranks);
-  a->hiding_tokens = ranks_hiding_tokens(&ranks->shape, &ranks->gpu, ranks->link.bytes_per_s);
+  for (const Sum *s = a->steps; s < a->steps + k->n_steps; before = s++->end_s)
+    if (s->by_link) by_link_s += s->end_s - before;
+  a->binds = TIME_NONE;
+  for (int kind = RANK_PIECE_COUNT - 1; kind >= RANK_PIECE_FULL && 2 * by_link_s <= a->total_s; kind--)
+    if (k->pieces[kind].bound_s > 0) a->binds = k->pieces[kind].binds;
+  a->hiding_tokens = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
   return STATUS_OK;
 }
 
@@ -99,12 +90,6 @@ static Status walk(const Ranks *ranks, Document *d, Answer *a, Error *error) {
 static double idle(double busy_s, int64_t n_ranks, double all_s) {
   const double part = all_s > 0 ? 1 - busy_s / ((double)n_ranks * all_s) : 0;
   return part > 1e-12 ? part : 0;
-}
-
-static const char *kind_name(const Answer *a) {
-  return time_kind_name(a->clock == CLOCK_BOUND           ? TIME_BOUND
-                        : ranks_is_extrapolated(a->ranks) ? TIME_EXTRAPOLATED
-                                                          : TIME_PREDICTED);
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------- */
@@ -139,17 +124,17 @@ static void sum_cells(Table *t, int64_t at, const Sum *s) {
   put_cells(t, "dwW*W", at, s->pairs, s->hbm_bytes, link_bytes(s));
 }
 
-static void add_steps(Document *d, const Answer *a) {
+static void add_steps(Document *d, const RanksOptions *a) {
   Table *t = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "steps",
                        "step>=step|pairs>=pairs|HBM>=hbm_bytes|links>=link_bytes|kernel>=kernel_s|"
                        "exchange>=exchange_s|ends>=ends_s|idle>=idle");
-  table_title(t, "Steps, all ranks together; the slowest kernel and exchange (%s)", kind_name(a));
+  table_title(t, "Steps, all ranks together; the slowest kernel and exchange (%s)", a->kind);
   table_note(t, "HBM: across the SRAM of each GPU, O, m and l between steps included.");
   double before = 0;
-  for (int64_t k = 0; k < a->ranks->n_steps; k++) {
+  for (int64_t k = 0; k < a->walked.n_steps; k++) {
     const Sum *s = &a->steps[k];
     sum_cells(t, k, s);
-    put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s, idle(s->busy_s, a->ranks->n, s->end_s - before));
+    put_cells(t, "ttt%", s->kernel_s, s->exchange_s, s->end_s, idle(s->busy_s, a->walked.n, s->end_s - before));
     before = s->end_s;
   }
 }
@@ -169,31 +154,31 @@ static void add_tensors(Document *d, const Ranks *k) {
   }
 }
 
-static void add_ranks(Document *d, const Answer *a) {
+static void add_ranks(Document *d, const RanksOptions *a) {
   Table *t = put_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_rank",
                        "rank>=rank|pairs>=pairs|HBM>=hbm_bytes|its link>=link_bytes|busy>=busy_s|idle>=idle");
-  table_title(t, "Ranks, all steps together (%s)", kind_name(a));
-  for (int64_t r = 0; r < a->ranks->n; r++) {
+  table_title(t, "Ranks, all steps together (%s)", a->kind);
+  for (int64_t r = 0; r < a->walked.n; r++) {
     sum_cells(t, r, &a->of[r]);
     put_cells(t, "t%", a->of[r].busy_s, idle(a->of[r].busy_s, 1, a->total_s));
   }
 }
 
-static void put_times(Document *d, const Answer *a) {
+static void put_times(Document *d, const RanksOptions *a) {
   put_values(d, "boundaries{hbm_bytes:w carried_bytes:w link_bytes:w}", a->all.hbm_bytes, a->all.carried_bytes,
              link_bytes(&a->all));
   put_values(d, "time{bound_s:f predicted_s:f kind:s idle:f binds:s} hiding_tokens:f", a->bound_s, a->predicted_s,
-             kind_name(a), idle(a->all.busy_s, a->ranks->n, a->total_s),
+             a->kind, idle(a->all.busy_s, a->walked.n, a->total_s),
              a->binds == TIME_NONE ? "link" : timing_term_key(a->binds), a->hiding_tokens);
 }
 
 /* The answer in a sentence, and how sure it is. */
-static void say_times(Document *d, const Answer *a) {
-  const Ranks *k = a->ranks;
+static void say_times(Document *d, const RanksOptions *a) {
+  const Ranks *k = &a->walked;
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
-                kind_name(a), number_percent(idle(a->all.busy_s, k->n, a->total_s)).text,
+                a->kind, number_percent(idle(a->all.busy_s, k->n, a->total_s)).text,
                 a->binds == TIME_NONE ? "the link" : timing_term_title(a->binds));
-  if (a->clock == CLOCK_PREDICTED)
+  if (!isnan(a->predicted_s))
     document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
                   number_seconds(a->bound_s).text, k->link.name, number_si(k->link.bytes_per_s, "B/s").text);
   if (scheme_is_ring(k->scheme) && k->n > 1 && a->hiding_tokens > 0)
@@ -202,8 +187,8 @@ static void say_times(Document *d, const Answer *a) {
   document_gap(d);
 }
 
-static void add_head(Document *d, const Answer *a) {
-  const Ranks *k = a->ranks;
+static void add_head(Document *d, const RanksOptions *a) {
+  const Ranks *k = &a->walked;
   const Shape *s = &k->shape;
   const KeyfileNote *note = link_note(&k->link, "bandwidth");
   char keys[128] = "";
@@ -213,7 +198,7 @@ static void add_head(Document *d, const Answer *a) {
                 number_count(wide(s->N_q)).text, keys, number_of(wide(s->heads), "head").text, s->d,
                 dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
-                note->assumed ? " (assumed)" : "", a->clock == CLOCK_PREDICTED ? "; measured exchanges" : "");
+                note->assumed ? " (assumed)" : "", !isnan(a->predicted_s) ? "; measured exchanges" : "");
   put_values(d, "scheme:s", SCHEME_NAMES[k->scheme]);
   if (k->program) put_values(d, "algorithm:s", k->program->name);
   put_values(d, "ranks:i gpu:s link{name:s bytes_per_s:f latency_s:f assumed:b measured:b} tokens:i", k->n, k->gpu.name,
@@ -258,56 +243,50 @@ static Status take_program(const RanksOptions *o, const Schedule **program, Erro
   return STATUS_OK;
 }
 
-static Status resolve(RanksOptions *w, Error *error) {
-  Request request = w->request;
+static Status resolve(RanksOptions *o, Error *error) {
+  Request *request = &o->request;
   const Schedule *program;
-  const bool offload = w->scheme == SCHEME_OFFLOAD;
-  if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
-  Status status = take_program(w, &program, error);
-  request.n_algorithms = 0;
-  if (!status) status = description_timed_gpu(request.gpu, &w->gpu, error);
-  if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
-  if (!status) status = rank_options_link(&w->ranks, &w->link, error);
-  if (!status) status = request_take_model(&request, error);
-  if (!status) status = request_problem(&request, &w->problem, &w->gpu, error);
+  const bool offload = o->scheme == SCHEME_OFFLOAD;
+  if (!*request->gpu) strcpy(request->gpu, DEFAULT_GPU);
+  Status status = take_program(o, &program, error);
+  request->n_algorithms = 0;
+  if (!status) status = description_timed_gpu(request->gpu, &o->gpu, error);
+  if (!status && offload) status = take_model(request->model, &o->gpu, &o->model, &o->serving, error);
+  if (!status) status = rank_options_link(&o->ranks, &o->link, error);
+  if (!status) status = request_take_model(request, error);
+  if (!status) status = request_problem(request, &o->problem, &o->gpu, error);
   if (status) return status;
-  const RanksAsked asked = {.scheme = w->scheme,
+  const RanksAsked asked = {.scheme = o->scheme,
                             .n = offload      ? 1
-                                 : w->ranks.n ? w->ranks.n
+                                 : o->ranks.n ? o->ranks.n
                                               : RANKS_DEFAULT,
-                            .problem = &w->problem,
-                            .gpu = &w->gpu,
-                            .link = &w->link,
-                            .serving = offload ? &w->serving : NULL,
+                            .problem = &o->problem,
+                            .gpu = &o->gpu,
+                            .link = &o->link,
+                            .serving = offload ? &o->serving : NULL,
                             .program = program};
-  return ranks_make(&w->walked, &asked, error);
-}
-
-static void fill(Document *d, const Answer *a) {
-  say_times(d, a);
-  add_head(d, a);
-  document_gap(d);
-  add_held(d, a->ranks);
-  document_gap(d);
-  add_steps(d, a);
-  document_gap(d);
-  if (a->ranks->program) {
-    add_tensors(d, a->ranks);
-    document_gap(d);
-  }
-  if (a->ranks->n > 1) add_ranks(d, a);
-  put_times(d, a);
+  return ranks_make(&o->walked, &asked, error);
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   RanksOptions *o = options;
-  Answer a = {0};
   (void)io;
   Status status = resolve(o, error);
-  if (!status) status = walk(&o->walked, d, &a, error);
-  if (!status) fill(d, &a);
-  free(a.steps);
-  return status;
+  if (!status) status = walk(o, d, error);
+  if (status) return status;
+  say_times(d, o);
+  add_head(d, o);
+  document_gap(d);
+  add_held(d, &o->walked);
+  document_gap(d);
+  add_steps(d, o);
+  document_gap(d);
+  if (o->walked.program) add_tensors(d, &o->walked);
+  if (o->walked.program) document_gap(d);
+  if (o->walked.n > 1) add_ranks(d, o);
+  put_times(d, o);
+  free(o->steps);
+  return STATUS_OK;
 }
 
 static const Option RANKS_OPTIONS[] = {
