@@ -49,43 +49,32 @@ uint32_t glyph_next(const char **text) {
   return character;
 }
 
-typedef struct {
-  uint32_t character;
-  const char *ascii;
-} Fallback;
+/* A character, and what stands for it in ASCII: a look-alike or a name. */
+static const char FALLBACKS[] = "\u00a0 \n° deg\n±+/-\n²^2\n³^3\nµu\n·*\n×x\n÷/\nΘTheta\nΣSum\nΩOmega\n"
+                                "αalpha\nβbeta\nθtheta\nλlambda\nμu\nπpi\nσsigma\n‐-\n‑-\n‒-\n–-\n"
+                                "—-\n‘'\n’'\n“\"\n”\"\n•*\n…...\n′'\n←<-\n→->\n↑^\n↓v\n"
+                                "⇒=>\n∑Sum\n−-\n√sqrt\n∞inf\n∈in\n≈~\n≠!=\n≤<=\n≥>=\n⌈ceil(\n"
+                                "⌉)\n⌊floor(\n⌋)\n─-\n━=\n│|\n┃|\n█#\n░.\n▒-\n▓=\n■#\n"
+                                "▲^\n▶>\n▼v\n◆*\n●*\n○o\n✓+\n✔+\n✗x\n✘x\n";
 
-static const Fallback fallbacks[] = {
-    {0x00a0, " "},     {0x00b0, " deg"}, {0x00b1, "+/-"},   {0x00b2, "^2"},     {0x00b3, "^3"},  {0x00b5, "u"},
-    {0x00b7, "*"},     {0x00d7, "x"},    {0x00f7, "/"},     {0x0398, "Theta"},  {0x03a3, "Sum"}, {0x03a9, "Omega"},
-    {0x03b1, "alpha"}, {0x03b2, "beta"}, {0x03b8, "theta"}, {0x03bb, "lambda"}, {0x03bc, "u"},   {0x03c0, "pi"},
-    {0x03c3, "sigma"}, {0x2010, "-"},    {0x2011, "-"},     {0x2012, "-"},      {0x2013, "-"},   {0x2014, "-"},
-    {0x2018, "'"},     {0x2019, "'"},    {0x201c, "\""},    {0x201d, "\""},     {0x2022, "*"},   {0x2026, "..."},
-    {0x2032, "'"},     {0x2190, "<-"},   {0x2192, "->"},    {0x2191, "^"},      {0x2193, "v"},   {0x21d2, "=>"},
-    {0x2211, "Sum"},   {0x2212, "-"},    {0x221a, "sqrt"},  {0x221e, "inf"},    {0x2208, "in"},  {0x2248, "~"},
-    {0x2260, "!="},    {0x2264, "<="},   {0x2265, ">="},    {0x2308, "ceil("},  {0x2309, ")"},   {0x230a, "floor("},
-    {0x230b, ")"},     {0x2500, "-"},    {0x2501, "="},     {0x2502, "|"},      {0x2503, "|"},   {0x2588, "#"},
-    {0x2591, "."},     {0x2592, "-"},    {0x2593, "="},     {0x25a0, "#"},      {0x25b2, "^"},   {0x25b6, ">"},
-    {0x25bc, "v"},     {0x25c6, "*"},    {0x25cf, "*"},     {0x25cb, "o"},      {0x2713, "+"},   {0x2714, "+"},
-    {0x2717, "x"},     {0x2718, "x"},
-};
+enum { FALLBACK_BYTES = 8 };
 
-/* What stands for a character in ASCII: itself, a look-alike such as "x" for the multiplication
- * sign, a name such as "Omega", or "?". A static string, never empty. `buffer` holds the answer for
- * ASCII characters. */
-static const char *glyph_ascii(uint32_t character, char buffer[2]) {
-  if (character < 0x80) {
-    buffer[0] = (char)character;
-    buffer[1] = '\0';
-    return buffer;
-  }
-  for (size_t i = 0; i < COUNT(fallbacks); i++)
-    if (fallbacks[i].character == character) return fallbacks[i].ascii;
-  return character >= 0x2500 && character <= 0x257f ? "+" : "?"; /* corners and crossings */
+/* What is written for a character: itself where it is ASCII, its fallback, or "?"; never empty. Returns text. */
+static const char *glyph_ascii(uint32_t character, char text[FALLBACK_BYTES]) {
+  const bool is_box = character >= 0x2500 && character <= 0x257f; /* corners and crossings */
+  for (const char *p = FALLBACKS; character >= 0x80 && *p; p = strchr(p, '\n') + 1)
+    if (glyph_next(&p) == character) {
+      snprintf(text, FALLBACK_BYTES, "%.*s", (int)strcspn(p, "\n"), p);
+      return text;
+    }
+  text[0] = character < 0x80 ? (char)character : is_box ? '+' : '?';
+  text[1] = '\0';
+  return text;
 }
 
 /* Columns of one character in a style. */
 static int columns_of(const TextStyle *style, uint32_t character) {
-  char buffer[2];
+  char buffer[FALLBACK_BYTES];
   return style->utf8 ? glyph_columns(character) : (int)strlen(glyph_ascii(character, buffer));
 }
 
@@ -105,7 +94,7 @@ void text_write_n(FILE *out, const TextStyle *style, const char *text, size_t by
     const uint32_t c = glyph_next(&text);
     if (c != 0 && c != '?' && style->utf8) continue;
     fwrite(from, 1, (size_t)(start - from), out);
-    char buffer[2];
+    char buffer[FALLBACK_BYTES];
     if (c == 0) return;
     fputs(glyph_ascii(c, buffer), out);
     from = text;
