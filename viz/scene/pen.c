@@ -17,39 +17,17 @@ double pen_happened(const Pen *pen) {
   return phase * phase * (3 - 2 * phase);
 }
 
-double pen_passing(const Pen *pen) {
-  const double phase = pen->view->phase;
-  if (!(phase > 0 && phase < 1)) return 0;
-  return fmin(1, fmin(8 * phase, 8 * (1 - phase)));
-}
-
 void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha) {
   SceneBodies *all = pen->view->bodies;
   if (pen->hit || !all || all->n >= SCENE_BODIES_MAX) return;
   all->bodies[all->n++] = (SceneBody){kind, tensor, box.x, box.y, box.width, box.height, alpha};
 }
 
-/* ---- What is talked about -------------------------------------------------------------------------------- */
-
-static bool is_pointed_at(const Pen *pen, int tensor) {
-  const SceneHit *hover = &pen->view->hover;
-  return (hover->kind == HIT_TENSOR || hover->kind == HIT_SLOT) && (int)hover->tensor == tensor;
-}
-
-bool pen_talks_of(const Pen *pen, int tensor) {
-  return is_pointed_at(pen, tensor) ||
-         (pen->now->has_event && (snapshot_subjects(pen->now, &pen->now->event) >> tensor & 1));
-}
-
 /* ---- Shapes ---------------------------------------------------------------------------------------------- */
 
-static double thickness_of(const Pen *pen, double thickness) { return fmax(1, round(thickness * pen->unit)); }
+double pen_thickness(const Pen *pen, double units) { return fmax(1, round(units * pen->unit)); }
 
-void pen_add(const Pen *pen, Box box) {
-  if (!pen->hit && box.width > 0 && box.height > 0) box_path(pen->cr, box);
-}
-
-void pen_fill_added(const Pen *pen, Colour colour) {
+void pen_fill_path(const Pen *pen, Colour colour) {
   if (pen->hit) return;
   theme_use(pen->cr, colour, 1);
   cairo_fill(pen->cr);
@@ -59,29 +37,8 @@ void pen_fill(const Pen *pen, Box box, Colour colour, double alpha) {
   if (!pen->hit && box.width > 0 && box.height > 0) box_fill(pen->cr, box, colour, alpha);
 }
 
-static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool dashed) {
-  if (pen->hit || box.width <= 0 || box.height <= 0) return;
-  const double dash[] = {5 * pen->unit, 4 * pen->unit};
-  if (dashed) cairo_set_dash(pen->cr, dash, 2, 0);
-  box_frame(pen->cr, box, colour, thickness_of(pen, thickness));
-  if (dashed) cairo_set_dash(pen->cr, NULL, 0, 0);
-}
-
-void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
-void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
-
-void pen_meter(const Pen *pen, Box bar, double part, Colour fill) {
-  pen_frame(pen, bar, pen->theme->tile[TILE_COLOUR_HELD], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), fill, 1);
-}
-
-void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha) {
-  const double t = thickness_of(pen, 3);
-  if (pen->hit || alpha <= 0 || box.width <= 0 || box.height <= 0) return;
-  const Box at = upright ? box_at(round(box.x + part * (box.width - t)), box.y, t, box.height)
-                         : box_at(box.x, round(box.y + part * (box.height - t)), box.width, t);
-  pen_body(pen, BODY_LINE, tensor, at, alpha);
-  pen_fill(pen, at, pen->theme->ink, alpha);
+void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) {
+  if (!pen->hit && box.width > 0 && box.height > 0) box_frame(pen->cr, box, colour, pen_thickness(pen, thickness));
 }
 
 static void hatch_lines(cairo_t *cr, Box box, double step, Colour colour, double thickness) {
@@ -130,10 +87,6 @@ void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour) {
   pen_hatch_path(pen, ground, colour);
 }
 
-void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2) {
-  if (!pen->hit) box_line(pen->cr, colour, thickness * pen->unit, x1, y1, x2, y2);
-}
-
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
 static void text_in(const Pen *pen, const char *family, TypeSize type, Colour colour, bool bold, Anchor anchor,
@@ -169,14 +122,6 @@ double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text
 double pen_mono_width(const Pen *pen, TypeSize type, const char *text) {
   const Lettering lettering = {.family = pen->theme->mono, .size = pen_size(pen, type)};
   return letter_measure(pen->cr, &lettering, text).width;
-}
-
-int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text) {
-  const Lettering lettering = {.family = pen->theme->sans, .size = pen_size(pen, type)};
-  const int most = (int)floor(box.height / (1.35 * lettering.size));
-  if (pen->hit || most < 1) return 0;
-  theme_use(pen->cr, colour, 1);
-  return letter_draw_wrapped(pen->cr, &lettering, box.x, box.y + lettering.size, box.width, 1.35, most, text);
 }
 
 /* ---- Regions --------------------------------------------------------------------------------------------- */

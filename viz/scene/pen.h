@@ -31,28 +31,16 @@ double pen_size(const Pen *pen, TypeSize type);
  */
 double pen_happened(const Pen *pen);
 
-/* The event reads, changes or moves it on chip, or the pointer is over it. */
-bool pen_talks_of(const Pen *pen, int tensor);
-
-/* An edge that goes over something with the present event comes and goes softly: 1, but near its beginning and end. */
-double pen_passing(const Pen *pen);
-
 /* Notes what moves in view->bodies. */
 void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha);
 
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
-/* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
-void pen_add(const Pen *pen, Box box);
-void pen_fill_added(const Pen *pen, Colour colour);
-/* A bar that fills: the rest of it is empty. */
-void pen_meter(const Pen *pen, Box bar, double part, Colour fill);
+/* The same for many boxes of one colour, at a fraction of the time: each is added by box_path, then all are filled. */
+void pen_fill_path(const Pen *pen, Colour colour);
+double pen_thickness(const Pen *pen, double units);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
-void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
-/* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
-void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
 void pen_hatch(const Pen *pen, Box box, Colour ground, Colour colour);
 void pen_hatch_path(const Pen *pen, Colour ground, Colour colour); /* many boxes at once */
-void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
 /* A panel: its ground, a heading, and what is left within. */
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark);
@@ -64,8 +52,6 @@ void pen_mono(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor an
               const char *text);
 double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text);
 double pen_mono_width(const Pen *pen, TypeSize type, const char *text);
-/* The first of two that has room as small text; "": neither. */
-int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text); /* returns lines drawn */
 
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
 void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box);

@@ -208,9 +208,9 @@ static void add_tokens(const Pen *pen, const PageGrid *g, double y, double high,
     const int64_t begin = cell * g->cell_tokens, end = begin + g->cell_tokens;
     const double x = token_x(g, from > begin ? from : begin),
                  right = to < end ? token_x(g, to) : floor(g->left + g->cell * (double)cell) + floor(g->cell) - g->gap;
-    pen_add(pen, (Box){x, y, fmax(1, right - x), high});
+    box_path(pen->cr, (Box){x, y, fmax(1, right - x), high});
   }
-  pen_fill_added(pen, colour);
+  pen_fill_path(pen, colour);
 }
 
 /* What waits is grey, what has been read blue, what is being read amber; a page's empty rest is a frame. */
@@ -272,7 +272,7 @@ static void draw_block(const Pen *pen, Box box, const Many *m, const ManyBlock *
   pen_frame(pen, box, faint, 1);
   if (!is_past && !is_now) return;
   add_block(pen, box, block->piece);
-  pen_fill_added(pen, is_now ? t->tile[TILE_COLOUR_CURRENT] : t->series[INK_BLUE]);
+  pen_fill_path(pen, is_now ? t->tile[TILE_COLOUR_CURRENT] : t->series[INK_BLUE]);
 }
 
 /* The keys of rank k, on their way from the rank that has them to the next. */

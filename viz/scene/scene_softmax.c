@@ -88,7 +88,10 @@ static void draw_bar(const Pen *pen, Box bar, double part, double before, Colour
   const double high = floor(fmin(1, part) * bar.height), base = bar.y + bar.height;
   if (before > part + 0.005) {
     const double outer = floor(fmin(1, before) * bar.height);
-    pen_dashed(pen, (Box){bar.x, base - outer, bar.width, outer}, pen->theme->ink_soft, 1);
+    const double dash[] = {5 * pen->unit, 4 * pen->unit};
+    cairo_set_dash(pen->cr, dash, 2, 0);
+    pen_frame(pen, (Box){bar.x, base - outer, bar.width, outer}, pen->theme->ink_soft, 1);
+    cairo_set_dash(pen->cr, NULL, 0, 0);
   }
   if (part > 0) pen_fill(pen, (Box){bar.x, base - fmax(1, high), bar.width, fmax(1, high)}, colour, 1);
   const double piece = fmax(2, 0.02 * bar.height);

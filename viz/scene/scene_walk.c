@@ -211,6 +211,22 @@ static int flying(const Walk *w, bool *to_chip) {
   return -1;
 }
 
+/* With an event that reads or changes a tile an edge goes over it, which comes and goes softly. */
+static void draw_edge(const Pen *pen, int tensor, Box box) {
+  const double phase = pen->view->phase, t = pen_thickness(pen, 3), alpha = fmin(1, 8 * fmin(phase, 1 - phase));
+  if (!(alpha > 0)) return;
+  const Box at = {round(box.x + pen_happened(pen) * (box.width - t)), box.y, t, box.height};
+  pen_body(pen, BODY_LINE, tensor, at, alpha);
+  pen_fill(pen, at, pen->theme->ink, alpha);
+}
+
+/* The event reads or changes it on chip, or the pointer is over it. */
+static bool is_talked_of(const Pen *pen, int tensor) {
+  const SceneHit *hover = &pen->view->hover;
+  return ((hover->kind == HIT_TENSOR || hover->kind == HIT_SLOT) && hover->tensor == tensor) ||
+         (pen->now->has_event && (snapshot_subjects(pen->now, &pen->now->event) >> tensor & 1));
+}
+
 static void draw_slot(const Walk *w, int k, bool is_away) {
   const Pen *pen = w->pen;
   const SnapshotSlot *s = &pen->now->slots[k], *old = &pen->now->slots_before[k];
@@ -232,8 +248,8 @@ static void draw_slot(const Walk *w, int k, bool is_away) {
   pen_body(pen, BODY_TILE, s->tensor, held, alpha);
   const bool is_under = held.width > 0.6 * w->box[k].width && held.height > 0.6 * w->box[k].height;
   draw_name(w, w->box[k], is_under ? theme_on(colour) : pen->theme->ink_soft, is_tile, words);
-  if (!is_new && (is_tile || s->is_touched) && pen_talks_of(pen, s->tensor) && !pen->now->event.bytes)
-    pen_edge(pen, s->tensor, held, true, pen_happened(pen), pen_passing(pen));
+  if (!is_new && (is_tile || s->is_touched) && is_talked_of(pen, s->tensor) && !pen->now->event.bytes)
+    draw_edge(pen, s->tensor, held);
 }
 
 /* ---- Between ----------------------------------------------------------------------------------------------------- */
@@ -276,7 +292,7 @@ static void draw_beam(const Walk *w) {
   const Box from = scores_cell(&w->grid, pile_cell(now->grid.i, w->table.rows, now->grid.T_r),
                                pile_cell(now->grid.j, w->table.columns, now->grid.T_c));
   if (now->event.kind == EVENT_SKIP) { /* struck out instead */
-    pen_line(w->pen, w->pen->theme->ink_soft, 2, from.x, from.y + from.height / 2,
+    box_line(cr, w->pen->theme->ink_soft, 2 * w->pen->unit, from.x, from.y + from.height / 2,
              from.x + pen_happened(w->pen) * from.width, from.y + from.height / 2);
     return;
   }

@@ -59,7 +59,9 @@ static void draw_clock(const Pen *pen, const SpeakerPage *page, Box box) {
   text_add(words, sizeof words, "%s", number_count(page->now->n_steps).text);
   pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_START, box.x, y, box.width, words);
   const Box bar = box_at(box.x, y + 0.6 * body, box.width, 6 * pen->unit);
-  pen_meter(pen, bar, part_of(page->now->step, page->now->n_steps), t->tile[TILE_COLOUR_DONE]);
+  const double done = bar.width * part_of(page->now->step, page->now->n_steps);
+  pen_frame(pen, bar, t->tile[TILE_COLOUR_HELD], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, done, bar.height), t->tile[TILE_COLOUR_DONE], 1);
 }
 
 void speaker_draw(const SpeakerPage *page, cairo_t *cr, double width, double height, const Theme *theme) {

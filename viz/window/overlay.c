@@ -46,8 +46,10 @@ static void draw_banner(const Controls *c, const Pen *pen, Colour accent, const 
   pen_fill(pen, box, pen->theme->panel, 1);
   pen_frame(pen, box, accent, 2);
   pen_fill(pen, box_at(box.x, box.y, 6 * u, box.height), accent, 1);
-  pen_paragraph(pen, TYPE_BODY, pen->theme->ink, box_at(box.x + 18 * u, box.y + 6 * u, box.width - 24 * u, box.height),
-                text);
+  const Lettering lettering = {.family = pen->theme->sans, .size = size};
+  theme_use(pen->cr, pen->theme->ink, 1);
+  letter_draw_wrapped(pen->cr, &lettering, box.x + 18 * u, box.y + 6 * u + size, box.width - 24 * u, 1.35,
+                      (int)(height / (1.35 * size)), text);
 }
 
 /* The line for typing, along the foot of the scene. */
