@@ -38,8 +38,8 @@ typedef struct {
   Drag drag;
   double drag_x;
   bool has_dragged;
-  PlayerInput drag_click, drag_more, drag_less; /* of the control that was pressed */
-  bool is_framed;                               /* the scene alone: words and controls are the front end's */
+  Control pressed;
+  bool is_framed; /* the scene alone: words and controls are the front end's */
   bool is_dirty, has_ended;
 } Viewer;
 

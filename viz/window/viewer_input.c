@@ -66,6 +66,7 @@ static PlayerInput special_key(SideKey key, bool shift) {
   case SIDE_KEY_HOME: return INPUT_START;
   case SIDE_KEY_END: return INPUT_END;
   case SIDE_KEY_RETURN: return INPUT_ENTRY;
+  case SIDE_KEY_ESCAPE: return INPUT_ESCAPE;
   case SIDE_KEY_F1: return INPUT_HELP;
   case SIDE_KEY_F11: return INPUT_FULLSCREEN;
   case SIDE_KEY_COPY: return INPUT_COPY;
@@ -92,10 +93,6 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     return;
   }
   if (side_takes_key(v, key, shift, control)) return;
-  if (key == SIDE_KEY_ESCAPE) {
-    viewer_act(v, INPUT_ESCAPE);
-    return;
-  }
   const PlayerInput input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
@@ -135,7 +132,7 @@ void viewer_motion(Viewer *v, double x, double y) {
     const bool more = v->mouse_x > v->drag_x;
     v->drag_x += more ? step : -step;
     v->has_dragged = true;
-    viewer_act(v, more ? v->drag_more : v->drag_less);
+    viewer_act(v, more ? v->pressed.more : v->pressed.less);
   }
   if (before != controls_at(&v->controls, v->mouse_x, v->mouse_y) || had_bar != viewer_wants_bar(v) ||
       v->hover.kind != HIT_NONE)
@@ -179,9 +176,7 @@ void viewer_press(Viewer *v, int button) {
   v->drag = at->more != INPUT_NONE ? DRAG_VALUE : DRAG_BUTTON;
   v->drag_x = v->mouse_x;
   v->has_dragged = false;
-  v->drag_click = at->click;
-  v->drag_more = at->more;
-  v->drag_less = at->less;
+  v->pressed = *at;
 }
 
 void viewer_release(Viewer *v, int button) {
@@ -192,7 +187,7 @@ void viewer_release(Viewer *v, int button) {
   v->is_dirty = true;
   if (drag == DRAG_SIDE) viewer_side_takes(v, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
   const bool is_click = (drag == DRAG_VALUE && !v->has_dragged) || drag == DRAG_BUTTON;
-  if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
+  if (is_click && at && at->click == v->pressed.click) viewer_act(v, at->click);
 }
 
 void viewer_wheel(Viewer *v, int turns) {

@@ -60,20 +60,10 @@ void window_draw_notes(Window *w) {
 
 bool window_notes_are_due(const Window *w) { return window_notes_are_open(w) && clock_of(w) != w->notes_drawn_s; }
 
-/* Which window an event is of; 0: of none. */
-static Uint32 window_of(const SDL_Event *event) {
-  switch (event->type) {
-  case SDL_WINDOWEVENT: return event->window.windowID;
-  case SDL_MOUSEMOTION: return event->motion.windowID;
-  case SDL_MOUSEBUTTONDOWN:
-  case SDL_MOUSEBUTTONUP: return event->button.windowID;
-  case SDL_MOUSEWHEEL: return event->wheel.windowID;
-  default: return 0; /* keys are the viewer's, whichever window has the focus */
-  }
-}
-
+/* Events of windows and of the mouse, which all begin alike; keys are the viewer's, whichever window has the focus. */
 bool window_notes_take(Window *w, const SDL_Event *event) {
-  const Uint32 of = window_of(event);
+  const bool is_of_mouse = event->type >= SDL_MOUSEMOTION && event->type <= SDL_MOUSEWHEEL;
+  const Uint32 of = event->type == SDL_WINDOWEVENT || is_of_mouse ? event->window.windowID : 0;
   if (of == 0 || !w->window || of == SDL_GetWindowID(w->window)) return false;
   if (event->type != SDL_WINDOWEVENT || !window_notes_are_open(w)) return true;
   if (event->window.event == SDL_WINDOWEVENT_CLOSE)

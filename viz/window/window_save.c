@@ -1,5 +1,5 @@
 /* What only a window can do: the clipboard, files, full screen. */
-#define _POSIX_C_SOURCE 200809L /* lstat */
+#define _POSIX_C_SOURCE 200809L /* lstat, strdup */
 #include "viz/window/viewer_story.h"
 #include "viz/text/print.h"
 #include "viz/window/window_parts.h"
@@ -78,8 +78,7 @@ static void describe(Window *w) {
 char *window_clipboard(void *window) {
   (void)window;
   char *text = SDL_GetClipboardText();
-  char *copy = text ? malloc(strlen(text) + 1) : NULL;
-  if (copy) strcpy(copy, text);
+  char *copy = text ? strdup(text) : NULL;
   SDL_free(text);
   return copy;
 }
