@@ -9,22 +9,20 @@
 #include "viz/export/output.h"
 #include "viz/text/progress.h"
 
-typedef enum { TRACE_CSV = 0, TRACE_DIN, TRACE_XDIN, TRACE_CHROME } TraceFormat; /* xdin: din by its full name */
-
 typedef struct {
   Request request;
   OutputRequest output;
-  TraceFormat format;
+  int format;          /* of FORMATS */
   int64_t from, limit; /* limit 0: to the end */
   bool pipeline;
   const volatile sig_atomic_t *interrupted;
 } TraceOptions;
 
-static const char *const FORMATS[] = {"csv", "din", "xdin", "chrome", NULL};
-
-static void csv_line(FILE *out, const Schedule *s, const Event *e) {
-  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", s->name, e->step, e->pass + 1,
-          event_kind_name((EventKind)e->kind), s->tensors[e->tensor].text, tile_kind_name((TileKind)e->tile), e->split);
+static void csv_event(Trace *t, const Event *e) {
+  FILE *out = t->out;
+  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", t->schedule->name, e->step, e->pass + 1,
+          event_kind_name((EventKind)e->kind), t->schedule->tensors[e->tensor].text, tile_kind_name((TileKind)e->tile),
+          e->split);
   if (e->i >= 0) fprintf(out, "%" PRId64, e->i);
   fputc(',', out);
   if (e->j >= 0) fprintf(out, "%" PRId64, e->j);
@@ -32,29 +30,29 @@ static void csv_line(FILE *out, const Schedule *s, const Event *e) {
           e->col1, e->bytes, e->flops);
 }
 
+static const TraceFormat CSV_TRACE = {
+    "algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", "", NULL,
+    csv_event};
+static const char *const FORMATS[] = {"csv", "din", "xdin", "chrome", NULL}; /* xdin: din by its full name */
+static const TraceFormat *const WRITERS[] = {&CSV_TRACE, &DIN_TRACE, &DIN_TRACE, &CHROME_TRACE};
+
+static const TraceFormat *writer_of(const TraceOptions *o) { return WRITERS[o->format]; }
+
 /* Walks one algorithm's events [from, from + limit) into the file. */
-static Status write_events(const TraceOptions *o, const Schedule *schedule, const Plan *plan, int index, FILE *out,
-                           Progress *progress, Error *error) {
-  const Wide n_steps = schedule_n_steps(schedule, plan);
+static Status write_events(const TraceOptions *o, Trace *t, Progress *progress, Error *error) {
+  const TraceFormat *writer = writer_of(o);
+  const Wide n_steps = schedule_n_steps(t->schedule, t->plan);
   const uint64_t total = o->limit ? (uint64_t)o->limit : n_steps < UINT64_MAX ? (uint64_t)n_steps : 0;
   Cursor cursor;
   Event event;
-  if (!schedule_seek(schedule, plan, &cursor, (uint64_t)o->from)) return STATUS_OK; /* refused before: check_from */
-  ChromeTrace chrome;
-  DinTrace din;
-  if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
-  if (o->format == TRACE_DIN && din_trace_begin(&din, out, schedule, plan, error)) return error->status;
-  for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
+  if (!schedule_seek(t->schedule, t->plan, &cursor, (uint64_t)o->from)) return STATUS_OK; /* refused before */
+  if (writer->begin && writer->begin(t, error)) return error->status;
+  for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(t->schedule, t->plan, &cursor, &event); n++) {
     if (*o->interrupted)
       return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRId64 " events; %s", n,
                        *o->output.output ? "nothing was kept" : "the output ends there");
-    if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
-    if (o->format == TRACE_CSV)
-      csv_line(out, schedule, &event);
-    else if (o->format == TRACE_DIN)
-      din_trace_event(&din, &event);
-    else
-      chrome_trace_event(&chrome, &event);
+    if (ferror(t->out)) return STATUS_OK; /* reported where the file is closed */
+    writer->event(t, &event);
     if ((n & 0xffff) == 0) progress_update(progress, (uint64_t)n, total, progress_clock_s());
   }
   return STATUS_OK;
@@ -89,18 +87,15 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   if (o->pipeline) return write_pipeline(&o->request, problem, out, error);
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   if (prepare(o, problem, runs, error)) return error->status;
-  if (o->format == TRACE_CSV)
-    fputs("algorithm,step,pass,event,tensor,tile,split,i,j,row_begin,row_end,col_begin,col_end,bytes,flops\n", out);
-  else if (o->format == TRACE_CHROME)
-    chrome_trace_open(out);
+  fputs(writer_of(o)->head, out);
   for (int k = 0; k < o->request.n_algorithms; k++) {
-    const Simulation *const run = &runs[k];
-    Progress progress = progress_begin(io->err, run->schedule->name, out != io->out || !text_is_terminal(out));
-    const Status status = write_events(o, run->schedule, &run->plan, k, out, &progress, error);
+    Trace trace = {.out = out, .schedule = runs[k].schedule, .plan = &runs[k].plan, .index = k};
+    Progress progress = progress_begin(io->err, trace.schedule->name, out != io->out || !text_is_terminal(out));
+    const Status status = write_events(o, &trace, &progress, error);
     progress_end(&progress);
     if (status) return status;
   }
-  if (o->format == TRACE_CHROME) chrome_trace_close(out);
+  fputs(writer_of(o)->tail, out);
   return STATUS_OK;
 }
 
@@ -109,17 +104,15 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Problem problem;
   FileWrite file;
   (void)d;
-  if (o->format == TRACE_XDIN) o->format = TRACE_DIN;
-  Status status = request_algorithms(&o->request, REQUEST_ONE, error);
-  if (!status && o->format == TRACE_DIN && o->request.n_algorithms > 1)
-    status = error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
-  if (!status) status = request_problem(&o->request, &problem, NULL, error);
-  if (status) return status;
+  if (request_algorithms(&o->request, REQUEST_ONE, error)) return error->status;
+  if (writer_of(o) == &DIN_TRACE && o->request.n_algorithms > 1)
+    return error_refuse(error, "a Dinero trace has no place for a name: give one algorithm at a time");
+  if (request_problem(&o->request, &problem, NULL, error)) return error->status;
   if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   o->interrupted = io_catch_interrupt(io);
   if (!*o->output.output) return write_trace(o, &problem, io->out, io, error);
   if (file_write_begin(&file, o->output.output, error)) return error->status;
-  status = write_trace(o, &problem, file.stream, io, error);
+  const Status status = write_trace(o, &problem, file.stream, io, error);
   if (!status) return file_write_commit(&file, error);
   file_write_abort(&file);
   return status;

@@ -94,43 +94,27 @@ Status assets_list(const char *relative, bool (*take)(void *data, const char *na
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-/* Reads up to `size` bytes, less only at the end of the file; -1 on error. */
-static ssize_t read_fully(int file, char *bytes, size_t size) {
-  size_t got = 0;
-  while (got < size) {
-    ssize_t n = read(file, bytes + got, size - got);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return -1;
-    if (n == 0) break;
-    got += (size_t)n;
-  }
-  return (ssize_t)got;
-}
-
 static Status read_open_file(int file, const char *path, size_t max_bytes, char **buffer, size_t *length,
                              Error *error) {
   struct stat info;
-  if (fstat(file, &info) != 0) return error_refuse(error, "cannot read %.200s: %s", path, strerror(errno));
-  if (S_ISDIR(info.st_mode)) return error_refuse(error, "cannot read %.200s: it is a folder; name a file in it", path);
-
-  /* One byte more than announced shows the end in the first read; what grows or is a pipe doubles. */
-  size_t room = 4096;
-  if (S_ISREG(info.st_mode) && info.st_size > 0) room = (size_t)info.st_size + 1;
-  *length = 0;
-  for (;;) {
-    if (room > max_bytes) room = max_bytes + 1;
-    char *grown = realloc(*buffer, room + 1);
-    if (!grown) return error_no_memory(error, "for %zu bytes of %.200s", room + 1, path);
-    *buffer = grown;
-    ssize_t n = read_fully(file, grown + *length, room - *length);
+  if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
+    return error_refuse(error, "cannot read %.200s: it is a folder; name a file in it", path);
+  for (size_t room = 0;;) {
+    if (*length == room) {
+      room = 2 * room + 65536 < max_bytes ? 2 * room + 65536 : max_bytes + 1;
+      char *grown = realloc(*buffer, room + 1);
+      if (!grown) return error_no_memory(error, "for %zu bytes of %.200s", room + 1, path);
+      *buffer = grown;
+    }
+    const ssize_t n = read(file, *buffer + *length, room - *length);
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) return error_refuse(error, "cannot read %.200s: %s", path, strerror(errno));
     *length += (size_t)n;
-    grown[*length] = '\0';
+    (*buffer)[*length] = '\0';
     if (*length > max_bytes)
       return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file",
                        path, max_bytes);
-    if (*length < room) return STATUS_OK;
-    room *= 2;
+    if (n == 0) return STATUS_OK;
   }
 }
 

@@ -21,25 +21,25 @@ static void name_lane(FILE *out, int process, int lane, const char *name) {
           lane, name);
 }
 
-void chrome_trace_open(FILE *out) { fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", out); }
-
-void chrome_trace_begin(ChromeTrace *t, FILE *out, const Schedule *schedule, const Plan *plan, int index) {
+static Status begin(Trace *t, Error *error) {
   static const char *const LANES[N_LANES] = {
       NULL,           "loads: HBM to SRAM", "matrix products", "softmax: mask, max, rescale", "stores: SRAM to HBM",
       "skipped tiles"};
-  *t = (ChromeTrace){.out = out, .schedule = schedule, .process = index + 1};
-  fprintf(out,
+  const Plan *plan = t->plan;
+  (void)error;
+  fprintf(t->out,
           "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s: N_q %" PRId64 ", N_k %" PRId64
           ", d %" PRId64 ", tiles of %" PRId64 " x %" PRId64 "\"}}",
-          index ? ",\n" : "", t->process, schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d,
+          t->index ? ",\n" : "", t->index + 1, t->schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d,
           plan->tiling.B_r, plan->tiling.B_c);
-  for (int lane = 1; lane < N_LANES; lane++) name_lane(out, t->process, lane, LANES[lane]);
+  for (int lane = 1; lane < N_LANES; lane++) name_lane(t->out, t->index + 1, lane, LANES[lane]);
+  return STATUS_OK;
 }
 
-void chrome_trace_event(ChromeTrace *t, const Event *e) {
+static void event(Trace *t, const Event *e) {
   FILE *const out = t->out;
   fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ",\"dur\":1,\"name\":\"%s %s\",\"args\":{",
-          t->process, lane_of((EventKind)e->kind), e->step, event_kind_name((EventKind)e->kind),
+          t->index + 1, lane_of((EventKind)e->kind), e->step, event_kind_name((EventKind)e->kind),
           t->schedule->tensors[e->tensor].text);
   fprintf(out, "\"step\":%" PRIu64 ",\"pass\":%d,\"tile\":\"%s\"", e->step, e->pass + 1,
           tile_kind_name((TileKind)e->tile));
@@ -57,10 +57,10 @@ void chrome_trace_event(ChromeTrace *t, const Event *e) {
   fprintf(out,
           ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%" PRIu64 ",\"name\":\"bytes so far\",\"args\":{\"read\":%" PRIu64
           ",\"written\":%" PRIu64 "}}",
-          t->process, e->step, t->read_bytes, t->write_bytes);
+          t->index + 1, e->step, t->read_bytes, t->write_bytes);
 }
 
-void chrome_trace_close(FILE *out) { fputs("\n]}\n", out); }
+const TraceFormat CHROME_TRACE = {"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", "\n]}\n", begin, event};
 
 /* ---- A measured pipeline ----------------------------------------------------------------------------------- */
 
@@ -107,5 +107,5 @@ void pipeline_trace(FILE *out, const Pipeline *p) {
     put_span(out, LANE_GROUP + p->spans[k].group, p->spans[k].word, p->spans[k].begin, p->spans[k].end,
              p->spans[k].tile);
   put_slots(out, p);
-  chrome_trace_close(out);
+  fputs(CHROME_TRACE.tail, out);
 }

@@ -2,13 +2,10 @@
 
 #include "sim/cache/din.h"
 
-Status din_trace_begin(DinTrace *t, FILE *out, const Schedule *schedule, const Plan *plan, Error *error) {
-  *t = (DinTrace){.out = out, .schedule = schedule, .plan = plan};
-  return layout_make(&t->layout, schedule, plan, error);
-}
+static Status begin(Trace *t, Error *error) { return layout_make(&t->layout, t->schedule, t->plan, error); }
 
 /* The bytes [address, address + bytes), cut at lines. */
-static void write_range(const DinTrace *t, DinLabel label, uint64_t address, uint64_t bytes) {
+static void write_range(const Trace *t, DinLabel label, uint64_t address, uint64_t bytes) {
   char text[64 * DIN_TEXT_BYTES];
   size_t length = 0;
   while (bytes > 0) {
@@ -23,7 +20,7 @@ static void write_range(const DinTrace *t, DinLabel label, uint64_t address, uin
   }
 }
 
-static int64_t length_of(const DinTrace *t, uint8_t side, int64_t rows, int64_t cols) {
+static int64_t length_of(const Trace *t, uint8_t side, int64_t rows, int64_t cols) {
   switch (side) {
   case SIDE_ROWS: return rows;
   case SIDE_COLS: return cols;
@@ -34,7 +31,7 @@ static int64_t length_of(const DinTrace *t, uint8_t side, int64_t rows, int64_t 
 }
 
 /* The rows of a block, each by itself where they are parts of longer ones. */
-static void write_block(const DinTrace *t, DinLabel label, const Event *e, int name) {
+static void write_block(const Trace *t, DinLabel label, const Event *e, int name) {
   const ProgramName *n = &t->schedule->names[name];
   const int64_t row0 = length_of(t, n->rows, e->row0, e->col0), row1 = length_of(t, n->rows, e->row1, e->col1);
   const int64_t first = n->rows == SIDE_ROWS || n->rows == SIDE_COLS ? row0 : 0, n_rows = row1 - first;
@@ -47,8 +44,10 @@ static void write_block(const DinTrace *t, DinLabel label, const Event *e, int n
     write_range(t, label, layout_address(&t->layout, name, e->split, row, col0), bytes);
 }
 
-void din_trace_event(const DinTrace *t, const Event *e) {
+static void event(Trace *t, const Event *e) {
   const ProgramOp *op = &t->schedule->ops[e->op];
   if (e->bytes == 0) return;
   for (int k = 0; k < op->n_moved; k++) write_block(t, e->kind == EVENT_LOAD ? DIN_READ : DIN_WRITE, e, op->moved[k]);
 }
+
+const TraceFormat DIN_TRACE = {"", "", begin, event};
