@@ -125,24 +125,19 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
     error_refuse(&a->error, "a question has 1 to 4096 words, the first of them a command; it has %zu", n_words);
     return EXIT_BAD_REQUEST;
   }
-  for (size_t k = 0; k < n_words; k++)
-    if (!words || !words[k]) return error_refuse(&a->error, "word %zu is NULL", k), EXIT_BAD_REQUEST;
-  size_t n_bytes = 1;
-  for (size_t k = 0; k < n_words; k++) n_bytes += strlen(words[k]) + 1;
-  char json[] = "--json", *text = malloc(n_bytes), **argv = calloc(n_words + 2, sizeof *argv), *at = text;
-  for (size_t k = 0; k < n_words && text && argv; k++) {
-    argv[k] = strcpy(at, words[k]);
-    at += strlen(at) + 1;
-  }
-  int status = EXIT_BAD_REQUEST, n = (int)n_words;
-  const Command *command = text && argv ? find_command(&n, argv) : NULL;
-  if (!text || !argv)
+  char json[] = "--json", **argv = calloc(n_words + 2, sizeof *argv);
+  int status = EXIT_BAD_REQUEST, n = 0;
+  for (; argv && words && (size_t)n < n_words && words[n]; n++)
+    argv[n] = (char *)words[n]; /* no command writes there */
+  const Command *command = (size_t)n == n_words ? find_command(&n, argv) : NULL;
+  if (!argv)
     error_no_memory(&a->error, "for a question of %zu words", n_words);
+  else if (!command && (size_t)n < n_words)
+    error_refuse(&a->error, "word %d is NULL", n);
   else if (!command)
     no_command(words[0], &a->error);
   else if (!check_words(command, (size_t)n, (const char *const *)argv, &a->error))
     status = run(command, choose_form(command, n, argv, json), argv, a);
-  free(text);
   free(argv);
   FORGET();
   return status;
