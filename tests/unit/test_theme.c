@@ -135,12 +135,6 @@ TEST(test_what_differs_stays_apart) {
 
 /* ---- the rest ---- */
 
-TEST(test_names) {
-  assert_ptr_equal(theme_named("light"), &theme_light);
-  assert_ptr_equal(theme_named("dark"), &theme_dark);
-  assert_null(theme_named("Light"));
-}
-
 TEST(test_mix) { assert_int_equal(theme_mix(0x0064ff, 0x6400ff, 0.5), 0x3232ff); }
 
 /* assets/palette.tsv tells people and other programs the colours, in the order of the themes. */

@@ -86,12 +86,6 @@ const Theme theme_dark = {
     .mono = MONO,
 };
 
-const Theme *theme_named(const char *name) {
-  if (strcmp(name, theme_light.name) == 0) return &theme_light;
-  if (strcmp(name, theme_dark.name) == 0) return &theme_dark;
-  return NULL;
-}
-
 /* IEC 61966-2-1: from a byte of sRGB to linear light. */
 static double linear(Colour byte) {
   const double value = (byte & 255) / 255.0;

@@ -51,9 +51,6 @@ typedef struct {
 
 extern const Theme theme_light, theme_dark;
 
-/* The theme of that name ("light", "dark"), or NULL. */
-const Theme *theme_named(const char *name);
-
 /* Black or white ink of the theme, whichever is better read on `fill`. */
 Colour theme_on(Colour fill);
 

@@ -30,7 +30,7 @@ static Status save(const Picture *picture, const ChartRequest *how, const char *
                      draw, picture, &(SurfaceMetadata){.title = title, .state = state}, error);
 }
 
-static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? theme_named(how->theme) : &theme_light; }
+static const Theme *theme_of(const ChartRequest *how) { return how->dark ? &theme_dark : &theme_light; }
 
 static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, FILE *out, Error *error) {
   if (*how->title) chart_set_title(chart, how->title);

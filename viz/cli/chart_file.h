@@ -12,7 +12,7 @@ struct KernelWindowOptions; /* viz/window/kernel_window.h */
 
 typedef struct {
   int width, height;               /* 0: 1280 x 720 */
-  char theme[16];                  /* "": light */
+  bool dark, theme_given;          /* which theme */
   char title[120];                 /* "": what the picture shows */
   char x_label[120], y_label[120]; /* "": what the axis shows, with its unit */
   bool given;                      /* one of these was there */

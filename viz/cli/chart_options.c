@@ -24,22 +24,15 @@ static Status set_size(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_theme(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  if (strcmp(value, "light") != 0 && strcmp(value, "dark") != 0)
-    return error_refuse(error, "'%s' is no theme; there are light and dark", quote_text(value).text);
-  snprintf(c->theme, sizeof c->theme, "%s", value);
-  c->given = true;
-  return STATUS_OK;
-}
+static const char *const THEMES[] = {"light", "dark", NULL};
 
 /* Words that go into the picture. */
 #define WORDS(member, what) OPTION_TEXT(ChartRequest, member, what), .given = offsetof(ChartRequest, given)
 
 #define SIZE_AND_THEME                                                                                                 \
   OPTION_ROW("size", "WxH", "Size of the picture in pixels. Default 1280x720.", .set = set_size), {                    \
-    .name = "theme", .argument = "THEME", .set = set_theme, .choices = "light dark",                                   \
-    .help = "light or dark. Default light."                                                                            \
+    .name = "theme", .argument = "THEME", OPTION_CHOICE(ChartRequest, dark, "is no theme"), .names = THEMES,           \
+    .given = offsetof(ChartRequest, theme_given), .help = "light or dark. Default light."                              \
   }
 #define TITLE                                                                                                          \
   {                                                                                                                    \
@@ -60,7 +53,7 @@ const Option CHART_OPTIONS[] = {
 };
 
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error) {
-  if (chart->given && !*output->output)
+  if ((chart->given || chart->theme_given) && !*output->output)
     return error_refuse(
         error, "--size, --theme, --title and labels are for pictures; name one with -o FILE.png, .svg or .pdf");
   return STATUS_OK;

@@ -39,6 +39,11 @@ typedef struct Command {
   int (*run)(void *options, Io *io, Error *error); /* in its place, of a command that draws scenes or talks */
 } Command;
 
+extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_COMPLETE, COMMAND_COMPLETION,
+    COMMAND_CROSSCHECK, COMMAND_DOCTOR, COMMAND_ELIGIBLE, COMMAND_GPUS, COMMAND_KERNEL, COMMAND_KERNELS,
+    COMMAND_KVCACHE, COMMAND_LESSON, COMMAND_LIST, COMMAND_NAMES, COMMAND_PRACTICE, COMMAND_RANKS, COMMAND_RENDER,
+    COMMAND_REPLAY, COMMAND_ROOFLINE, COMMAND_SERVE, COMMAND_SIM, COMMAND_SOFTMAX, COMMAND_STORY, COMMAND_SWEEP,
+    COMMAND_TOUR, COMMAND_TRACE, COMMAND_VIEW, COMMAND_WARP;
 extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
 
 /* The command that argv[0..*argc) asks for, with its name taken out of the words; NULL: none. `by_old`: by its old

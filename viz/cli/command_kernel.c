@@ -84,7 +84,7 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
                                       .context = &film,
                                       .width = c->picture.width,
                                       .height = c->picture.height,
-                                      .dark = strcmp(c->picture.theme, "dark") == 0,
+                                      .dark = c->picture.dark,
                                       .step = r->step - 1,
                                       .line = (int32_t)r->line,
                                       .swizzle = r->swizzle,

@@ -200,7 +200,7 @@ static Status check_options(const Render *r, Error *error) {
 static Status prepare(Render *r, Error *error) {
   question_choose_small(&r->request);
   if (check_options(r, error)) return error->status;
-  r->theme = *r->picture.theme ? theme_named(r->picture.theme) : &theme_light;
+  r->theme = r->picture.dark ? &theme_dark : &theme_light;
   r->view = (SceneView){
       .presentation = r->presentation, .title = *r->picture.title ? r->picture.title : NULL, .memo = memo_new()};
   if (r->request.n_algorithms > 1) r->scene = SCENE_PILES; /* several are to be seen beside each other */

@@ -19,15 +19,14 @@ typedef struct {
 /* Of several machines a document each, under "machines". */
 static void put_runs(Document *d, const Simulation *runs, int n) {
   const ReportSink sink = document_sink(d);
-  int end_of_first = 1;
-  while (end_of_first < n && strcmp(runs[end_of_first].machine.name, runs[0].machine.name) == 0) end_of_first++;
-  if (end_of_first == n) {
-    report_answers(&sink, runs, n);
-    return;
-  }
-  put_values(d, "machines[");
-  for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0;) end++;
+  int end = 0;
+  for (int first = 0; first < n; first = end) {
+    while (end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0) end++;
+    if (!first && end == n) {
+      report_answers(&sink, runs, n);
+      return;
+    }
+    if (!first) put_values(d, "machines[");
     report_document(&sink, runs + first, end - first);
   }
   put_end(d);
@@ -43,43 +42,35 @@ static void hear(void *context, double part) {
   progress_foretell(&h->progress, (h->done + part) / h->all);
 }
 
-/* The runs on one GPU, added to those there are. */
-static Status run_on(const SimOptions *o, const char *name, Heard *heard, Simulation *runs, int *n, Error *error) {
-  const Listener listener = {hear, heard};
-  Request r = o->request;
-  Problem problem;
-  Gpu gpu;
-  snprintf(r.gpu, sizeof r.gpu, "%s", name);
-  Status status = request_asked(&r, REQUEST_COMPARED, &problem, &gpu, error);
-  if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
-  for (int k = 0; !status && k < r.n_algorithms; k++) {
-    if (*n == RUNS_MAX)
-      return error_refuse(error, "more than %d runs side by side; name fewer GPUs or algorithms", RUNS_MAX);
-    heard->done = *n;
-    heard->all = heard->gpus * r.n_algorithms;
-    problem.listener = &listener;
-    Simulation *run = &runs[(*n)++];
-    /* without a GPU a question about SRAM and HBM alone */
-    status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
-    if (!status) status = rank_options_links(&o->ranks, &r, &problem, &gpu, run, error);
-  }
-  return status;
-}
-
-/* --gpu A,B: one after the other. */
+/* --gpu A,B: the runs on one after the other. */
 static Status run_on_all(const SimOptions *o, Heard *heard, Simulation *runs, int *n, Error *error) {
+  const Listener listener = {hear, heard};
   char names[REQUEST_NAME_BYTES];
-  snprintf(names, sizeof names, "%s", o->request.gpu);
+  strcpy(names, o->request.gpu);
   for (const char *c = names; *c; c++) heard->gpus += *c == ',';
-  for (char *name = names;;) {
-    char *comma = strchr(name, ',');
-    if (comma) *comma = '\0';
-    if ((comma || name != names) && !*name)
-      return error_refuse(error, "--gpu has an empty name; give GPUs as h100-sxm,h200");
-    const Status status = run_on(o, name, heard, runs, n, error);
-    if (status || !comma) return status;
-    name = comma + 1;
+  for (char *name = names, *next; name; name = next) {
+    Request r = o->request;
+    Problem problem;
+    Gpu gpu;
+    if ((next = strchr(name, ','))) *next++ = '\0';
+    if (heard->gpus > 1 && !*name) return error_refuse(error, "--gpu has an empty name; give GPUs as h100-sxm,h200");
+    strcpy(r.gpu, name);
+    Status status = request_asked(&r, REQUEST_COMPARED, &problem, &gpu, error);
+    if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
+    problem.listener = &listener;
+    heard->all = heard->gpus * r.n_algorithms;
+    for (int k = 0; !status && k < r.n_algorithms; k++) {
+      if (*n == RUNS_MAX)
+        return error_refuse(error, "more than %d runs side by side; name fewer GPUs or algorithms", RUNS_MAX);
+      heard->done = *n;
+      Simulation *run = &runs[(*n)++];
+      /* without a GPU a question about SRAM and HBM alone */
+      status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
+      if (!status) status = rank_options_links(&o->ranks, &r, &problem, &gpu, run, error);
+    }
+    if (status) return status;
   }
+  return STATUS_OK;
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {

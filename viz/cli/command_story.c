@@ -182,7 +182,7 @@ static int run_story(void *options, Io *io, Error *error) {
   o->story = story_open(*o->name ? o->name : STORY_USUAL, error);
   if (!o->story) return EXIT_BAD_REQUEST;
   o->told = o->lint ? NULL : story_tell(o->story, o->N, &LESSON_LIMITS, error);
-  o->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
+  o->theme = o->picture.dark ? &theme_dark : &theme_light;
   if (o->lint)
     status = lint(o, io, error);
   else if (!o->told)

@@ -59,7 +59,7 @@ static void open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions
     s = (Settings){0}; /* measuring is the same for everyone */
   else if (settings_load(&s, &warning))
     warn(io, p, &warning);
-  p->dark = *o->picture.theme ? strcmp(o->picture.theme, "dark") == 0 : s.dark;
+  p->dark = o->picture.theme_given ? o->picture.dark : s.dark;
   p->presentation = o->presentation || s.presentation;
   p->reduced_motion = o->reduced_motion || s.reduced_motion;
   if (!player_set_speed(p, s.events_per_s)) s.events_per_s = (int)player_events_per_s(p);

@@ -1,10 +1,6 @@
 /* The commands that print and need no library to draw with. */
 #include "viz/cli/commands_print.h"
 
-extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_GPUS, COMMAND_KERNEL, COMMAND_KERNELS, COMMAND_KVCACHE,
-    COMMAND_RANKS, COMMAND_REPLAY, COMMAND_ROOFLINE, COMMAND_SIM, COMMAND_SOFTMAX, COMMAND_SWEEP, COMMAND_TOUR,
-    COMMAND_TRACE, COMMAND_WARP;
-
 const Command *const COMMANDS_PRINT[] = {
     &COMMAND_TOUR,
     &COMMAND_SIM,

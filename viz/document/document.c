@@ -366,28 +366,28 @@ static struct DocumentPart *longest_part(const Document *d) {
 
 /* Prints it again and again to memory, each time less of it, until it is a screen. */
 static Status print_screen(const Document *d, FILE *out, const TextStyle *style, Error *error) {
+  const size_t most = SCREEN_LINES;
   size_t rows_cut = 0, parts_cut = 0;
   for (;;) {
     char *text = NULL;
-    size_t n = 0, lines = 0, most = SCREEN_LINES;
+    size_t n = 0, lines = 0;
     FILE *memory = open_memstream(&text, &n);
-    Status status = memory ? print_parts(d, memory, style, error) : error_no_memory(error, "for the output");
-    if (memory && !status && (rows_cut || parts_cut)) {
+    if (!memory) return error_no_memory(error, "for the output");
+    Status status = print_parts(d, memory, style, error);
+    if (!status && (rows_cut || parts_cut)) {
       text_print(memory, style, ROLE_DIM, rows_cut ? "--details: %s%s." : "--details: the rest.",
                  number_of(rows_cut, "more row").text, parts_cut ? ", and what follows" : "");
       fputc('\n', memory);
     }
-    const bool is_whole = memory && !ferror(memory), is_closed = memory && fclose(memory) == 0;
-    if (!status && !(is_whole && is_closed)) status = error_no_memory(error, "for the output");
+    const bool failed = ferror(memory);
+    if ((fclose(memory) || failed) && !status) status = error_no_memory(error, "for the output");
     for (size_t k = 0; k < n && !status; k++) lines += text[k] == '\n';
     struct DocumentPart *part = longest_part(d);
-    if (status || lines <= most || !part) {
-      const size_t from = status ? 0 : strspn(text, "\n"); /* a gap below a chart that is hidden */
-      if (!status) fwrite(text + from, 1, n - from, out);  /* clean: the parts' printers wrote it */
-      free(text);
-      return status;
-    }
+    const bool is_done = status || lines <= most || !part;
+    const size_t from = status ? n : strspn(text, "\n"); /* a gap below a chart that is hidden */
+    if (is_done) fwrite(text + from, 1, n - from, out);  /* clean: the parts' printers wrote it */
     free(text);
+    if (is_done) return status;
     const size_t rows = part->kind == PART_TABLE ? table_rows_shown(&part->table) : 0;
     const size_t keep = rows > 2 * most ? 2 * most : rows > SCREEN_ROWS_LEAST ? rows - 1 : 0;
     if (keep) table_show_rows(&part->table, keep);

@@ -38,7 +38,9 @@ static Figure at(const Simulation *run, const char *path, size_t length) {
   return row ? figure_of(run, row, 0) : (Figure){0};
 }
 
-bool figure_meets(const Simulation *run, const char *when) {
+/* Whether a run meets all of "PATH !PATH PATH=WORD PATH~PATH": has a figure that is neither 0 nor false, has none, has
+ * this word, has two that differ. */
+static bool meets(const Simulation *run, const char *when) {
   for (size_t n; *when; when += n + (when[n] == ' ')) {
     n = strcspn(when, " ");
     const size_t negated = *when == '!', path = strcspn(when + negated, "=~ ");
@@ -177,9 +179,8 @@ int figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, 
     const bool of_tensors = strchr(line->path, '*');
     const char *when = scale && line->first_when ? line->first_when : line->when;
     bool stands = !when || of_tensors;
-    for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], when);
-    for (int k = 0; k < n && scale && line->first_unless; k++)
-      stands = stands && !figure_meets(&runs[k], line->first_unless);
+    for (int k = 0; k < n && !stands; k++) stands = meets(&runs[k], when);
+    for (int k = 0; k < n && scale && line->first_unless; k++) stands = stands && !meets(&runs[k], line->first_unless);
     if (stands && of_tensors) add_tensors(&l, line, row, label);
     if (stands && !of_tensors) add_line(&l, line, row, label, NULL);
   }
@@ -211,7 +212,7 @@ void figure_cells(const FigureTable *t, const Simulation *run) {
   for (int c = 0; c < t->n; c++) {
     const FigureRow *row = t->columns[c].row;
     if (!row) continue;
-    const Figure f = figure_meets(run, t->columns[c].when) ? figure_of(run, row, 0) : (Figure){0};
+    const Figure f = meets(run, t->columns[c].when) ? figure_of(run, row, 0) : (Figure){0};
     add_value(t->table, t->scale, t->columns[c].role, row, &f);
   }
 }
@@ -244,7 +245,7 @@ void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs,
     int n_more = 0;
     if (!(note->where & (is_first_screen ? NOTE_FIRST : NOTE_DETAILS))) continue;
     for (int k = 0; k < n; k++) {
-      if (!figure_meets(&runs[k], note->when)) continue;
+      if (!meets(&runs[k], note->when)) continue;
       fill_in(&runs[k], note->text, text);
       if (strcmp(text, before) == 0) continue;
       if (is_first_screen && *before && n > FIRST_NOTES)

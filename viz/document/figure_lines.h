@@ -70,10 +70,6 @@ typedef struct {
 } FigureNote;
 void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen);
 
-/* Whether a run meets all of "PATH !PATH PATH=WORD PATH~PATH": has a figure that is neither 0 nor false, has none, has
- * this word, has two that differ. */
-bool figure_meets(const Simulation *run, const char *when);
-
 /* Whether all runs are on the first one's machine. */
 bool figure_one_machine(const Simulation *runs, int n);
 

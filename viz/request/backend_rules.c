@@ -17,9 +17,8 @@ enum { LESS = 1, EQUAL = 2, MORE = 4 };
 static const struct {
   const char *name;
   int holds;
-  bool of_words;
-} OPS[] = {{"==", EQUAL, true}, {"!=", LESS | MORE, true}, {"<=", LESS | EQUAL, false}, {">=", MORE | EQUAL, false},
-           {"<", LESS, false},  {">", MORE, false},        {"in", EQUAL, true},         {"multiple-of", 0, false}};
+} OPS[] = {{"==", EQUAL}, {"!=", LESS | MORE}, {"<=", LESS | EQUAL}, {">=", MORE | EQUAL},
+           {"<", LESS},   {">", MORE},         {"in", EQUAL},        {"multiple-of", 0}};
 enum { OP_IN = 6, OP_MULTIPLE, OP_COUNT };
 
 void call_number(CallFacts *f, CallFact fact, double number) {
@@ -138,7 +137,7 @@ static bool take_term(Cursor *c, const CallFacts *f) {
   while (op < OP_COUNT && !take(c, OPS[op].name)) op++;
   if (op == OP_COUNT) refuse(c, "'%s' is no comparison; there are == != <= >= < > in multiple-of", NULL);
   if (c->status) return false;
-  if (fact >= CALL_NUMBERS && !OPS[op].of_words)
+  if (fact >= CALL_NUMBERS && OPS[op].holds != EQUAL && OPS[op].holds != (LESS | MORE))
     refuse(c, "words are compared by ==, != and in, not by %s", OPS[op].name);
   do {
     const CallValue value = take_value(c, f, fact, op != OP_IN);
