@@ -183,60 +183,68 @@ GRIDS = {"ladder": (ladder, METRICS), "hopper": (hopper, HOPPER_METRICS), "l2": 
          "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS), "hopper-more": (hopper_more, HOPPER_METRICS)}
 
 
-def read_ncu(path):
-    """The names, the units and the rows of ncu's raw page; lines of the profiled program begin with no quote."""
-    rows = list(csv.reader(line for line in open(path, newline="") if line.startswith('"')))
-    if len(rows) < 2:
+def read_ncu(path, *more):
+    """Rows of ncu's raw page, and the units of their columns; `more`: the same launches again with other metrics. Lines of the profiled
+    program begin with no quote."""
+    names, units, *rows = list(csv.reader(line for line in open(path, newline="") if line.startswith('"'))) + [[], []]
+    if not units:
         sys.exit(f"collect_ncu.py: {path} holds no counters of ncu's: no kernel was profiled")
-    return rows[0], rows[1], rows[2:]
+    rows, units = [dict(zip(names, row)) for row in rows if row], dict(zip(names, units))
+    for again in more:
+        others, their_units = read_ncu(again)
+        if [row["Kernel Name"] for row in others] != [row["Kernel Name"] for row in rows]:
+            sys.exit(f"collect_ncu.py: {again} has other kernels than {path}")
+        rows, units = [other | row for other, row in zip(others, rows)], their_units | units
+    return rows, units
 
 
 def number(text):
     return int(float(text.replace(",", "")))
 
 
+def sums(rows, metrics):
+    return [str(sum(number(row[m]) for row in rows)) for m in metrics]
+
+
+def print_head(columns, metrics, units):
+    print(",".join(columns + metrics))
+    print(",".join([""] * len(columns) + [units[m] for m in metrics]))
+
+
+PREFIXES = {"standard_naive": "naive_", "standard_tiled": "tiled_", "fa2_decode_paged": "fa2_decode", "fa2_backward_twice": "fa2_backward", "fa3_backward": "_backward_"}
+
+
 def merge(name, paths):
-    names, units, rows = read_ncu(paths[0])
-    for path in paths[1:]:
-        more_names, more_units, more_rows = read_ncu(path)
-        if [row[more_names.index("Kernel Name")] for row in more_rows] != [row[names.index("Kernel Name")] for row in rows]:
-            sys.exit(f"collect_ncu.py: {path} has other kernels than {paths[0]}")
-        new = [i for i, name in enumerate(more_names) if name not in names]
-        names, units = names + [more_names[i] for i in new], units + [more_units[i] for i in new]
-        rows = [row + [more[i] for i in new] for row, more in zip(rows, more_rows)]
+    rows, units = read_ncu(*paths)
     grid, metrics = GRIDS[name]
-    metrics = [m for m in metrics if m in names]
-    at = [names.index(m) for m in metrics]
+    metrics = [m for m in metrics if m in units]
     shape = SHAPE + ["splits"] * (name in ("more", "hopper-more"))
-    print(",".join(shape + metrics))
-    print(",".join([""] * len(shape) + [units[i] for i in at]))
+    print_head(shape, metrics, units)
     next_row = 0
     for run in in_order(grid):
         n = kernels_of(run)
         mine = rows[next_row:next_row + n]
         next_row += n
-        prefix = {"standard_naive": "naive_", "standard_tiled": "tiled_", "fa2_decode_paged": "fa2_decode", "fa2_backward_twice": "fa2_backward", "fa3_backward": "_backward_"}.get(run["rung"], run["rung"])
-        if len(mine) < n or any(prefix not in row[names.index("Kernel Name")] for row in mine):
+        prefix = PREFIXES.get(run["rung"], run["rung"])
+        if len(mine) < n or any(prefix not in row["Kernel Name"] for row in mine):
             sys.exit(f"collect_ncu.py: row {next_row} is not {run['rung']}")
-        sums = [sum(number(row[i]) for row in mine) for i in at]
-        print(",".join([str(run[s]) for s in shape] + [str(s) for s in sums]))
+        print(",".join([str(run[s]) for s in shape] + sums(mine, metrics)))
     if next_row != len(rows):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, {next_row} expected")
 
 
 def merge_named(stage, path):
-    names, _, rows = read_ncu(path)
+    rows, units = read_ncu(path)
     columns = NAMED_STAGES[stage]
     prefix = stage.removesuffix("-replayed")
     lines = [line.strip() for line in open(path) if line.startswith((prefix + ",", prefix + ":"))]
     n_launches = sum(line.startswith(prefix + ",") for line in lines) - 1
-    missing = [m for m in columns.values() if m not in names]
+    missing = [m for m in columns.values() if m not in units]
     if missing:
         sys.exit(f"collect_ncu.py: ncu did not count {', '.join(missing)}")
     if n_launches != len(rows):
         sys.exit(f"collect_ncu.py: {len(rows)} kernels profiled, but the program names {n_launches}")
-    at = [names.index(m) for m in columns.values()]
-    endings = iter([list(columns)] + [[str(number(row[i])) for i in at] for row in rows])
+    endings = iter([list(columns)] + [sums([row], columns.values()) for row in rows])
     for line in lines:
         print(",".join([line[len(prefix) + 1:]] + (next(endings) if line[len(prefix)] == "," else [])))
 

@@ -22,7 +22,7 @@
 import glob, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collect_ncu import SHAPE, available, number, read_ncu
+from collect_ncu import SHAPE, available, number, print_head, read_ncu, sums
 
 # name: PyTorch's backend; a pattern of its functions; B_r and B_c in the name of such a function; what to multiply B_r by (cuDNN's
 # name has the rows of one of two consumer warpgroups: its grids are those of 128 rows).
@@ -99,17 +99,26 @@ def move_local_memory(chance):
         sys.exit("others.py: the driver refuses another stack size")
 
 
+def attention(kernel, q, k, v, causal):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+
+
+def versions():
+    import torch
+    return f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n"
+
+
 def run(kernel, path, shapes, apart, turned, spilled_elsewhere):
     """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before;
     spilled_elsewhere: spilled registers lie elsewhere now and then."""
     import torch
-    import torch.nn.functional as F
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    backend = getattr(SDPBackend, KERNELS[kernel][0])
     chance = random.Random(1)
     between = lambda: torch.empty(PAGE * chance.randint(1, PAGES_BETWEEN), device="cuda", dtype=torch.uint8) if apart else None
     with open(path, "w") as calls:
-        calls.write(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
+        calls.write(versions())
         for dtype, batch, heads, n, d, causal in shapes:
             kept, tensors = [], []
             n_q, n_k = n if isinstance(n, tuple) else (n, n)
@@ -121,8 +130,7 @@ def run(kernel, path, shapes, apart, turned, spilled_elsewhere):
                 if spilled_elsewhere and chance.randint(1, 12) == 1:
                     move_local_memory(chance)
                 torch.empty(512 * chance.randint(1, TURN_CTAS), device="cuda").fill_(0)  # 512 elements a CTA, or a few times as many
-            with torch.no_grad(), sdpa_kernel(backend):
-                F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
+            attention(kernel, q, k, v, causal)
             torch.cuda.synchronize()
             calls.write(f"{dtype},{batch},{heads},{heads},{n_q},{n_k},{d},{causal}\n")
             calls.flush()
@@ -134,24 +142,21 @@ def stores_of(library, kernel, d, rows, n, heads, causal):
     """When each row block is stored, us after the first, in launch order (row blocks fastest). O is made where the last O was, so that it can be
     filled with a mark before; its heads lie next to each other for each row (PyTorch's layout of all three kernels)."""
     import ctypes, torch
-    import torch.nn.functional as F
-    from torch.nn.attention import SDPBackend, sdpa_kernel
     lib = ctypes.CDLL(os.path.abspath(library))
     lib.watch_begin.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
     unset = 0x7FFF7FFF  # two NaNs
     q, k, v = (torch.randn(1, heads, n, d, device="cuda", dtype=torch.float16) for _ in range(3))
-    with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
-        for _ in range(2):
-            o = F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
-            strides = o.stride()
-            torch.as_strided(o, (heads * n * d,), (1,)).view(torch.int16).fill_(0x7FFF)
-            place = o.data_ptr()
-            del o
-        torch.cuda.synchronize()
-        of_head = n // rows
-        lib.watch_begin(place, rows * strides[2] // 2, strides[1] // 2, heads * of_head, of_head, unset, 1.0)
-        o = F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal))
-        torch.cuda.synchronize()
+    for _ in range(2):
+        o = attention(kernel, q, k, v, causal)
+        strides = o.stride()
+        torch.as_strided(o, (heads * n * d,), (1,)).view(torch.int16).fill_(0x7FFF)
+        place = o.data_ptr()
+        del o
+    torch.cuda.synchronize()
+    of_head = n // rows
+    lib.watch_begin(place, rows * strides[2] // 2, strides[1] // 2, heads * of_head, of_head, unset, 1.0)
+    o = attention(kernel, q, k, v, causal)
+    torch.cuda.synchronize()
     stored = (ctypes.c_ulonglong * (heads * of_head))()
     lib.watch_end(stored)
     if o.data_ptr() != place or not all(stored):
@@ -161,8 +166,7 @@ def stores_of(library, kernel, d, rows, n, heads, causal):
 
 def stores(library, shapes):
     """Every row block of launches of many waves."""
-    import torch
-    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    print(versions(), end="")
     print("kernel,d,N,heads,causal,rows,head,stored_us")
     for kernel, d, rows in WATCHED:
         for n, heads, causal in shapes:
@@ -175,17 +179,14 @@ def gpcs(library):
     """64K tokens, no mask, the GPU idle before for a tenth of a second, as between the launches that a profiler repeats. One SM is watched at a time, as
     a GPC that is less busy has another clock: of the first 16 TPCs by %smid, which are two of each GPC."""
     import ctypes, time, torch
-    import torch.nn.functional as F
-    from torch.nn.attention import SDPBackend, sdpa_kernel
     lib = ctypes.CDLL(os.path.abspath(library))
-    print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+    print(versions(), end="")
     print("kernel,d,N,heads,smid,cycles_per_ns")
     for kernel, d, heads in CLOCKED:
         q, k, v = (torch.randn(1, heads, 64 * K, d, device="cuda", dtype=torch.float16) for _ in range(3))
 
         def call():
-            with torch.no_grad(), sdpa_kernel(getattr(SDPBackend, KERNELS[kernel][0])):
-                return F.scaled_dot_product_attention(q, k, v)
+            return attention(kernel, q, k, v, False)
 
         def idle():
             torch.cuda.synchronize()
@@ -216,28 +217,13 @@ def gpcs(library):
         torch.cuda.empty_cache()
 
 
-def read_rows(path):
-    names, units, rows = read_ncu(path)
-    return [dict(zip(names, row)) for row in rows], dict(zip(names, units))
-
-
-def counters(rows, metrics):
-    return [str(sum(number(row[m]) for row in rows)) for m in metrics]
-
-
 def merge(pairs):
-    metrics = units = None
+    metrics = None
     for kernel, calls, path in pairs:
-        rows, row_units = read_rows(path)
-        for again in sorted(glob.glob(path.removesuffix(".csv") + ".again*.csv")):
-            more, more_units = read_rows(again)
-            if [row["Kernel Name"] for row in more] != [row["Kernel Name"] for row in rows]:
-                sys.exit(f"others.py: {again} has other kernels than {path}")
-            rows, row_units = [m | row for m, row in zip(more, rows)], more_units | row_units
+        rows, units = read_ncu(path, *sorted(glob.glob(path.removesuffix(".csv") + ".again*.csv")))
         if metrics is None:
-            metrics, units = available(row_units) + [m for m in CLOCKS if m in row_units], row_units
-            print(",".join(SHAPE + LAUNCH + metrics))
-            print(",".join([""] * (len(SHAPE) + len(LAUNCH)) + [units[m] for m in metrics]))
+            metrics = available(units) + [m for m in CLOCKS if m in units]
+            print_head(SHAPE + LAUNCH, metrics, units)
         at = 0
         for call in open(calls):
             if call.startswith("#"):
@@ -256,7 +242,7 @@ def merge(pairs):
             splits = blocks[1] if len(mine) == 2 else "1"  # FlashAttention-2: grid (row blocks, splits, batch x heads)
             function = re.sub(r"^void |.*::|[<(].*", "", name.split("<")[0].split("(")[0])
             launch = [splits, function, " ".join(blocks), str(number(first["launch__block_size"])), str(number(first["launch__registers_per_thread"])), str(shared)]
-            print(",".join([kernel, *call.strip().split(","), b_r, b_c, *launch, *counters(mine, metrics)]))
+            print(",".join([kernel, *call.strip().split(","), b_r, b_c, *launch, *sums(mine, metrics)]))
         if at != len(rows):
             sys.exit(f"others.py: {len(rows)} kernels of {kernel} profiled, {at} expected")
 
