@@ -17,8 +17,6 @@ Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
   return error_set(error, STATUS_BAD_FILE, "line %lld: %s", (long long)line, text);
 }
 
-static Status no_memory(Error *error) { return error_no_memory(error, "to read the counters"); }
-
 /* Files that people pass for a CSV, by how they begin. */
 static const struct {
   const char *magic;
@@ -54,19 +52,47 @@ static bool alternates(const char *head, size_t n, size_t which) {
   return n >= 8;
 }
 
-/* UTF-16 is known by its mark or its zeros; a mark of UTF-8 is left out of each line that begins with one. */
+/* One unit of UTF-16; -1: the end, also where half of a unit is left. */
+static int next_unit(FILE *file, bool is_big_endian) {
+  const int first = getc_unlocked(file), second = getc_unlocked(file);
+  if (second < 0) return -1;
+  return is_big_endian ? first << 8 | second : second << 8 | first;
+}
+
+/* What one or two units of UTF-16 stand for. -1: the end. */
+static int32_t next_wide(FILE *file, bool is_big_endian) {
+  const int unit = next_unit(file, is_big_endian);
+  if (unit < 0xd800 || unit > 0xdfff) return unit;
+  if (unit > 0xdbff) return '?';
+  const int low = next_unit(file, is_big_endian);
+  return low < 0xdc00 || low > 0xdfff ? '?' : 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+}
+
+static void put_utf8(int32_t c, FILE *to) {
+  const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+  putc_unlocked(more ? 0xff00 >> (more + 1) | c >> 6 * more : c, to);
+  for (int k = more - 1; k >= 0; k--) putc_unlocked(0x80 | (c >> 6 * k & 63), to);
+}
+
+/* UTF-16 is known by its mark or its zeros, and goes into a file of UTF-8. */
 Status ncu_text_open(NcuText *text, FILE *file, Error *error) {
   char head[PACKED_BYTES];
-  *text = (NcuText){.file = file, .capacity = 1 << 12};
-  text->line = malloc(text->capacity);
-  text->cells = malloc(text->capacity);
-  text->fields = malloc(NCU_MAX_COLUMNS * sizeof *text->fields);
-  if (!text->line || !text->cells || !text->fields) return no_memory(error);
+  *text = (NcuText){.file = file,
+                    .line = malloc(NCU_MAX_LINE_BYTES),
+                    .cells = malloc(NCU_MAX_LINE_BYTES),
+                    .fields = malloc(NCU_MAX_COLUMNS * sizeof *text->fields)};
+  if (!text->line || !text->cells || !text->fields) return error_no_memory(error, "to read the counters");
   const size_t n = fread(head, 1, sizeof head, file);
   const bool has_mark = n >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2));
-  text->is_big_endian = has_mark ? head[0] == '\xfe' : alternates(head, n, 0);
-  text->is_wide = has_mark || text->is_big_endian || alternates(head, n, 1);
-  ncu_text_rewind(text);
+  const bool is_big_endian = has_mark ? head[0] == '\xfe' : alternates(head, n, 0);
+  rewind(file);
+  if (has_mark || is_big_endian || alternates(head, n, 1)) {
+    text->decoded = tmpfile();
+    if (!text->decoded) return error_no_memory(error, "to read the counters");
+    for (int32_t c; (c = next_wide(file, is_big_endian)) >= 0;) put_utf8(c, text->decoded);
+    text->file = text->decoded;
+    rewind(text->file);
+  }
   return know_by_magic(head, n, error);
 }
 
@@ -74,6 +100,7 @@ void ncu_text_free(NcuText *text) {
   free(text->line);
   free(text->cells);
   free(text->fields);
+  if (text->decoded) fclose(text->decoded);
   *text = (NcuText){0};
 }
 
@@ -82,75 +109,26 @@ void ncu_text_rewind(NcuText *text) {
   text->line_number = text->lines_begun = 0;
 }
 
-/* Twice the room: at least for one more character and for what joins two lines. */
-static Status reserve(NcuText *text, Error *error) {
-  if (text->length + 8 > NCU_MAX_LINE_BYTES)
-    return ncu_fail(text->line_number, error, "longer than 4 MiB; this is not a table that ncu wrote");
-  char *line = realloc(text->line, 2 * text->capacity);
-  if (line) text->line = line;
-  char *cells = line ? realloc(text->cells, 2 * text->capacity) : NULL;
-  if (!cells) return no_memory(error);
-  text->cells = cells;
-  text->capacity *= 2;
-  return STATUS_OK;
-}
-
-static char *put_utf8(char *to, uint32_t c) {
-  const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
-  to[0] = (char)(more ? 0xff00 >> (more + 1) | c >> 6 * more : c);
-  for (int k = 1; k <= more; k++) to[k] = (char)(0x80 | (c >> 6 * (more - k) & 63));
-  return to + more + 1;
-}
-
-/* One unit of UTF-16; -1: the end, also where half of a unit is left. */
-static int next_unit(NcuText *text) {
-  const int first = getc_unlocked(text->file), second = getc_unlocked(text->file);
-  if (second < 0) return -1;
-  return text->is_big_endian ? first << 8 | second : second << 8 | first;
-}
-
-/* What one or two units of UTF-16 stand for. -1: the end. */
-static int32_t next_wide(NcuText *text) {
-  const int unit = next_unit(text);
-  if (unit < 0xd800 || unit > 0xdfff) return unit;
-  if (unit > 0xdbff) return '?';
-  const int low = next_unit(text);
-  return low < 0xdc00 || low > 0xdfff ? '?' : 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-}
-
 /* More characters behind the line as it is. */
 static Status append_line(NcuText *text, bool *got, Error *error) {
-  const size_t before = text->length;
-  FILE *const file = text->file;
-  char *to = text->line + before, *full = text->line + text->capacity - 8;
-  int32_t c = 0;
-  while ((c = text->is_wide ? next_wide(text) : getc_unlocked(file)) > 0 && c != '\n') {
-    if (to >= full) {
-      text->length = (size_t)(to - text->line);
-      const Status status = reserve(text, error);
-      if (status) return status;
-      to = text->line + text->length;
-      full = text->line + text->capacity - 8;
-    }
-    if (text->is_wide)
-      to = put_utf8(to, (uint32_t)c);
-    else
-      *to++ = (char)c;
-  }
-  if (c == 0)
+  static const char MARK[] = "\xef\xbb\xbf"; /* before each of several files that were put together */
+  char *line = text->line + text->length;
+  *got = fgets(line, (int)(NCU_MAX_LINE_BYTES - text->length), text->file) != NULL;
+  text->has_end = false;
+  if (!*got) return STATUS_OK;
+  size_t n = strlen(line);
+  text->has_end = n && line[n - 1] == '\n';
+  if (text->length + n + 1 == NCU_MAX_LINE_BYTES)
+    return ncu_fail(text->line_number, error, "longer than 4 MiB; this is not a table that ncu wrote");
+  if (!text->has_end && !feof(text->file))
     return ncu_fail(
         text->line_number, error,
         "a zero byte, so this is no text; export the report with `ncu --import FILE.ncu-rep --csv --page raw`");
-  text->length = (size_t)(to - text->line);
-  text->has_end = c == '\n';
-  *got = text->length > before || text->has_end;
-  if (*got) text->lines_begun++;
-  if (text->length > before && text->line[text->length - 1] == '\r') text->length--;
-  /* Files put together with a mark before each. */
-  if (text->length - before >= 3 && !memcmp(text->line + before, "\xef\xbb\xbf", 3)) {
-    memmove(text->line + before, text->line + before + 3, text->length - before - 3);
-    text->length -= 3;
-  }
+  text->lines_begun++;
+  n -= text->has_end;
+  n -= n && line[n - 1] == '\r';
+  if (!strncmp(line, MARK, 3)) memmove(line, line + 3, n -= 3);
+  text->length += n;
   return STATUS_OK;
 }
 
@@ -163,8 +141,6 @@ Status ncu_text_line(NcuText *text, bool *got, Error *error) {
 }
 
 Status ncu_text_join(NcuText *text, bool *got, Error *error) {
-  const Status status = text->capacity - text->length < 8 ? reserve(text, error) : STATUS_OK;
-  if (status) return status;
   text->line[text->length++] = '\n';
   return append_line(text, got, error);
 }

@@ -24,9 +24,9 @@ typedef struct {
 
 typedef struct {
   FILE *file;
-  bool is_wide, is_big_endian; /* UTF-16 */
-  char *line;                  /* UTF-8 */
-  size_t length, capacity;
+  FILE *decoded; /* that file, of UTF-16; else NULL */
+  char *line;    /* UTF-8 */
+  size_t length;
   int64_t line_number; /* of the line read last, from 1; its first one where a field holds line ends */
   int64_t lines_begun; /* of the file */
   bool has_end;        /* the line read last ended with \n */
