@@ -282,14 +282,12 @@ static Status read_every(const Check *c) {
     if (!*p->tile_text && profile_note(p, keys[i])->line)
       return REFUSE(c, keys[i], "%s is said of every tile, but there is none: give tile = 128 x 64 too", keys[i]);
   if (!*p->tile_text) return STATUS_OK;
-  int64_t sides[2] = {0};
-  const char *at = p->tile_text;
-  for (int i = 0; i < 2; i++) {
-    for (; *at >= '0' && *at <= '9' && sides[i] <= 65536; at++) sides[i] = 10 * sides[i] + (*at - '0');
-    while (*at == ' ') at++;
-    if (i == 0 && (*at == 'x' || *at == ',' || *at == 'X')) at++;
-    while (i == 0 && *at == ' ') at++;
-  }
+  int64_t sides[2];
+  char *at;
+  sides[0] = strtoll(p->tile_text, &at, 10);
+  at += strspn(at, " ");
+  at += *at && strchr("xX,", *at);
+  sides[1] = strtoll(at, &at, 10);
   if (*at || sides[0] < 1 || sides[1] < 1 || sides[0] > 65536 || sides[1] > 65536)
     return REFUSE(c, "tile", "tile = %s is no pair of rows and keys; write tile = 128 x 64 (B_r x B_c)",
                   quote_text(p->tile_text).text);

@@ -27,21 +27,6 @@ static void shape_options(const Shape *s, const Tiling *t, char *text, size_t si
   if (t->B_r) text_add(text, size, " --block-q %" PRId64 " --block-k %" PRId64, t->B_r, t->B_c);
 }
 
-/* Runs a line of the shell, with $TILEWALK_KERNELS, and takes what it prints, errors included. *exit_status: NOT_FOUND
- * when there is no such program. */
-static Status capture(const char *command, char **text, size_t *length, int *exit_status, Error *error) {
-  *length = 0;
-  *text = malloc(OUTPUT_MAX_BYTES);
-  if (!*text) return error_no_memory(error, "for what a program prints");
-  FILE *pipe = popen(command, "r");
-  if (!pipe) return error_refuse(error, "cannot run a program: %s", strerror(errno));
-  *length = fread(*text, 1, OUTPUT_MAX_BYTES, pipe);
-  const bool is_full = *length == OUTPUT_MAX_BYTES;
-  const int ended = pclose(pipe);
-  *exit_status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
-  return is_full ? error_set(error, STATUS_NO_MEMORY, "a program printed more than can be held") : STATUS_OK;
-}
-
 /* What a program that failed said last. */
 static Status failed(const char *program, const char *text, size_t length, Error *error) {
   while (length && text[length - 1] == '\n') length--;
@@ -51,6 +36,28 @@ static Status failed(const char *program, const char *text, size_t length, Error
   snprintf(line, sizeof line, "%.*s", (int)(length - begin), text + begin);
   utf8_clean(line);
   return error_refuse(error, "%s did not run: %s", program, *line ? line : "it said nothing");
+}
+
+/* Runs a line of the shell, with $TILEWALK_KERNELS, and reads what it prints, errors included, as counters, unless it
+ * exits with more than `most`. *exit_status: NOT_FOUND when there is no such program; then the table is empty. */
+static Status counters_of(const char *command, const char *program, int most, CounterTable *table, int *exit_status,
+                          Error *error) {
+  char *text = malloc(OUTPUT_MAX_BYTES);
+  if (!text) return error_no_memory(error, "for what a program prints");
+  FILE *pipe = popen(command, "r");
+  const size_t length = pipe ? fread(text, 1, OUTPUT_MAX_BYTES, pipe) : 0;
+  const int ended = pipe ? pclose(pipe) : 0;
+  *exit_status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
+  Status status = STATUS_OK;
+  if (!pipe)
+    status = error_refuse(error, "cannot run a program: %s", strerror(errno));
+  else if (length == OUTPUT_MAX_BYTES)
+    status = error_set(error, STATUS_NO_MEMORY, "a program printed more than can be held");
+  else if (*exit_status != NOT_FOUND)
+    status = *exit_status > most ? failed(program, text, length, error)
+                                 : counter_table_from_buffer(table, text, length, error);
+  free(text);
+  return status;
 }
 
 static void find_kernels(const char *given, const char *program, char path[PATH_BYTES]) {
@@ -63,28 +70,20 @@ static void find_kernels(const char *given, const char *program, char path[PATH_
 }
 
 static Status count(const char *kernels, const Request *r, CounterTable *table, Error *error) {
-  char options[512], command[COMMAND_BYTES], *text;
-  size_t length;
+  char options[512], command[COMMAND_BYTES];
   int exit_status = 0;
   shape_options(&r->shape, &r->tiling, options, sizeof options);
   snprintf(command, sizeof command, "\"$TILEWALK_KERNELS\" --counters%s 2>&1", options);
-  Status status = capture(command, &text, &length, &exit_status, error);
-  if (!status && exit_status == NOT_FOUND)
-    status = error_refuse(
-        error, "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
-        quote_text(kernels).text);
-  else if (!status && exit_status > 1)
-    status = failed("tilewalk-kernels", text, length, error);
-  else if (!status)
-    status = counter_table_from_buffer(table, text, length, error);
-  free(text);
-  return status;
+  const Status status = counters_of(command, "tilewalk-kernels", 1, table, &exit_status, error);
+  if (status || exit_status != NOT_FOUND) return status;
+  return error_refuse(error,
+                      "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
+                      quote_text(kernels).text);
 }
 
 /* One rung under ncu; its kernels' counters are added up in *sum. *ran is false when there is no ncu. */
 static Status profile(const CounterRow *run, CounterRow *sum, bool *ran, Error *error) {
-  char options[512], metrics[COMMAND_BYTES / 2] = "", command[COMMAND_BYTES], *text;
-  size_t length;
+  char options[512], metrics[COMMAND_BYTES / 2] = "", command[COMMAND_BYTES];
   int exit_status = 0;
   const Tiling any = {0};
   const KernelModel *model =
@@ -97,24 +96,19 @@ static Status profile(const CounterRow *run, CounterRow *sum, bool *ran, Error *
            "ncu --clock-control none --cache-control all --csv --page raw --print-units base --kernel-name "
            "'regex:naive_|tiled_|fa1|fa2_' --metrics %s \"$TILEWALK_KERNELS\" --once --rung %s%s 2>&1",
            metrics, model ? model->name : "none", options);
-  Status status = capture(command, &text, &length, &exit_status, error);
-  *ran = exit_status != NOT_FOUND;
   CounterTable table = {0};
-  if (!status && *ran) {
-    status = exit_status ? failed("ncu", text, length, error) : counter_table_from_buffer(&table, text, length, error);
-    *sum = *run;
-    memset(sum->known, 0, sizeof sum->known);
-    for (int c = 0; c < COUNTER_COUNTED_READ; c++) {
-      sum->value[c] = 0;
-      sum->known[c] = table.n_rows > 0;
-      for (size_t i = 0; i < table.n_rows; i++) {
-        sum->known[c] = sum->known[c] && table.rows[i].known[c];
-        sum->value[c] += table.rows[i].value[c];
-      }
+  const Status status = counters_of(command, "ncu", 0, &table, &exit_status, error);
+  *ran = exit_status != NOT_FOUND;
+  *sum = *run;
+  for (int c = 0; c < COUNTER_COUNT; c++) {
+    sum->value[c] = 0;
+    sum->known[c] = c < COUNTER_COUNTED_READ && table.n_rows > 0;
+    for (size_t i = 0; i < table.n_rows; i++) {
+      sum->known[c] &= table.rows[i].known[c];
+      sum->value[c] += table.rows[i].value[c];
     }
   }
   counter_table_free(&table);
-  free(text);
   return status;
 }
 
