@@ -2,11 +2,13 @@
 #ifndef TILEWALK_KERNELS_LIB_CUDA_CALLS_H
 #define TILEWALK_KERNELS_LIB_CUDA_CALLS_H
 
+#include <algorithm>
 #include <cuda_runtime.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string>
+#include <vector>
 
 /* The request was wrong or cannot be met here: one line on stderr, exit status 2. */
 [[noreturn]] __attribute__((format(printf, 1, 2))) static inline void refuse(const char *format, ...) {
@@ -39,22 +41,51 @@ static inline size_t shared_bytes_for(const cudaDeviceProp &gpu, int ctas_per_sm
   return whole < gpu.sharedMemPerBlockOptin ? whole : gpu.sharedMemPerBlockOptin;
 }
 
-struct GpuBuffer {
-  void *data = nullptr;
-  GpuBuffer() = default;
-  GpuBuffer(const GpuBuffer &) = delete;
-  GpuBuffer &operator=(const GpuBuffer &) = delete;
-  ~GpuBuffer() { cudaFree(data); }
-  void take(size_t bytes, const char *what) {
-    if (bytes == 0) return;
+/* After a launch: that it began; and that all before is done. */
+static inline void gpu_started() { GPU(cudaGetLastError()); }
+static inline void gpu_done() {
+  gpu_started();
+  GPU(cudaDeviceSynchronize());
+}
+
+/* An array in the GPU's memory. */
+template <class T> struct GpuArray {
+  T *data = nullptr;
+  size_t n = 0;
+  GpuArray() = default;
+  GpuArray(size_t count, const char *what) { take(count, what); }
+  GpuArray(const GpuArray &) = delete;
+  GpuArray &operator=(const GpuArray &) = delete;
+  ~GpuArray() { cudaFree(data); }
+  void take(size_t count, const char *what) {
+    n = count;
+    if (n == 0) return;
     size_t free_bytes = 0, total_bytes = 0;
-    if (cudaMalloc(&data, bytes) == cudaSuccess) return;
+    if (cudaMalloc((void **)&data, n * sizeof(T)) == cudaSuccess) return;
     cudaGetLastError();
     cudaMemGetInfo(&free_bytes, &total_bytes);
     refuse("%s needs %.2f GiB of GPU memory and %.2f GiB are free: choose a smaller N, batch or number of heads", what,
-           (double)bytes / 0x1p30, (double)free_bytes / 0x1p30);
+           (double)(n * sizeof(T)) / 0x1p30, (double)free_bytes / 0x1p30);
   }
+  void fill(int byte) const {
+    if (n) GPU(cudaMemset(data, byte, n * sizeof(T)));
+  }
+  void put(const void *from, size_t count) const {
+    if (count) GPU(cudaMemcpy(data, from, count * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  void put(const std::vector<T> &from) const { put(from.data(), from.size()); }
+  std::vector<T> get(size_t count) const {
+    std::vector<T> values(count);
+    if (count) GPU(cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+    return values;
+  }
+  std::vector<T> get() const { return get(n); }
 };
+
+template <class T> T median(std::vector<T> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
 
 struct GpuTimer {
   cudaEvent_t start, stop;
@@ -76,53 +107,21 @@ struct GpuTimer {
   }
 };
 
-/* The side of L2 of each SM, and the SMs on which the CTAs of a launch run, as CSV (kernels/probes/probe_placement.cu).
- */
+/* The studies of kernels/probes, each described in the head of its file and in --help. */
 void placement_print();
-
-/* Runs each scan of kernels/counters/scan_lists.h once and prints its name (kernels/probes/probe_scan.cu). */
 void scans_run();
-
-/* The same for the lists that come at several places. */
 void scan_places_run();
-
-/* Which lines share a set of L2, as CSV (kernels/probes/probe_sets.cu). */
 void sets_print();
-
-/* What a set of L2 keeps of lines that are read in turn, as CSV (kernels/probes/probe_sets.cu). */
 void replacement_print();
-
-/* Runs each launch of kernels/probes/probe_spills.cu once and prints its name. */
 void spills_run();
-
-/* Runs each launch of kernels/probes/probe_coalescer.cu once and prints its name. */
 void coalescer_run();
-
-/* How many cycles the CTAs of the rungs with tensor cores take for a tile, as CSV (kernels/probes/probe_pace.cu). */
 void pace_print();
-
-/* The clock of each SM, under load and idle, as CSV (kernels/probes/probe_pace.cu). */
 void clocks_print();
-
-/* When the CTAs of the rungs with tensor cores ask for tiles of K and V, a launch each, for a profiler
- * (kernels/probes/probe_steps.cu). */
 void steps_run();
-
-/* The same where SMs have more than one CTA, or some one more than others. */
 void steps_shared_run();
-
-/* When those of an SM end that began together, by its clock (kernels/probes/probe_ends.cu). */
 void ends_run();
-
-/* Where and when the CTAs of the same rungs run in launches of several waves, each beside its fabric traffic
- * (kernels/probes/probe_waves.cu). */
 void waves_run();
-
-/* Where they run in launches of one wave that begin with each GPC in turn, likewise. */
 void begins_run();
-
-/* The SM's clock at moments of each tile of the rungs that copy behind their products, as CSV
- * (kernels/probes/probe_stamps.cu). */
 void stamps_print();
 
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */

@@ -123,16 +123,9 @@ static void count(const Rung &counted_rung, const Shape &s, Result *r) {
     r->good = r->good && r->counts.read[t] == r->model.read[t] && r->counts.write[t] == r->model.write[t];
 }
 
-static double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
-
 static void time_rung(const Request &request, const Rung &rung, const Shape &s, Result *r) {
-  const size_t flush_bytes = 256u << 20; /* several times any L2 */
   const Pass pass(rung, s, r->block);
-  GpuBuffer flush;
-  flush.take(flush_bytes, "overwriting L2");
+  const GpuArray<char> flush(256u << 20, "overwriting L2"); /* several times any L2 */
   pass.fill_inputs();
   GpuTimer timer;
   timer.begin();
@@ -147,7 +140,7 @@ static void time_rung(const Request &request, const Rung &rung, const Shape &s, 
     if (i >= 2) warm.push_back(ms);
   }
   for (int i = 0; i < std::min(repeats, 11); i++) {
-    GPU(cudaMemset(flush.data, i, flush_bytes));
+    flush.fill(i);
     timer.begin();
     pass.start();
     cold.push_back(timer.end_ms());

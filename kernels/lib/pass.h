@@ -14,13 +14,19 @@ struct Measured {
   const Rung *rung;
   int d, N, heads;
   bool causal = false;
+
+  std::string row() const { /* rung,d,N,heads,causal: how the rows of studies begin */
+    return std::string(rung->name) + "," + std::to_string(d) + "," + std::to_string(N) + "," + std::to_string(heads) +
+           "," + std::to_string(causal);
+  }
 };
 
 class Pass {
   const Rung &rung;
   const Shape shape;
   Problem problem;
-  GpuBuffer buffers[N_PIECES], unused[PIECE_O + 1], marks;
+  GpuArray<unsigned char> buffers[N_PIECES], unused[PIECE_O + 1];
+  GpuArray<Mark> marks;
 
   static Shape shape_of(const Measured &m) {
     Shape s = {};
@@ -44,11 +50,10 @@ public:
         unused[i].take((1 + mix(4 * apart + (uint64_t)i) % PAGES_BETWEEN) * PAGE_BYTES, "what lies between tensors");
       buffers[i].take(piece.bytes, piece.name);
       *piece.pointer = buffers[i].data;
-      if (!piece.bytes) continue;
       if (piece.given)
-        GPU(cudaMemcpy(buffers[i].data, piece.given, piece.bytes, cudaMemcpyHostToDevice));
+        buffers[i].put(piece.given, piece.bytes);
       else if (inputs)
-        GPU(cudaMemset(buffers[i].data, 0xff, piece.bytes)); /* NaN in every type */
+        buffers[i].fill(0xff); /* NaN in every type */
     }
   }
 
@@ -66,7 +71,7 @@ public:
     if (!rung.trains) return;
     const std::vector<float> L(problem.pieces[PIECE_SUMS].bytes / sizeof(float),
                                logf((float)shape.N_k) + 0.5f); /* the mean of normal scores */
-    GPU(cudaMemcpy(buffers[PIECE_SUMS].data, L.data(), L.size() * sizeof(float), cudaMemcpyHostToDevice));
+    buffers[PIECE_SUMS].put(L.data(), L.size() * sizeof(float));
   }
 
   size_t n_ctas() const { return (size_t)shape.heads * (size_t)ceil_div(shape.N_q, attention.B_r); }
@@ -80,20 +85,14 @@ public:
     GPU(cudaDeviceSynchronize());
   }
 
-  std::vector<unsigned char> fetched(ProblemPiece piece) const {
-    std::vector<unsigned char> data(problem.pieces[piece].bytes);
-    if (!data.empty()) GPU(cudaMemcpy(data.data(), buffers[piece].data, data.size(), cudaMemcpyDeviceToHost));
-    return data;
-  }
+  std::vector<unsigned char> fetched(ProblemPiece piece) const { return buffers[piece].get(); }
 
   /* Of a build that marks its CTAs: what they noted. */
   std::vector<Mark> run_marked() {
-    std::vector<Mark> noted(n_ctas());
-    if (!marks.data) marks.take(noted.size() * sizeof(Mark), "the marks of CTAs");
-    attention.marks = (Mark *)marks.data;
+    if (!marks.data) marks.take(n_ctas(), "the marks of CTAs");
+    attention.marks = marks.data;
     run();
-    GPU(cudaMemcpy(noted.data(), marks.data, noted.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
-    return noted;
+    return marks.get();
   }
 };
 

@@ -24,21 +24,21 @@
  *                                               having, mean and longest */
 // Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx_inline.cuh"
+#include "kernels/probes/granule.cuh"
 
 extern "C" {
 #include "kernels/probes/spread.h"
 }
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace {
 
 enum {
-  THREADS = 128,
-  ROUND_BYTES = 16 * THREADS,
+  THREADS = GRANULE_THREADS,
   CTAS_PER_SM_MOST = 2,
   OWN_SHARED_BYTES = 1024 /* room for the kernel's own few words */
 };
@@ -75,15 +75,7 @@ struct Reading {
 };
 
 __device__ void read_step(const Reading &r, int step) {
-#if __CUDA_ARCH__ >= 800
-  const uint32_t to = shared_address(shared_memory()) + 16 * threadIdx.x;
-  const unsigned char *from = r.pool + (size_t)step * (size_t)r.step_bytes + 16 * threadIdx.x;
-  for (int at = 0; at < r.step_bytes; at += ROUND_BYTES) cp_async_16(to + (uint32_t)at, from + at, 16);
-  cp_async_commit();
-  cp_async_wait<0>();
-#else
-  (void)r, (void)step;
-#endif
+  read_granule(r.pool + (size_t)step * (size_t)r.step_bytes, r.step_bytes);
   __syncthreads();
 }
 
@@ -148,13 +140,11 @@ __global__ void __launch_bounds__(THREADS) read_at_once(const Reading r) {
 
 class Launcher {
 public:
-  explicit Launcher(const cudaDeviceProp &gpu) : gpu(gpu), n_sms((unsigned)gpu.multiProcessorCount) {
-    pool.take(STEPS * STEP_BYTES_MOST, "the data of the steps");
-    offsets.take(sizeof(int) * n_places(CTAS_PER_SM_MOST), "the offsets");
-    ctas_on_sm.take(sizeof(unsigned) * n_sms, "the CTAs of each SM");
-    meeting.take(sizeof(Meeting), "the meeting of the CTAs");
-    waits.take(sizeof(Wait) * n_places(CTAS_PER_SM_MOST), "the waits");
-    GPU(cudaMemset(pool.data, 1, STEPS * STEP_BYTES_MOST));
+  explicit Launcher(const cudaDeviceProp &the_gpu)
+      : gpu(the_gpu), n_sms((unsigned)gpu.multiProcessorCount), pool(STEPS * STEP_BYTES_MOST, "the data of the steps"),
+        offsets(n_places(CTAS_PER_SM_MOST), "the offsets"), ctas_on_sm(n_sms, "the CTAs of each SM"),
+        meeting(1, "the meeting of the CTAs"), waits(n_places(CTAS_PER_SM_MOST), "the waits") {
+    pool.fill(1);
     GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)gpu.sharedMemPerBlockOptin - OWN_SHARED_BYTES));
     GPU(cudaFuncSetAttribute(read_at_once, cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -167,7 +157,11 @@ private:
   size_t n_places(int ctas_per_sm) const { return (size_t)ctas_per_sm * n_sms; }
   cudaDeviceProp gpu;
   unsigned n_sms;
-  GpuBuffer pool, offsets, ctas_on_sm, meeting, waits;
+  GpuArray<unsigned char> pool;
+  GpuArray<int> offsets;
+  GpuArray<unsigned> ctas_on_sm;
+  GpuArray<Meeting> meeting;
+  GpuArray<Wait> waits;
 };
 
 /* `when`: the offset of each place, negative where nobody reads. */
@@ -177,27 +171,17 @@ void Launcher::run(const std::string &name, int ctas_per_sm, int step_bytes, boo
   GPU(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, read_at_once, THREADS, shared_bytes));
   if (resident != ctas_per_sm)
     refuse("--coalescer: %d CTAs fit an SM of this GPU where %d are needed", resident, ctas_per_sm);
-  std::vector<Wait> waited(when.size());
-  GPU(cudaMemcpy(offsets.data, when.data(), sizeof(int) * when.size(), cudaMemcpyHostToDevice));
-  GPU(cudaMemset(ctas_on_sm.data, 0, sizeof(unsigned) * n_sms));
-  GPU(cudaMemset(meeting.data, 0, sizeof(Meeting)));
-  GPU(cudaMemset(waits.data, 0, sizeof(Wait) * when.size()));
-  const Reading r = {(unsigned char *)pool.data,
-                     (const int *)offsets.data,
-                     (unsigned *)ctas_on_sm.data,
-                     (Meeting *)meeting.data,
-                     (Wait *)waits.data,
-                     n_sms,
-                     (unsigned)n_places(ctas_per_sm),
-                     step_bytes,
-                     warm};
+  offsets.put(when);
+  ctas_on_sm.fill(0);
+  meeting.fill(0);
+  waits.fill(0);
+  const Reading r = {
+      pool.data,  offsets.data, ctas_on_sm.data, meeting.data, waits.data, n_sms, (unsigned)n_places(ctas_per_sm),
+      step_bytes, warm};
   read_at_once<<<(unsigned)n_places(ctas_per_sm), THREADS, shared_bytes>>>(r);
-  GPU(cudaGetLastError());
-  GPU(cudaDeviceSynchronize());
-  Meeting met;
-  GPU(cudaMemcpy(&met, meeting.data, sizeof met, cudaMemcpyDeviceToHost));
-  GPU(cudaMemcpy(waited.data(), waits.data, sizeof(Wait) * when.size(), cudaMemcpyDeviceToHost));
-  if (met.wrong) refuse("%s: a step began before the one before it had ended", name.c_str());
+  gpu_done();
+  const std::vector<Wait> waited = waits.get(when.size());
+  if (meeting.get()[0].wrong) refuse("%s: a step began before the one before it had ended", name.c_str());
   unsigned readers = 0, longest = 0;
   unsigned long long cycles = 0;
   for (size_t place = 0; place < when.size(); place++) {
@@ -210,10 +194,11 @@ void Launcher::run(const std::string &name, int ctas_per_sm, int step_bytes, boo
   fflush(stdout); /* a profiler writes between the lines */
 }
 
-std::string words(std::initializer_list<std::string> list) {
-  std::string line;
-  for (const std::string &word : list) line += (line.empty() ? "" : " ") + word;
-  return line;
+/* Words with blanks between. */
+template <class... Words> std::string words(Words... list) {
+  std::ostringstream line;
+  ((line << (line.tellp() > 0 ? " " : "") << list), ...);
+  return line.str();
 }
 
 const char *const TEMPERATURES[] = {"cold", "warm"};
@@ -222,8 +207,7 @@ void run_nothing(Launcher &launcher) {
   for (int ctas = 1; ctas <= CTAS_PER_SM_MOST; ctas++)
     for (int bytes = STEP_BYTES; bytes <= STEP_BYTES_MOST; bytes *= 2)
       for (int warm = 1; warm >= 0; warm--)
-        launcher.run(words({"nothing", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm]}), ctas, bytes,
-                     warm, launcher.nobody());
+        launcher.run(words("nothing", ctas, bytes, TEMPERATURES[warm]), ctas, bytes, warm, launcher.nobody());
 }
 
 void run_two(Launcher &launcher, const std::string &name, unsigned a, unsigned b, bool warm, int later) {
@@ -235,14 +219,13 @@ void run_two(Launcher &launcher, const std::string &name, unsigned a, unsigned b
 void run_pairs(Launcher &launcher, unsigned n_sms) {
   for (const unsigned a : {0u, 120u})
     for (unsigned b = 0; a < n_sms && b < n_sms; b++)
-      if (a != b) run_two(launcher, words({"pair", std::to_string(a), std::to_string(b)}), a, b, true, 0);
+      if (a != b) run_two(launcher, words("pair", a, b), a, b, true, 0);
 }
 
 void run_apart(Launcher &launcher, unsigned a, unsigned b, bool warm) {
   for (const int later :
        {0, 25, 50, 75, 100, 125, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500})
-    run_two(launcher, words({"apart", std::to_string(a), std::to_string(b), TEMPERATURES[warm], std::to_string(later)}),
-            a, b, warm, later);
+    run_two(launcher, words("apart", a, b, TEMPERATURES[warm], later), a, b, warm, later);
 }
 
 /* Of a TPC, of a GPC, and of two sides, where what the first asks for is on its way to both. */
@@ -261,9 +244,7 @@ void run_spread(Launcher &launcher, unsigned n_sms) {
           std::vector<int> when = launcher.nobody();
           for (unsigned place = 0; place < (unsigned)ctas * n_sms; place++)
             when[place] = (int)spread_offset(place % n_sms, place / n_sms, window);
-          const std::string name = words(
-              {"spread", std::to_string(ctas), std::to_string(bytes), TEMPERATURES[warm], std::to_string(window)});
-          launcher.run(name, ctas, bytes, warm, when);
+          launcher.run(words("spread", ctas, bytes, TEMPERATURES[warm], window), ctas, bytes, warm, when);
         }
 }
 

@@ -123,18 +123,14 @@ __global__ void idle_sm(Mark *marks) {
 }
 
 std::vector<Mark> run_idle(const cudaDeviceProp &gpu) {
-  std::vector<Mark> marks((size_t)gpu.multiProcessorCount);
+  const GpuArray<Mark> marks((size_t)gpu.multiProcessorCount, "the marks of CTAs");
   const size_t shared_bytes = shared_bytes_for(gpu, 1);
-  GpuBuffer on_gpu;
-  on_gpu.take(marks.size() * sizeof(Mark), "the marks of CTAs");
   GPU(cudaFuncSetAttribute(idle_sm, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
   for (int i = 0; i < IDLE_LAUNCHES; i++) {
-    idle_sm<<<(unsigned)marks.size(), WARP, shared_bytes>>>((Mark *)on_gpu.data);
-    GPU(cudaGetLastError());
-    GPU(cudaDeviceSynchronize());
+    idle_sm<<<(unsigned)marks.n, WARP, shared_bytes>>>(marks.data);
+    gpu_done();
   }
-  GPU(cudaMemcpy(marks.data(), on_gpu.data, marks.size() * sizeof(Mark), cudaMemcpyDeviceToHost));
-  return marks;
+  return marks.get();
 }
 
 typedef std::map<unsigned long long, unsigned long long> Clock; /* of one SM: cycles by ns */

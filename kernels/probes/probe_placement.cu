@@ -76,36 +76,28 @@ unsigned median_of(const std::vector<unsigned> &cycles, bool near) {
   std::vector<unsigned> part;
   for (const unsigned c : cycles)
     if ((c < mean(cycles)) == near) part.push_back(c);
-  std::sort(part.begin(), part.end());
-  return part.empty() ? 0 : part[part.size() / 2];
+  return part.empty() ? 0 : median(part);
 }
 
 /* On which SM each CTA ran; `shared_bytes` each. CTAs of SM `free_first` do not stay. */
 std::vector<unsigned> places(int ctas, size_t shared_bytes, unsigned free_first = NO_SM) {
-  GpuBuffer on_gpu;
-  on_gpu.take(sizeof(unsigned) * (size_t)ctas, "the places of CTAs");
-  note_place<<<ctas, 128, shared_bytes>>>((unsigned *)on_gpu.data, free_first);
-  GPU(cudaGetLastError());
-  std::vector<unsigned> smids((size_t)ctas);
-  GPU(cudaMemcpy(smids.data(), on_gpu.data, sizeof(unsigned) * smids.size(), cudaMemcpyDeviceToHost));
-  return smids;
+  const GpuArray<unsigned> smids((size_t)ctas, "the places of CTAs");
+  note_place<<<ctas, 128, shared_bytes>>>(smids.data, free_first);
+  gpu_started();
+  return smids.get();
 }
 
 void print_sides(const std::set<unsigned> &smids) {
-  const size_t words = ADDRESSES * ADDRESS_STEP;
-  GpuBuffer on_gpu;
-  on_gpu.take((words + 1 + ADDRESSES) * sizeof(unsigned), "the latencies");
-  unsigned *taken = (unsigned *)on_gpu.data + words, *answer = taken + 1;
-  GPU(cudaMemset(on_gpu.data, 0, (words + 1 + ADDRESSES) * sizeof(unsigned)));
-  std::vector<unsigned> first, cycles(ADDRESSES);
+  const GpuArray<unsigned> words(ADDRESSES * ADDRESS_STEP, "the latencies"), taken(1, "a mark"),
+      answer(ADDRESSES, "the latencies");
+  words.fill(0);
+  std::vector<unsigned> first;
   for (const unsigned smid : smids) {
-    GPU(cudaMemset(taken, 0, sizeof(unsigned)));
-    measure_latency<<<CTAS_PER_SM *(int)smids.size(), 32>>>((unsigned *)on_gpu.data, smid, taken, answer);
-    GPU(cudaGetLastError());
-    unsigned was_taken = 0;
-    GPU(cudaMemcpy(&was_taken, taken, sizeof was_taken, cudaMemcpyDeviceToHost));
-    if (!was_taken) refuse("no CTA came to run on SM %u: is another program using the GPU?", smid);
-    GPU(cudaMemcpy(cycles.data(), answer, sizeof(unsigned) * ADDRESSES, cudaMemcpyDeviceToHost));
+    taken.fill(0);
+    measure_latency<<<CTAS_PER_SM *(int)smids.size(), 32>>>(words.data, smid, taken.data, answer.data);
+    gpu_started();
+    if (!taken.get()[0]) refuse("no CTA came to run on SM %u: is another program using the GPU?", smid);
+    const std::vector<unsigned> cycles = answer.get();
     if (first.empty()) first = cycles;
     printf("sm,%d,%u,%u,,,%u\n", covariance(first, cycles) < 0, median_of(cycles, true), median_of(cycles, false),
            smid);

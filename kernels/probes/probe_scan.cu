@@ -6,7 +6,7 @@
  * Shared memory is asked for beyond need, so that two CTAs find room on an SM, as in attention's own kernels. */
 // Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx_inline.cuh"
+#include "kernels/probes/granule.cuh"
 
 extern "C" {
 #include "kernels/probes/scan_lists.h"
@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 128, ROUND_BYTES = 16 * THREADS, SHARED_BYTES = 90 * 1024 };
+enum { THREADS = GRANULE_THREADS, SHARED_BYTES = 90 * 1024 };
 
 struct Scan {
   const uint32_t *ops;
@@ -23,37 +23,21 @@ struct Scan {
   uint32_t work_cycles;
 };
 
-__device__ void read_granule(uint32_t to, const unsigned char *from) {
-#if __CUDA_ARCH__ >= 800
-#pragma unroll
-  for (int at = 0; at < SCAN_GRANULE_BYTES; at += ROUND_BYTES) cp_async_16(to + (uint32_t)at, from + at, 16);
-  cp_async_commit();
-  cp_async_wait<0>();
-#endif
-}
-
 __device__ void store_granule(unsigned char *to, uint4 x) {
 #pragma unroll
-  for (int at = 0; at < SCAN_GRANULE_BYTES; at += ROUND_BYTES) store_global_16(to + at, x);
-}
-
-__device__ void spin(uint32_t cycles) {
-  const long long until = clock64() + cycles;
-  while (clock64() < until) {
-  }
+  for (int at = 0; at < SCAN_GRANULE_BYTES; at += GRANULE_ROUND_BYTES) store_global_16(to + 16 * threadIdx.x + at, x);
 }
 
 __global__ void __launch_bounds__(THREADS) scan_granules(const Scan s) {
-  const uint32_t to = shared_address(shared_memory()) + 16 * threadIdx.x;
   for (int k = 0; k < SCAN_PARTS; k++) {
     const ScanPart part = s.parts[blockIdx.x * SCAN_PARTS + k];
     for (uint32_t at = part.begin; at < part.end; at++) {
       const uint32_t op = s.ops[at];
-      unsigned char *granule = s.pool + (size_t)scan_op_granule(op, blockIdx.x) * SCAN_GRANULE_BYTES + 16 * threadIdx.x;
+      unsigned char *granule = s.pool + (size_t)scan_op_granule(op, blockIdx.x) * SCAN_GRANULE_BYTES;
       if (scan_op_stores(op))
         store_granule(granule, make_uint4(op, at, blockIdx.x, threadIdx.x));
       else
-        read_granule(to, granule);
+        read_granule(granule, SCAN_GRANULE_BYTES);
       __syncthreads();
       if (s.work_cycles) spin(s.work_cycles);
       __syncthreads();
@@ -68,29 +52,23 @@ struct Study {
 
 void run_scan(void *context, const ScanList *scan) {
   const Study *study = (const Study *)context;
-  const size_t ops_bytes = scan->n_ops * sizeof *scan->ops,
-               parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
-  GpuBuffer ops, parts;
-  ops.take(ops_bytes, "the list of a scan");
-  parts.take(parts_bytes, "the parts of a scan");
-  GPU(cudaMemcpy(ops.data, scan->ops, ops_bytes, cudaMemcpyHostToDevice));
-  GPU(cudaMemcpy(parts.data, scan->parts, parts_bytes, cudaMemcpyHostToDevice));
-  const Scan s = {(const uint32_t *)ops.data, (const ScanPart *)parts.data, study->pool, scan->work_cycles};
+  const GpuArray<uint32_t> ops(scan->n_ops, "the list of a scan");
+  const GpuArray<ScanPart> parts(scan->n_ctas * SCAN_PARTS, "the parts of a scan");
+  ops.put(scan->ops, ops.n);
+  parts.put(scan->parts, parts.n);
+  const Scan s = {ops.data, parts.data, study->pool, scan->work_cycles};
   scan_granules<<<scan->n_ctas, THREADS, SHARED_BYTES>>>(s);
-  GPU(cudaGetLastError());
-  GPU(cudaDeviceSynchronize());
+  gpu_done();
   printf("%s,%s\n", study->name, scan->name);
   fflush(stdout); /* a profiler writes between the lines */
 }
 
 void run_all(const char *name, bool (*each)(ScanVisit *visit, void *context)) {
   ampere_or_later("--scan");
-  const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
-  GpuBuffer pool;
-  pool.take(pool_bytes, "the pool of the scans");
-  GPU(cudaMemset(pool.data, 1, pool_bytes));
+  const GpuArray<unsigned char> pool((size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES, "the pool of the scans");
+  pool.fill(1);
   GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
-  Study study = {name, (unsigned char *)pool.data};
+  Study study = {name, pool.data};
   printf("%s,name\n", name);
   if (!each(run_scan, &study)) refuse("no memory for the lists of the scans");
 }

@@ -164,40 +164,25 @@ std::vector<uint32_t> any_lines(uint32_t probed, uint64_t seed) {
 }
 
 struct Study {
-  GpuBuffer pool, lines, spare, others, answers;
-  Study() {
-    pool.take((size_t)POOL_LINES * LINE_BYTES, "the pool of lines");
-    lines.take(FIRST_LINES * sizeof(uint32_t), "a list of lines");
-    spare.take(FIRST_LINES * sizeof(uint32_t), "a list of lines");
-    others.take(OTHERS_MAX * sizeof(uint32_t), "a list of lines");
-    answers.take(64 * sizeof(uint32_t), "answers");
-    GPU(cudaMemset(pool.data, 1, (size_t)POOL_LINES * LINE_BYTES));
-  }
-
-  uint32_t *list(const GpuBuffer &buffer) const { return (uint32_t *)buffer.data; }
-
-  std::vector<uint32_t> fetch(const GpuBuffer &buffer, size_t n) const {
-    std::vector<uint32_t> values(n);
-    GPU(cudaMemcpy(values.data(), buffer.data, n * sizeof(uint32_t), cudaMemcpyDeviceToHost));
-    return values;
-  }
+  GpuArray<unsigned char> pool{(size_t)POOL_LINES * LINE_BYTES, "the pool of lines"};
+  GpuArray<uint32_t> lines{FIRST_LINES, "a list of lines"}, spare{FIRST_LINES, "a list of lines"},
+      others{OTHERS_MAX, "a list of lines"}, answers{64, "answers"};
+  Study() { pool.fill(1); }
 
   int median_cycles(const Probe &p, uint32_t n) const {
     enum { TIMES = 31 };
-    time_line<<<1, THREADS>>>(p, {list(lines), n, 0, 0, 0, 0}, (int *)answers.data, TIMES);
-    GPU(cudaGetLastError());
-    std::vector<uint32_t> cycles = fetch(answers, TIMES);
-    std::sort(cycles.begin(), cycles.end());
-    return (int)cycles[TIMES / 2];
+    time_line<<<1, THREADS>>>(p, {lines.data, n, 0, 0, 0, 0}, (int *)answers.data, TIMES);
+    gpu_started();
+    return (int)median(answers.get(TIMES));
   }
 
   /* How many are left of many that push the line out: `lines` begins with them. */
   uint32_t push_out_with_few(const Probe &p, uint64_t seed) const {
     const std::vector<uint32_t> many = any_lines(p.line, seed);
-    GPU(cudaMemcpy(lines.data, many.data(), many.size() * sizeof(uint32_t), cudaMemcpyHostToDevice));
-    reduce<<<1, THREADS>>>(p, list(lines), list(spare), (uint32_t)many.size(), list(answers));
-    GPU(cudaGetLastError());
-    return fetch(answers, 1)[0];
+    lines.put(many);
+    reduce<<<1, THREADS>>>(p, lines.data, spare.data, (uint32_t)many.size(), answers.data);
+    gpu_started();
+    return answers.get(1)[0];
   }
 
   struct Set {
@@ -209,16 +194,16 @@ struct Study {
 
   Set find(uint32_t line) const {
     enum { FEW = 64 };
-    Set set = {{(const unsigned char *)pool.data, line, 0}, 0, 0, FEW + 1, {}};
+    Set set = {{pool.data, line, 0}, 0, 0, FEW + 1, {}};
     set.hit_cycles = median_cycles(set.probe, 0);
     set.probe.miss_cycles = set.hit_cycles + MISS_CYCLES;
     for (uint64_t seed = 0; seed < TRIES && set.ways > FEW; seed++)
       set.ways = push_out_with_few(set.probe, TRIES * line + seed);
     if (set.ways > FEW) return set;
     set.miss_cycles = median_cycles(set.probe, set.ways);
-    find_others<<<1, THREADS>>>(set.probe, list(lines), set.ways, list(others), list(answers));
-    GPU(cudaGetLastError());
-    set.others = fetch(others, fetch(answers, 1)[0]);
+    find_others<<<1, THREADS>>>(set.probe, lines.data, set.ways, others.data, answers.data);
+    gpu_started();
+    set.others = others.get(answers.get(1)[0]);
     return set;
   }
 
@@ -232,10 +217,10 @@ struct Study {
   }
 
   std::vector<uint32_t> hits(const Set &set, const std::vector<uint32_t> &turns) const {
-    GPU(cudaMemcpy(lines.data, turns.data(), turns.size() * sizeof(uint32_t), cudaMemcpyHostToDevice));
-    read_in_turn<<<1, 1>>>(set.probe, list(lines), (uint32_t)turns.size(), list(spare));
-    GPU(cudaGetLastError());
-    return fetch(spare, turns.size());
+    lines.put(turns);
+    read_in_turn<<<1, 1>>>(set.probe, lines.data, (uint32_t)turns.size(), spare.data);
+    gpu_started();
+    return spare.get(turns.size());
   }
 
   void print_circle(const Set &set, uint32_t n) const {

@@ -12,7 +12,7 @@
  *                                             after each granule */
 // Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx_inline.cuh"
+#include "kernels/probes/granule.cuh"
 
 #include <random>
 #include <string>
@@ -20,9 +20,8 @@
 namespace {
 
 enum {
-  THREADS = 128,
+  THREADS = GRANULE_THREADS,
   GRANULE_BYTES = 16384,
-  ROUND_BYTES = 16 * THREADS,
   SHARED_BYTES = 90 * 1024 /* so that two CTAs find room on an SM */
 };
 enum {
@@ -45,20 +44,6 @@ struct Reading {
   uint32_t n_granules;
 };
 
-__device__ void read_granule(const unsigned char *from) {
-#if __CUDA_ARCH__ >= 800
-  const uint32_t to = shared_address(shared_memory()) + 16 * threadIdx.x;
-#pragma unroll
-  for (int at = 0; at < GRANULE_BYTES; at += ROUND_BYTES)
-    cp_async_16(to + (uint32_t)at, from + at + 16 * threadIdx.x, 16);
-  cp_async_commit();
-  cp_async_wait<0>();
-#else
-  (void)from;
-#endif
-  __syncthreads();
-}
-
 template <Kind KIND, int WORDS> __global__ void __launch_bounds__(THREADS) read_and_spill(const Reading r) {
   volatile uint32_t spilled[WORDS];
   volatile uint32_t *stored =
@@ -66,7 +51,8 @@ template <Kind KIND, int WORDS> __global__ void __launch_bounds__(THREADS) read_
   uint32_t sum = 0;
   for (int pass = 0; pass < PASSES; pass++)
     for (uint32_t g = 0; g < r.n_granules; g++) {
-      read_granule(r.buffer + (size_t)g * GRANULE_BYTES);
+      read_granule(r.buffer + (size_t)g * GRANULE_BYTES, GRANULE_BYTES);
+      __syncthreads();
 #pragma unroll 1
       for (int w = 0; w < WORDS && KIND != NONE; w++) {
         if (KIND == GLOBAL)
@@ -74,9 +60,7 @@ template <Kind KIND, int WORDS> __global__ void __launch_bounds__(THREADS) read_
         else
           spilled[w] = g;
       }
-      const long long until = clock64() + WORK_CYCLES;
-      while (clock64() < until) {
-      }
+      spin(WORK_CYCLES);
 #pragma unroll 1
       for (int w = 0; w < WORDS && KIND == LOADED; w++) sum += spilled[w];
       __syncthreads();
@@ -93,8 +77,7 @@ void run(const char *name, unsigned n_ctas, const unsigned char *pool, uint32_t 
       const size_t at = random() % ((POOL_MIB - MOST_MIB) / PLACE_MIB) * PLACE_MIB;
       const Reading r = {pool + (at << 20), stored, sum, (mib << 20) / GRANULE_BYTES};
       read_and_spill<KIND, WORDS><<<n_ctas, THREADS, SHARED_BYTES>>>(r);
-      GPU(cudaGetLastError());
-      GPU(cudaDeviceSynchronize());
+      gpu_done();
       if (KIND == NONE)
         printf("spills,%s mib %u place %d\n", name, mib, place);
       else
@@ -108,13 +91,12 @@ void run(const char *name, unsigned n_ctas, const unsigned char *pool, uint32_t 
 void spills_run() {
   const unsigned n_ctas = CTAS_PER_SM * (unsigned)ampere_or_later("--spills").multiProcessorCount;
   enum { FEW = 14, MANY = 64 }; /* words of a thread: as of FlashAttention-2 with d = 128, and what shows */
-  GpuBuffer pool, stored;
-  pool.take((size_t)POOL_MIB << 20, "the buffers that are read");
   const size_t words = (size_t)n_ctas * THREADS * MANY;
-  stored.take((words + 1) * sizeof(uint32_t), "what is stored");
-  GPU(cudaMemset(pool.data, 1, (size_t)POOL_MIB << 20));
-  uint32_t *to = (uint32_t *)stored.data, *sum = to + words;
-  const unsigned char *from = (const unsigned char *)pool.data;
+  const GpuArray<unsigned char> pool((size_t)POOL_MIB << 20, "the buffers that are read");
+  const GpuArray<uint32_t> stored(words + 1, "what is stored");
+  pool.fill(1);
+  uint32_t *to = stored.data, *sum = to + words;
+  const unsigned char *from = pool.data;
   printf("spills,name\n");
   run<NONE, 1>("none", n_ctas, from, to, sum);
   run<GLOBAL, FEW>("global", n_ctas, from, to, sum);

@@ -41,11 +41,6 @@ struct Recording {
 
 bool before(unsigned a, unsigned b) { return (int)(a - b) < 0; } /* the clock may wrap */
 
-double median_of(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
-
 /* The largest difference of two tensors in fp16, as a part of the largest number: the compiler fuses other products and
  * sums around a stamp, so a last bit may differ. */
 double difference(const std::vector<unsigned char> &a, const std::vector<unsigned char> &b) {
@@ -94,12 +89,11 @@ void find_lanes(std::vector<StampedCta> *ctas) {
   }
 }
 
-Recording record(Pass &pass, size_t n_ctas, const GpuBuffer &on_gpu) {
+Recording record(Pass &pass, size_t n_ctas, const GpuArray<Stamps> &on_gpu) {
   Recording r;
-  r.stamps.resize(STAMP_TILES * n_ctas);
-  GPU(cudaMemset(on_gpu.data, 0, r.stamps.size() * sizeof(Stamps)));
+  on_gpu.fill(0);
   pass.run();
-  GPU(cudaMemcpy(r.stamps.data(), on_gpu.data, r.stamps.size() * sizeof(Stamps), cudaMemcpyDeviceToHost));
+  r.stamps = on_gpu.get(STAMP_TILES * n_ctas);
   for (size_t c = 0; c < n_ctas; c++) {
     r.ctas.push_back(cta_of(r, c));
     if (!r.ctas.back().sm) r.ctas.pop_back(); /* never began: rung 9 has fewer than the blocks */
@@ -142,8 +136,7 @@ unsigned median_sm(const Recording &r) {
       if (before(end, r.ctas[c].end)) end = r.ctas[c].end;
     times.push_back({end - first.begin, first.sm});
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2].second;
+  return median(times).second;
 }
 
 void print_stamps(const Recording &r, unsigned sm) {
@@ -169,8 +162,8 @@ void run_launch(const Measured &l, const Rung *plain) {
   GPU(cudaGetDeviceProperties(&gpu, 0));
   const size_t blocks = across * (size_t)a.heads,
                n_ctas = stays ? std::min(blocks, (size_t)gpu.multiProcessorCount) : blocks;
-  GpuBuffer on_gpu; /* and room for another, should the last CTA of those that stay take too many tiles */
-  on_gpu.take((n_ctas + 1) * STAMP_TILES * sizeof(Stamps), "the stamps of CTAs");
+  /* And room for another, should the last CTA of those that stay take too many tiles. */
+  const GpuArray<Stamps> on_gpu((n_ctas + 1) * STAMP_TILES, "the stamps of CTAs");
   pass.attention.marks = (Mark *)on_gpu.data;
   std::vector<double> us[2];
   GpuTimer timer;
@@ -186,8 +179,7 @@ void run_launch(const Measured &l, const Rung *plain) {
     refuse("--stamps: %s computes something else with stamps", l.rung->name);
   const Recording r = record(pass, n_ctas, on_gpu);
   const unsigned sm = median_sm(r);
-  printf("launch,%s,%d,%d,%d,%d,%d,%d,%u,%.2f,%.2f\n", l.rung->name, l.d, l.N, l.heads, l.causal, a.B_r, a.B_c, sm - 1,
-         median_of(us[0]), median_of(us[1]));
+  printf("launch,%s,%d,%d,%u,%.2f,%.2f\n", l.row().c_str(), a.B_r, a.B_c, sm - 1, median(us[0]), median(us[1]));
   print_spans(r);
   print_stamps(r, sm);
 }

@@ -34,13 +34,10 @@ const int TILES[] = {0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192};
 std::vector<Timing> run_timed(const Measured &launch) {
   Pass pass(launch);
   if (launch.N > TIMING_ASKS * pass.attention.B_c) refuse("--steps: N = %d has more tiles than are noted", launch.N);
-  std::vector<Timing> timings(pass.n_ctas());
-  GpuBuffer on_gpu;
-  on_gpu.take(timings.size() * sizeof(Timing), "the times of CTAs");
-  pass.attention.marks = (Timing *)on_gpu.data;
+  const GpuArray<Timing> timings(pass.n_ctas(), "the times of CTAs");
+  pass.attention.marks = timings.data;
   pass.run();
-  GPU(cudaMemcpy(timings.data(), on_gpu.data, timings.size() * sizeof(Timing), cudaMemcpyDeviceToHost));
-  return timings;
+  return timings.get();
 }
 
 /* Of the timer. */
@@ -77,12 +74,12 @@ void print_steps(const char *study, const Measured &launch) {
     const Clock clock(cta, zero_ns, step);
     ns += clock.ns, cycles += clock.cycles;
   }
-  printf("%s,%s,%d,%d,%d,%d,launch\n", study, launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
+  const std::string row = launch.row();
+  printf("%s,%s,launch\n", study, row.c_str());
   for (size_t c = 0; c < timings.size(); c++) {
     const Timing &cta = timings[c];
     const Clock clock(cta, zero_ns, step);
-    printf("%s:%s,%d,%d,%d,%d,%zu,%u,%u", study, launch.rung->name, launch.d, launch.N, launch.heads, launch.causal, c,
-           cta.sm, cta.tiles);
+    printf("%s:%s,%zu,%u,%u", study, row.c_str(), c, cta.sm, cta.tiles);
     for (const int j : TILES) {
       putchar(',');
       if ((unsigned)j >= cta.tiles) continue;

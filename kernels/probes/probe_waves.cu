@@ -31,7 +31,7 @@ enum { LAUNCHES = 4, GPCS = 8, BEGINS = 2 * GPCS, SPIN_CYCLES = 400000 };
 void print_launch(const Measured &launch, const std::vector<Mark> &marks) {
   unsigned long long zero_ns = ~0ull;
   for (const Mark &mark : marks) zero_ns = std::min(zero_ns, mark.start_ns);
-  printf("waves,%s,%d,%d,%d,%d,launch\n", launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
+  printf("waves,%s,launch\n", launch.row().c_str());
   for (size_t c = 0; c < marks.size(); c++)
     printf("waves:,,,,,%zu,%u,%llu\n", c, marks[c].sm, marks[c].start_ns - zero_ns);
   fflush(stdout); /* a profiler writes between the lines */
@@ -54,10 +54,9 @@ void run_begins(const Measured &launch, const cudaDeviceProp &gpu) {
   for (int i = 0; i < BEGINS; i++) {
     leave_off_at<<<slots + 1, gpu.maxThreadsPerMultiProcessor / 2>>>(
         (unsigned)(2 * (i % GPCS))); /* that SM is of GPC i (sim/l2/placement.h) */
-    GPU(cudaGetLastError());
-    GPU(cudaDeviceSynchronize());
+    gpu_done();
     const std::vector<Mark> marks = pass.run_marked();
-    printf("begins,%s,%d,%d,%d,%d,", launch.rung->name, launch.d, launch.N, launch.heads, launch.causal);
+    printf("begins,%s,", launch.row().c_str());
     for (size_t c = 0; c < marks.size(); c++) printf("%s%u", c ? " " : "", marks[c].sm);
     printf("\n");
     fflush(stdout);
