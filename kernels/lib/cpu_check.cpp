@@ -44,10 +44,7 @@ Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling,
   inputs_fill(*shape, seed, false, &inputs);
   const CpuRun run = run_on_cpu(*rung, *shape, block, inputs, {folder, false, -1});
   if (!run.complaint.empty()) return error_set(error, STATUS_BAD_FILE, "%s: %s", rung->name, run.complaint.c_str());
-  *check = CpuCheck{};
-  check->tiling.B_r = block.B_r;
-  check->tiling.B_c = block.B_c;
-  check->tiling.n_splits = block.n_splits;
+  check->tiling = tiling_of(block);
   check->right = run.verdict.right;
   check->worst_row = run.verdict.worst_row;
   check->rmse = run.verdict.rmse;

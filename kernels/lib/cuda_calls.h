@@ -55,7 +55,6 @@ template <class T> struct GpuArray {
   GpuArray() = default;
   GpuArray(size_t count, const char *what) { take(count, what); }
   GpuArray(const GpuArray &) = delete;
-  GpuArray &operator=(const GpuArray &) = delete;
   ~GpuArray() { cudaFree(data); }
   void take(size_t count, const char *what) {
     n = count;
@@ -74,12 +73,11 @@ template <class T> struct GpuArray {
     if (count) GPU(cudaMemcpy(data, from, count * sizeof(T), cudaMemcpyHostToDevice));
   }
   void put(const std::vector<T> &from) const { put(from.data(), from.size()); }
-  std::vector<T> get(size_t count) const {
-    std::vector<T> values(count);
-    if (count) GPU(cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+  std::vector<T> get(size_t count = 0) const { /* 0: all */
+    std::vector<T> values(count ? count : n);
+    if (n) GPU(cudaMemcpy(values.data(), data, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return values;
   }
-  std::vector<T> get() const { return get(n); }
 };
 
 template <class T> T median(std::vector<T> x) {

@@ -18,7 +18,6 @@ bool eager_cublas_available();
 struct Gpu {
   int sm, n_sms;    /* sm: 90 for compute capability 9.0 */
   int shared_bytes; /* that a block can have */
-  std::string name;
 };
 
 static Gpu gpu_open() {
@@ -27,7 +26,7 @@ static Gpu gpu_open() {
     refuse("no CUDA GPU here: `tilewalk crosscheck --cpu` runs the same kernels on the CPU");
   cudaDeviceProp p;
   GPU(cudaGetDeviceProperties(&p, 0));
-  const Gpu gpu = {p.major * 10 + p.minor, p.multiProcessorCount, (int)p.sharedMemPerBlockOptin, p.name};
+  const Gpu gpu = {p.major * 10 + p.minor, p.multiProcessorCount, (int)p.sharedMemPerBlockOptin};
   if (gpu.sm < 75) refuse("%s has compute capability %d.%d; the kernels need 7.5 or later", p.name, p.major, p.minor);
   return gpu;
 }
@@ -81,15 +80,6 @@ static std::string objection(const Gpu &gpu, const Rung &rung, const Shape &s, B
   return text;
 }
 
-static Result result_of(const Gpu &gpu, const Request &request, const char *mode, const Rung &rung, const Shape &s) {
-  Result r = {};
-  r.mode = mode;
-  r.rung = &rung;
-  r.shape = s;
-  r.block = block_for(gpu, request, rung, s);
-  return r;
-}
-
 static void verify(const Rung &rung, const Shape &s, uint64_t seed, Result *r) {
   Inputs inputs;
   Training training;
@@ -111,10 +101,7 @@ static void count(const Rung &counted_rung, const Shape &s, Result *r) {
   const Pass pass(counted_rung, s, r->block);
   pass.run();
   memcpy(&r->counts, pass.fetched(PIECE_COUNTS).data(), sizeof r->counts);
-  Tiling tiling = {};
-  tiling.B_r = r->block.B_r;
-  tiling.B_c = r->block.B_c;
-  tiling.n_splits = r->block.n_splits;
+  const Tiling tiling = tiling_of(r->block);
   Error error = {};
   if (kernel_model_traffic(kernel_model_find(counted_rung.name), &s, &tiling, &r->model, &error))
     refuse("%s", error.message);
@@ -197,27 +184,31 @@ struct Run {
   bool first, all_good;
 };
 
-static void run_mode(Run *run, const char *mode, const Rung &rung, const Shape &s, bool outliers) {
+static void run_mode(Run *run, Mode mode, const Rung &rung, const Shape &s, bool outliers) {
   const Request &request = *run->request;
-  Result r = result_of(*run->gpu, request, mode, rung, s);
+  Result r = {};
+  r.mode = mode;
+  r.rung = &rung;
+  r.shape = s;
+  r.block = block_for(*run->gpu, request, rung, s);
   r.outliers = outliers;
   r.note = objection(*run->gpu, rung, s, r.block);
-  const bool from_grid = !request.has_shape && (!strcmp(mode, "verify") || !strcmp(mode, "count"));
+  const bool from_grid = !request.has_shape && (mode == VERIFY || mode == COUNT);
   const bool asked_for = request.rungs.size() == 1 && (!from_grid || request.block.B_r);
   if (!r.note.empty() && asked_for) refuse("%s %s", rung.name, r.note.c_str());
   if (!r.note.empty() && from_grid) return;
   if (r.note.empty()) {
-    if (!strcmp(mode, "verify"))
+    if (mode == VERIFY)
       verify(rung, s, request.seed, &r);
-    else if (!strcmp(mode, "count"))
+    else if (mode == COUNT)
       count(rung, s, &r);
-    else if (!strcmp(mode, "time"))
+    else if (mode == TIME)
       time_rung(request, rung, s, &r);
     else
       run_once(rung, s, r, request.apart);
-    run->all_good = run->all_good && (r.good || !strcmp(mode, "once"));
+    run->all_good = run->all_good && (r.good || mode == ONCE);
   }
-  if (!strcmp(mode, "once")) return;
+  if (mode == ONCE) return;
   if (run->first) results_begin(request);
   result_print(request, r, run->first);
   run->first = false;
@@ -233,13 +224,13 @@ static void run_rung(Run *run, int index) {
   const Rung &rung = index < 0 ? EAGER_CUBLAS : *plain::RUNGS[index];
   if (!is_wanted(request, rung)) return;
   const std::vector<Shape> shapes = request.has_shape ? std::vector<Shape>{request.shape} : grid_shapes(request, rung);
-  if (request.verify)
+  if (request.runs[VERIFY])
     for (const Shape &s : shapes)
-      for (const bool outliers : {false, true}) run_mode(run, "verify", rung, s, outliers);
-  if (request.count && index >= 0)
-    for (const Shape &s : shapes) run_mode(run, "count", *counted::RUNGS[index], s, false);
-  if (request.time) run_mode(run, "time", rung, request.shape, false);
-  if (request.once) run_mode(run, "once", rung, request.shape, false);
+      for (const bool outliers : {false, true}) run_mode(run, VERIFY, rung, s, outliers);
+  if (request.runs[COUNT] && index >= 0)
+    for (const Shape &s : shapes) run_mode(run, COUNT, *counted::RUNGS[index], s, false);
+  for (const Mode mode : {TIME, ONCE})
+    if (request.runs[mode]) run_mode(run, mode, rung, request.shape, false);
 }
 
 /* Shared memory that each rung asks for at launch, with its default block. */
@@ -257,7 +248,7 @@ static void list_csv() {
 }
 
 static void list_rungs(const Request &request) {
-  if (request.format == FORMAT_CSV && !request.verify && !request.count && !request.time) list_csv();
+  if (request.format == FORMAT_CSV && !request.runs[VERIFY] && !request.runs[COUNT] && !request.runs[TIME]) list_csv();
   if (request.format != FORMAT_TABLE) return;
   for (int i = 0; i < plain::N_RUNGS; i++) {
     const Rung &r = *plain::RUNGS[i];
@@ -288,7 +279,7 @@ int main(int argc, char **argv) {
   const std::vector<Request> requests = request.shapes.empty() ? std::vector<Request>{request} : request_lines(request);
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
-  const bool runs = request.verify || request.count || request.time || request.once;
+  const bool runs = request.runs_any();
   if (!runs && !request.study) return 0;
   const Gpu gpu = gpu_open();
   if (request.study) RUN_STUDY[request.study - 1]();
@@ -298,8 +289,8 @@ int main(int argc, char **argv) {
     run.request = &r;
     for (int i = -1; i < plain::N_RUNGS; i++) run_rung(&run, i);
   }
-  if (!request.once && run.first) results_begin(request);
-  if (!request.once) results_end(request);
+  if (!request.runs[ONCE] && run.first) results_begin(request);
+  if (!request.runs[ONCE]) results_end(request);
   if (!run.all_good && request.format != FORMAT_COUNTERS)
     fputs("tilewalk-kernels: something is wrong, see above\n", stderr);
   return run.all_good ? 0 : 1;

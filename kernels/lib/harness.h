@@ -12,13 +12,16 @@ extern "C" {
 
 enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kernels/counters/ncu.h reads it */ };
 
+enum Mode { VERIFY, COUNT, TIME, ONCE /* one launch per rung and nothing else, for profilers */, N_MODES };
+extern const char *const MODES[N_MODES]; /* their names */
+
 /* Modes with a list of launches and a layout of their own. */
 enum { N_STUDIES = 15 };
 extern const char *const STUDIES[N_STUDIES]; /* their options */
 
 struct Request {
-  bool list, verify, count, time, once; /* once: one launch per rung and nothing else, for profilers */
-  int study;                            /* of STUDIES, from 1; 0: none. Each stands alone */
+  bool list, runs[N_MODES];
+  int study; /* of STUDIES, from 1; 0: none. Each stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;
@@ -30,10 +33,12 @@ struct Request {
   int repeats;        /* of a timing; 0: as many as fit a quarter of a second, 5 to 30 */
   uint64_t apart;     /* with --once: of the random numbers of pages that lie unused before each tensor; 0: none do */
   std::string shapes; /* a file with the options of one run on each line; "" for none */
+
+  bool runs_any() const { return runs[VERIFY] || runs[COUNT] || runs[TIME] || runs[ONCE]; }
 };
 
 struct Result {
-  const char *mode; /* "verify", "count" or "time" */
+  Mode mode;
   const Rung *rung;
   Shape shape;
   Block block;

@@ -51,18 +51,13 @@ static const char HELP[] =
   exit(2);
 }
 
-static int64_t count_of(const char *option, const char *text) {
+static int64_t count_of(const char *option, const char *text, int64_t limit = INT64_MAX) {
   int64_t value = 0;
   Error error = {};
   if (!text) usage(option, "needs a number after it");
   if (size_parse_count(text, &value, &error)) usage(option, error.message);
-  return value;
-}
-
-static int small_count_of(const char *option, const char *text, int64_t limit) {
-  const int64_t value = count_of(option, text);
   if (value > limit) usage(option, "that is more than the kernels take");
-  return (int)value;
+  return value;
 }
 
 static void add_rungs(const char *text, std::vector<std::string> *rungs) {
@@ -88,22 +83,16 @@ static bool take_study(Request *r, const char *o) {
   return false;
 }
 
-static const struct {
-  const char *name;
-  bool Request::*flag;
-} FLAGS[] = {{"--list", &Request::list},
-             {"--verify", &Request::verify},
-             {"--count", &Request::count},
-             {"--time", &Request::time},
-             {"--once", &Request::once}};
+const char *const MODES[N_MODES] = {"verify", "count", "time", "once"};
 
 static bool take_flag(Request *r, const char *o) {
-  for (const auto &f : FLAGS)
-    if (!strcmp(o, f.name)) return r->*f.flag = true;
-  if (!strcmp(o, "--all")) return r->list = r->verify = r->count = r->time = true;
+  for (int m = 0; m < N_MODES; m++)
+    if (!strncmp(o, "--", 2) && !strcmp(o + 2, MODES[m])) return r->runs[m] = true;
+  if (!strcmp(o, "--list")) return r->list = true;
+  if (!strcmp(o, "--all")) return r->list = r->runs[VERIFY] = r->runs[COUNT] = r->runs[TIME] = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
-  if (!strcmp(o, "--counters")) return r->format = FORMAT_COUNTERS, r->count = true;
+  if (!strcmp(o, "--counters")) return r->format = FORMAT_COUNTERS, r->runs[COUNT] = true;
   if (!strcmp(o, "--json")) return r->format = FORMAT_JSON, true;
   return take_study(r, o);
 }
@@ -126,7 +115,7 @@ static const struct {
 static bool take_count(Request *r, const char *o, const char *value) {
   for (const auto &c : COUNTS) {
     if (strcmp(o, c.name) && strcmp(o, c.other)) continue;
-    const int n = small_count_of(o, value, c.most);
+    const int n = (int)count_of(o, value, c.most);
     if (c.of_block) return r->block.*c.of_block = n, true;
     r->shape.*c.of_shape = n;
     r->has_shape |= c.of_shape == &Shape::N_q;
@@ -138,13 +127,13 @@ static bool take_count(Request *r, const char *o, const char *value) {
 static void take_value(Request *r, const char *o, const char *value) {
   if (take_count(r, o, value)) return;
   if (!strcmp(o, "--block"))
-    r->block.B_r = r->block.B_c = small_count_of(o, value, MAX_BLOCK);
+    r->block.B_r = r->block.B_c = (int)count_of(o, value, MAX_BLOCK);
   else if (!strcmp(o, "--seed"))
     r->seed = (uint64_t)count_of(o, value);
   else if (!strcmp(o, "--apart"))
     r->apart = (uint64_t)count_of(o, value);
   else if (!strcmp(o, "--repeats"))
-    r->repeats = small_count_of(o, value, 10000);
+    r->repeats = (int)count_of(o, value, 10000);
   else if (!strcmp(o, "--rung"))
     add_rungs(value, &r->rungs);
   else if (!strcmp(o, "--shapes"))
@@ -173,7 +162,7 @@ static void take_options(Request *r, int argc, char **argv) {
 static void check_study(const Request *r) {
   if (!r->study) return;
   const char *mode = STUDIES[r->study - 1];
-  if (r->list || r->verify || r->count || r->time || r->once) usage(mode, "goes with no other mode");
+  if (r->list || r->runs_any()) usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
   if (r->has_values || r->shape.causal) usage(mode, "chooses its launches itself; it goes with no shape and no rung");
 }
@@ -181,8 +170,8 @@ static void check_study(const Request *r) {
 static void complete(Request *r) {
   check_study(r);
   if (r->study) return;
-  if (!r->list && !r->verify && !r->count && !r->time && !r->once) r->list = true;
-  if (r->apart && !r->once)
+  r->list |= !r->runs_any();
+  if (r->apart && !r->runs[ONCE])
     usage("--apart",
           "goes with --once alone: what L2 keeps depends on where tensors lie, and only a profiler sees that");
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
@@ -250,8 +239,6 @@ static Bytes sum(const Bytes *bytes) {
   return total;
 }
 
-static bool is_mode(const Result &r, const char *mode) { return !strcmp(r.mode, mode); }
-
 static const char *inputs_of(const Result &r) { return r.outliers ? "outliers" : "normal"; }
 
 /* Bytes read and written, by the kernel and by the model. */
@@ -272,15 +259,15 @@ static void print_table(const Result &r) {
   const Shape &s = r.shape;
   const std::string heads = std::to_string(s.heads) + "/" + std::to_string(s.kv_heads),
                     block = std::to_string(r.block.B_r) + "x" + std::to_string(r.block.B_c);
-  printf("%-7s %-15s %-5s %5lld %6s %7lld %7lld %4lld %-6s %-8s ", r.mode, r.rung->name, dtype_name(s.dtype),
+  printf("%-7s %-15s %-5s %5lld %6s %7lld %7lld %4lld %-6s %-8s ", MODES[r.mode], r.rung->name, dtype_name(s.dtype),
          (long long)s.batch, heads.c_str(), (long long)s.N_q, (long long)s.N_k, (long long)s.d,
          s.causal ? "causal" : "none", block.c_str());
   if (!r.note.empty())
     printf("left out: %s\n", r.note.c_str());
-  else if (is_mode(r, "verify"))
+  else if (r.mode == VERIFY)
     printf("%s  worst row %.2e of %.1e  RMSE %.2e  %s\n", r.good ? "right" : "WRONG", r.verdict.worst_row, r.tolerance,
            r.verdict.rmse, inputs_of(r));
-  else if (is_mode(r, "count"))
+  else if (r.mode == COUNT)
     print_bytes(r, "%1$s  read %2$llu of %4$llu  written %3$llu of %5$llu\n", r.good ? "equal" : "DIFFERS");
   else
     printf("%10.1f us warm %10.1f us cold %8.2f TFLOP/s\n", r.warm_us, r.cold_us, r.tflops);
@@ -288,7 +275,7 @@ static void print_table(const Result &r) {
 
 static void print_csv(const Result &r) {
   const Bytes *in = r.counts.read, *out = r.counts.write;
-  printf("%s,", r.mode);
+  printf("%s,", MODES[r.mode]);
   print_shape(r);
   printf("%d,%s,%.6g,%.6g,%.6g,%lld,", r.good, inputs_of(r), r.verdict.worst_row, r.tolerance, r.verdict.rmse,
          (long long)r.verdict.rows_checked);
@@ -307,16 +294,16 @@ static void print_json(const Result &r, bool first) {
   printf("%s\n  {\"mode\": \"%s\", \"rung\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, \"heads\": %lld, "
          "\"kv_heads\": %lld, \"seq_q\": %lld, \"seq_k\": %lld, \"head_dim\": %lld, \"causal\": %s, \"block_q\": %d, "
          "\"block_k\": %d, ",
-         first ? "" : ",", r.mode, r.rung->name, dtype_name(s.dtype), (long long)s.batch, (long long)s.heads,
+         first ? "" : ",", MODES[r.mode], r.rung->name, dtype_name(s.dtype), (long long)s.batch, (long long)s.heads,
          (long long)s.kv_heads, (long long)s.N_q, (long long)s.N_k, (long long)s.d, s.causal ? "true" : "false",
          r.block.B_r, r.block.B_c);
   if (!r.note.empty())
     printf("\"left_out\": \"%s\"}", r.note.c_str());
-  else if (is_mode(r, "verify"))
+  else if (r.mode == VERIFY)
     printf("\"right\": %s, \"inputs\": \"%s\", \"worst_row_error\": %.6g, \"tolerance\": %.6g, \"rmse\": %.6g}", good,
            inputs_of(r), r.verdict.worst_row < 1e300 ? r.verdict.worst_row : 1e300, r.tolerance,
            r.verdict.rmse == r.verdict.rmse ? r.verdict.rmse : 1e300);
-  else if (is_mode(r, "count"))
+  else if (r.mode == COUNT)
     print_bytes(r,
                 "\"equal\": %s, \"read_bytes\": %llu, \"write_bytes\": %llu, \"model_read_bytes\": %llu, "
                 "\"model_write_bytes\": %llu}",
@@ -326,7 +313,7 @@ static void print_json(const Result &r, bool first) {
 }
 
 static void print_counters(const Result &r) {
-  if (!is_mode(r, "count") || !r.note.empty()) return;
+  if (r.mode != COUNT || !r.note.empty()) return;
   print_shape(r);
   printf("%d,%llu,%llu\n", r.block.n_splits ? r.block.n_splits : 1, sum(r.counts.read), sum(r.counts.write));
 }

@@ -13,16 +13,19 @@ extern "C" {
 
 Device device;
 
-static PtxArgument argument_of(const MachinePiece &p) {
-  PtxArgument a = {};
-  a.kind = PTX_BUFFER, a.bytes = p.bytes, a.n_bytes = (int64_t)p.n, a.name = p.name;
-  a.hidden = true, a.uninitialised = !p.is_written;
-  return a;
+static std::vector<PtxArgument> arguments_of(const std::vector<MachinePiece> &pieces) {
+  std::vector<PtxArgument> arguments;
+  for (const MachinePiece &p : pieces) {
+    PtxArgument a = {};
+    a.kind = PTX_BUFFER, a.bytes = p.bytes, a.n_bytes = (int64_t)p.n, a.name = p.name;
+    a.hidden = true, a.uninitialised = !p.is_written;
+    arguments.push_back(a);
+  }
+  return arguments;
 }
 
 void *machine_address(const std::vector<MachinePiece> &pieces, size_t which) {
-  std::vector<PtxArgument> arguments;
-  for (const MachinePiece &p : pieces) arguments.push_back(argument_of(p));
+  const std::vector<PtxArgument> arguments = arguments_of(pieces);
   PtxLaunch launch = {};
   launch.arguments = arguments.data();
   return pieces[which].n ? (void *)ptx_buffer_address(&launch, (int)which) : nullptr;
@@ -114,8 +117,7 @@ bool launch_named(const char *type_name, dim3 grid, dim3 block, size_t shared_by
   if (!status) status = ptx_kernel_new(m, 0, &k, &error);
   const std::unique_ptr<PtxKernel, Freed> kernel(k);
   if (!status) {
-    std::vector<PtxArgument> arguments;
-    for (const MachinePiece &p : device.memory) arguments.push_back(argument_of(p));
+    std::vector<PtxArgument> arguments = arguments_of(device.memory);
     PtxArgument problem = {};
     problem.kind = PTX_SCALAR, problem.bytes = (void *)argument, problem.n_bytes = (int64_t)n,
     problem.name = "the problem";

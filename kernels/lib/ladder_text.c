@@ -52,8 +52,7 @@ static Status gunzip(unsigned char *bytes, long n_bytes, const char *name, char 
     return error_set(error, STATUS_BAD_FILE, "%s: damaged, or more than %d bytes", name, MOST_TEXT);
   }
   out[z.total_out] = 0;
-  char *fits = realloc(out, z.total_out + 1);
-  *text = fits ? fits : out, *n_text = z.total_out;
+  *text = out, *n_text = z.total_out;
   return STATUS_OK;
 }
 

@@ -16,8 +16,9 @@ struct Measured {
   bool causal = false;
 
   std::string row() const { /* rung,d,N,heads,causal: how the rows of studies begin */
-    return std::string(rung->name) + "," + std::to_string(d) + "," + std::to_string(N) + "," + std::to_string(heads) +
-           "," + std::to_string(causal);
+    char text[96];
+    snprintf(text, sizeof text, "%s,%d,%d,%d,%d", rung->name, d, N, heads, causal);
+    return text;
   }
 };
 

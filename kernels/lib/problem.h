@@ -14,6 +14,8 @@ bool rung_takes_block(const Rung &rung, Block block);
 /* The block that is asked for, where the rung has a choice; zero: its default. */
 Block rung_block(const Rung &rung, Block asked, int64_t d, Dtype dtype);
 
+static inline Tiling tiling_of(Block b) { return {b.B_r, b.B_c, b.n_splits, false, false}; }
+
 Attention attention_of(const Shape &shape); /* its sizes alone */
 
 /* What a rung reads and writes; those that it does not need have no bytes. */
