@@ -50,29 +50,21 @@ enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYT
 /* "A:B", "A:B:STRIDE"; B may be left out. */
 static Status set_frames(void *target, const char *value, Error *error) {
   Render *r = target;
-  char parts[3][32] = {"", "", ""};
+  long long at[3] = {0, -1, 0}; /* first, last, stride */
+  bool is_bad = false;
   int n = 0;
-  const char *p = value;
-  for (; n < 3; n++) {
-    const size_t length = strcspn(p, ":");
-    if (length >= sizeof parts[n]) break;
-    memcpy(parts[n], p, length);
-    if (!*(p += length)) break;
-    p++;
-  }
   Error inner = {0};
-  long long first = 0, last = -1, stride = 0;
-  const bool bad =
-      *p || n < 1 || n > 2 || (*parts[0] && options_count("first", parts[0], 0, INT64_MAX, &first, &inner)) ||
-      (*parts[1] && options_count("last", parts[1], 0, INT64_MAX, &last, &inner)) ||
-      (n == 2 && options_count("stride", parts[2], 1, INT64_MAX, &stride, &inner)) || (last >= 0 && last < first);
-  if (bad)
+  for (const char *p = value; !is_bad; n++) {
+    const Number part = number_text("%.*s", (int)strcspn(p, ":"), p);
+    is_bad = n == 3 || ((n == 2 || *part.text) && options_count("", part.text, n == 2, INT64_MAX, &at[n], &inner));
+    p += strcspn(p, ":");
+    if (!*p++) break;
+  }
+  if (is_bad || n < 1 || (at[1] >= 0 && at[1] < at[0]))
     return error_refuse(
         error, "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
         quote_text(value).text);
-  r->from = first;
-  r->until = last;
-  r->stride = stride;
+  r->from = at[0], r->until = at[1], r->stride = at[2];
   r->ranged = true;
   return STATUS_OK;
 }

@@ -33,24 +33,21 @@ static Status set_cache(void *target, const char *value, Error *error) {
   uint64_t *const parts[CACHE_FIELDS] = {&o->cache.size_bytes, &o->cache.ways, &o->cache.line_bytes,
                                          &o->cache.sector_bytes};
   const char *p = value;
-  for (int field = 0;; field++) {
-    char one[64];
-    int64_t part = 0;
-    const size_t length = strcspn(p, ",");
-    if (field == CACHE_FIELDS || length >= sizeof one)
-      return error_refuse(error, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
-                          quote_text(value).text);
-    snprintf(one, sizeof one, "%.*s", (int)length, p);
-    if (field == 1 && strcmp(one, "full") == 0)
+  for (int field = 0; field < CACHE_FIELDS; field++) {
+    const Number one = number_text("%.*s", (int)strcspn(p, ","), p);
+    int64_t part = 1;
+    if (field == 1 && strcmp(one.text, "full") == 0)
       o->fully_associative = true;
-    else if ((field == 1 ? size_parse_count : size_parse)(one, &part, error))
+    else if ((field == 1 ? size_parse_count : size_parse)(one.text, &part, error))
       return error->status;
-    else if (part < 1)
+    if (part < 1)
       return error_refuse(error, "a part of '--cache' is zero; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32");
     *parts[field] = (uint64_t)part;
-    p += length;
+    p += strcspn(p, ",");
     if (!*p++) return STATUS_OK;
   }
+  return error_refuse(error, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
+                      quote_text(value).text);
 }
 
 static const char *const INDEXES[] = {"modulo", "xor", "random", NULL};
@@ -270,12 +267,10 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
 }
 
 static Status replay(const ReplayOptions *o, Reader *r, Document *d, Io *io, Error *error) {
-  Status status = open_trace(o->path, r, error);
-  if (!status) status = cache_new(&r->cache, &o->cache, error);
+  if (open_trace(o->path, r, error) || cache_new(&r->cache, &o->cache, error)) return error->status;
   r->piece = malloc(PIECE_BYTES);
-  if (!status && !r->piece) status = error_no_memory(error, "to read the trace");
-  if (!status) status = replay_all(r, io, error);
-  if (status) return status;
+  if (!r->piece) return error_no_memory(error, "to read the trace");
+  if (replay_all(r, io, error)) return error->status;
   if (o->flush) cache_flush(r->cache);
   fill(d, r);
   return STATUS_OK;

@@ -21,24 +21,18 @@ typedef struct {
 static Status set_addresses(void *target, const char *value, Error *error) {
   WarpAccess *list = &((WarpOptions *)target)->list;
   uint32_t lane = 0;
-  for (const char *p = value;; lane++) {
-    char one[32];
-    const size_t length = strcspn(p, ",");
-    if (lane == WARP_LANES || length >= sizeof one)
-      return error_refuse(error, "%s; give at most 32 addresses in bytes, such as 0,4,8",
-                          lane == WARP_LANES ? "a warp has 32 lanes" : "an address is too long");
-    memcpy(one, p, length);
-    one[length] = '\0';
+  for (const char *p = value; lane < WARP_LANES; lane++) {
+    const Number one = number_text("%.*s", (int)strcspn(p, ","), p);
     int64_t address = 0;
-    const Status status = length ? size_parse(one, &address, error) : STATUS_OK;
-    if (status) return status;
+    if (*one.text && size_parse(one.text, &address, error)) return error->status;
     list->address[lane] = (uint64_t)address;
-    list->active |= (uint32_t)(length > 0) << lane;
-    if (!p[length]) break;
-    p += length + 1;
+    list->active |= (uint32_t)(*one.text != '\0') << lane;
+    p += strcspn(p, ",");
+    if (!*p++) break;
   }
-  if (!list->active) return error_refuse(error, "no lane has an address");
-  return STATUS_OK;
+  if (lane == WARP_LANES)
+    return error_refuse(error, "a warp has 32 lanes; give at most 32 addresses in bytes, such as 0,4,8");
+  return list->active ? STATUS_OK : error_refuse(error, "no lane has an address");
 }
 
 /* --- the access --- */
@@ -86,20 +80,15 @@ static void put_access(Document *d, const WarpOptions *o, const WarpGlobal *g) {
 
 static void global_rows(Table *t, const WarpGlobal *g) {
   static const char AT[] = "global";
-  put_cells(t, "ssn~s", AT, "sectors", g->sectors, "different sectors of 32 B: what memory moves");
-  put_cells(t, "ssn~s", AT, "lines", g->lines, "different lines of 128 B");
-  put_cells(t, "ssU~s", AT, "used", g->used_bytes, "different bytes that the lanes asked for");
-  put_cells(t, "ssU~s", AT, "moved", g->moved_bytes, "sectors x 32 B");
-  put_cells(t, "ss@x~s", AT, "overfetch", g->overfetch > 1 ? ROLE_WARN : ROLE_GOOD, g->overfetch,
-            "bytes moved for each byte used");
+  put_cells(t, "ssn~sssn~sssU~sssU~sss@x~s", AT, "sectors", g->sectors, "different sectors of 32 B: what memory moves",
+            AT, "lines", g->lines, "different lines of 128 B", AT, "used", g->used_bytes,
+            "different bytes that the lanes asked for", AT, "moved", g->moved_bytes, "sectors x 32 B", AT, "overfetch",
+            g->overfetch > 1 ? ROLE_WARN : ROLE_GOOD, g->overfetch, "bytes moved for each byte used");
 }
 
 static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
-  char ways[32], plain[16];
-  snprintf(ways, sizeof ways, "%u-way", s->ways);
-  snprintf(plain, sizeof plain, "%u", s->ways);
   put_cells(t, "ss", memory, "ways");
-  table_pair(t, s->ways > 1 ? ROLE_WARN : ROLE_GOOD, ways, plain);
+  table_pair(t, s->ways > 1 ? ROLE_WARN : ROLE_GOOD, number_text("%u-way", s->ways).text, number_digits(s->ways).text);
   table_format(t, ROLE_DIM, "the most different words in one bank (bank %u); 1-way is conflict-free", s->worst_bank);
   put_cells(t, "ssn~sssn~s", memory, "wavefronts", s->wavefronts, "passes over the 32 banks", memory, "conflicts",
             s->conflicts,
@@ -113,12 +102,9 @@ static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   put_shared(d, "shared", &s);
   put_shared(d, "shared_plain", &plain);
   Table *t = put_table(d, DOCUMENT_TABLES, NULL, "memory|count|value>|meaning~;-");
-  if (o->list.active)
-    table_title(t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
-                o->is_store ? "store" : "load", o->lane_bytes);
-  else
-    table_title(t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart", o->is_store ? "store" : "load", o->lane_bytes,
-                o->stride * o->lane_bytes);
+  table_title(t, "%u lanes %s %" PRId64 " B each%s", g.active_lanes, o->is_store ? "store" : "load", o->lane_bytes,
+              o->list.active ? " at the given addresses"
+                             : number_text(", %" PRId64 " B apart", o->stride * o->lane_bytes).text);
   global_rows(t, &g);
   table_rule(t);
   if (a->has_layout) {
