@@ -97,11 +97,17 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
                       kind->listing);
 }
 
-static bool is_shipped(const char *folder, const char *name) {
-  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
-  if (!is_name(name)) return false;
-  snprintf(relative, sizeof relative, "assets/%s/%s", folder, name);
-  return assets_find(path, sizeof path, relative, NULL) == STATUS_OK;
+/* The path of a file of ours, by its very name. */
+static Status path_of(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
+  char relative[DESCRIPTION_NAME_BYTES + 32];
+  if (!is_name(name)) return STATUS_BAD_REQUEST;
+  snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
+  return assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
+}
+
+static bool is_shipped(const Kind *kind, const char *name) {
+  char path[ASSETS_PATH_BYTES];
+  return path_of(kind, name, path) == STATUS_OK;
 }
 
 /* What a repository adds to the name of a model whose shape is the same: instruct, chat, v0.1, a date. */
@@ -144,24 +150,21 @@ static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES
   return best > 0;
 }
 
-/* The path of the file of that name, however it is spelled. */
+/* The same, however the name is spelled. */
 static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
-  char relative[DESCRIPTION_NAME_BYTES + 32];
+  DescriptionNames known;
+  if (!is_name(name)) return STATUS_BAD_REQUEST;
   if (kind == &GPU_KIND) name = card_of(name);
   for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
     if (same_name(name, CALLED[k][0])) name = CALLED[k][1];
-  snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
-  if (assets_find(path, ASSETS_PATH_BYTES, relative, NULL) == STATUS_OK) return STATUS_OK;
-  DescriptionNames known;
-  Status status = STATUS_BAD_REQUEST;
-  if (description_names(kind->folder, &known, NULL)) return status;
-  for (int i = 0; status && i < known.n; i++) {
+  if (path_of(kind, name, path) == STATUS_OK) return STATUS_OK;
+  if (description_names(kind->folder, &known, NULL)) return STATUS_BAD_REQUEST;
+  for (int i = 0; i < known.n; i++) {
     const char *own = known.names[i]; /* a number alone is that of an RTX card */
-    if (!same_name(name, own) && !(strncmp(own, "rtx", 3) == 0 && same_name(name, own + 3))) continue;
-    snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, own);
-    status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
+    if (same_name(name, own) || (strncmp(own, "rtx", 3) == 0 && same_name(name, own + 3)))
+      return path_of(kind, own, path);
   }
-  return status;
+  return STATUS_BAD_REQUEST;
 }
 
 static Status no_file(const char *value, const char *what, Error *error) {
@@ -181,7 +184,7 @@ Status description_shipped(Thing thing, const char *name, Error *error) {
   if (thing == THING_MASK) return strpbrk(name, "/.") ? no_file(name, "masks", error) : STATUS_OK;
   const Kind *kind = KINDS[thing];
   if (thing == THING_GPU && (!*name || strcmp(name, "paper") == 0)) return STATUS_OK;
-  if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
+  if (find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
   return error_refuse(error,
                       "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
                       quote_text(name).text, kind->what);
@@ -192,7 +195,7 @@ static Status read_text(const Kind *kind, const char *name, size_t most, char **
   char path[ASSETS_PATH_BYTES];
   *buffer = NULL;
   *length = 0;
-  if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return file_read(path, most, buffer, length, error);
+  if (find_named(kind, name, path) == STATUS_OK) return file_read(path, most, buffer, length, error);
   if (!strchr(name, '/') && !file_exists(name)) return refuse(kind, name, error);
   return file_read(name, most, buffer, length, error);
 }
@@ -200,7 +203,7 @@ static Status read_text(const Kind *kind, const char *name, size_t most, char **
 /* What comes with Tilewalk has a source for every number. */
 static Status check_shipped(const Kind *kind, const char *name, const KeyfileField *fields, int n_fields,
                             const KeyfileNote *notes, Error *error) {
-  if (!is_shipped(kind->folder, name)) return STATUS_OK;
+  if (!is_shipped(kind, name)) return STATUS_OK;
   return keyfile_check_sources(name, fields, n_fields, notes, error);
 }
 
@@ -287,7 +290,7 @@ Status description_kernel(const char *name, Profile *profile, Error *error) {
 Status description_model(const char *asked, KvModel *model, Error *error) {
   char *buffer, known[DESCRIPTION_NAME_BYTES];
   size_t length;
-  const char *name = is_shipped("models", asked) || file_exists(asked) || !known_model(asked, known) ? asked : known;
+  const char *name = is_shipped(&MODEL_KIND, asked) || file_exists(asked) || !known_model(asked, known) ? asked : known;
   Status status = read_text(&MODEL_KIND, name, MODEL_CONFIG_MAX_BYTES, &buffer, &length, error);
   if (!status) status = parse_model(buffer, length, name, model, error);
   int n_fields;

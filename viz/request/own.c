@@ -18,10 +18,12 @@ typedef struct {
 
 static _Thread_local Kept kernels[KERNELS], masks[MASKS];
 static _Thread_local int n_kernels, n_masks;
-static _Thread_local struct {
+typedef struct {
   char path[NAME_BYTES];
   Program program;
-} * own[OWN_PROGRAMS_MAX];
+} OwnProgram;
+
+static _Thread_local OwnProgram *own[OWN_PROGRAMS_MAX];
 static _Thread_local int n_own;
 
 /* In the place of the oldest. */
@@ -66,13 +68,11 @@ int own_kernels(const Profile *all[PROFILES_MAX]) {
 
 static Pattern *read_pattern(const char *name, PatternMatrix matrix, Error *error) {
   static const char DOCUMENTS[] = "documents:";
-  const bool documents = strncmp(name, DOCUMENTS, sizeof DOCUMENTS - 1) == 0;
-  const char *path = documents ? name + sizeof DOCUMENTS - 1 : name;
+  const size_t n = strncmp(name, DOCUMENTS, sizeof DOCUMENTS - 1) == 0 ? sizeof DOCUMENTS - 1 : 0;
   char *text;
   size_t length;
-  if (file_read(path, MASK_FILE_BYTES_MAX, &text, &length, error)) return NULL;
-  Pattern *p = documents ? pattern_documents(text, length, name, matrix, error)
-                         : pattern_read(text, length, path, matrix, error);
+  if (file_read(name + n, MASK_FILE_BYTES_MAX, &text, &length, error)) return NULL;
+  Pattern *p = (n ? pattern_documents : pattern_read)(text, length, name, matrix, error);
   free(text);
   return p;
 }
@@ -82,9 +82,7 @@ Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, E
   for (int k = 0; k < MASKS && !is_file(name); k++) {
     const Pattern *p = masks[k].thing;
     if (!p || p->matrix.N_q != m.N_q || p->matrix.N_k != m.N_k || p->matrix.top_left != m.top_left) continue;
-    if (strcmp(p->name, name) != 0) continue;
-    *pattern = p;
-    return STATUS_OK;
+    if (strcmp(p->name, name) == 0) return *pattern = p, STATUS_OK;
   }
   Error why = {0};
   Pattern *p = is_file(name) ? read_pattern(name, m, &why) : pattern_named(name, m, &why);
@@ -101,12 +99,13 @@ static Status keep_program(const char *path, const Program *program, const Sched
   }
   if (n_own == OWN_PROGRAMS_MAX)
     return error_refuse(error, "more than %d programs of one's own at once", OWN_PROGRAMS_MAX);
-  own[n_own] = malloc(sizeof *own[n_own]);
-  if (!own[n_own]) return error_no_memory(error, "for a program");
-  strcpy(own[n_own]->path, path);
-  own[n_own]->program = *program;
-  own[n_own]->program.path = own[n_own]->path;
-  *schedule = &own[n_own++]->program;
+  OwnProgram *kept = own[n_own] = malloc(sizeof *kept);
+  if (!kept) return error_no_memory(error, "for a program");
+  strcpy(kept->path, path);
+  kept->program = *program;
+  kept->program.path = kept->path;
+  *schedule = &kept->program;
+  n_own++;
   return STATUS_OK;
 }
 

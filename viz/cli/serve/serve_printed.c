@@ -7,13 +7,6 @@ enum { CELLS = 5, FILE_BYTES_MAX = 1 << 16 };
 enum { HOW, QUESTION, FIGURE, PRINTED, SOURCE };
 static const char PATH[] = "assets/serving/printed.tsv";
 
-/* Cuts a line at its tabs, in place. False: not five cells. */
-static bool cut(char *line, char *cells[CELLS]) {
-  for (int c = 0; c < CELLS; c++)
-    if (!(cells[c] = strsep(&line, "\t"))) return false;
-  return !line;
-}
-
 /* A number with its unit. */
 static void put(Table *t, const char *unit, double value) {
   if (!strcmp(unit, "B"))
@@ -26,20 +19,22 @@ static void put(Table *t, const char *unit, double value) {
     table_real(t, ROLE_PLAIN, value, number_double(value, 4).text);
 }
 
-static Status add_row(Table *t, char *cells[CELLS], Error *error) {
-  char *end, *key = strchr(cells[FIGURE], '.');
+static Status add_row(Table *t, char *line, Error *error) {
+  char *cells[CELLS], *end;
+  int n = 0;
+  while (n < CELLS && (cells[n] = strsep(&line, "\t"))) n++;
+  if (n < CELLS || line) return error_refuse(error, "a row has %d cells, apart by tabs", CELLS);
   const double printed = strtod(cells[PRINTED], &end);
   if (end == cells[PRINTED]) return error_refuse(error, "no number '%s'", quote_text(cells[PRINTED]).text);
   Document answer = document_new(DOCUMENT_JSON);
   Status status = serve_of_line(cells[QUESTION], &answer, error);
   double ours = 0;
   const char *unit = NULL, *kind;
-  if (!status && key) {
-    *key = '\0';
-    json_unpack(answer.open[0], "{s:{s:{s:F,s:s,s:s}}}", cells[FIGURE], key + 1, "value", &ours, "unit", &unit, "kind",
+  const Number section = number_text("%.*s", (int)strcspn(cells[FIGURE], "."), cells[FIGURE]);
+  const char *key = cells[FIGURE] + strlen(section.text);
+  if (!status && *key)
+    json_unpack(answer.open[0], "{s:{s:{s:F,s:s,s:s}}}", section.text, key + 1, "value", &ours, "unit", &unit, "kind",
                 &kind);
-    *key = '.';
-  }
   if (!status && !unit) status = error_refuse(error, "serve has no figure '%s'", quote_text(cells[FIGURE]).text);
   if (!status) {
     put_cells(t, "s~ss", cells[HOW], cells[QUESTION], cells[FIGURE]);
@@ -54,7 +49,7 @@ static Status add_row(Table *t, char *cells[CELLS], Error *error) {
 }
 
 Status serve_printed(Document *d, Error *error) {
-  char *text, *cells[CELLS];
+  char *text;
   size_t n_bytes;
   Error why = {0};
   Table *t = put_table(d, DOCUMENT_ALL, "printed",
@@ -67,7 +62,7 @@ Status serve_printed(Document *d, Error *error) {
   int line = 1;
   for (char *rest = text, *p; !status && (p = strsep(&rest, "\n")); line++) {
     if (!*p || *p == '#') continue;
-    status = cut(p, cells) ? add_row(t, cells, &why) : error_refuse(&why, "a row has %d cells, apart by tabs", CELLS);
+    status = add_row(t, p, &why);
     if (status) error_set(error, status, "%s:%d: %s", PATH, line, why.message);
   }
   table_note(t, "In percent. What is measured is no better than its bound: a time is larger, tokens a second are fewer "
