@@ -1,8 +1,9 @@
-/* A model from its config.json, as Hugging Face publishes it: what of it decides the KV cache.
+/* A model from its config.json, as Hugging Face publishes it: what of it decides the KV cache. Families and
+ * names of keys stand in assets/serving/config.txt, which people may extend.
  *
- *     model_config_keys.c    where the text model is, its keys by any of their names, and those that were not read
+ *     model_config_keys.c    rules, where the text model is, its keys by any of their names, and those not read
  *     model_config.c         families; sizes: layers, heads, head sizes, latents, by layer and by kind; what is shared
- *     model_config_kinds.c   which layers have attention: a rule for each key that says so
+ *     model_config_kinds.c   which layers have attention, in the forms that rules name
  *     model_config_weights.c parameters: attention, MLPs, experts, tables of words
  *     model_config_states.c  what is kept beside K and V: states, K and V of an image or an encoder
  *
