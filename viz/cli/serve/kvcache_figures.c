@@ -25,46 +25,34 @@ static void put_cache(Document *d, const KvCache *c) {
 }
 
 /* "8 KV heads of d = 128", "a latent of 576". */
-static void say_row(const KvGroup *g, char text[96]) {
-  if (g->latent)
-    snprintf(text, 96, "a latent of %" PRId64, g->latent);
-  else
-    snprintf(text, 96, g->d_v && g->d_v != g->d ? "%s of d = %" PRId64 " and %" PRId64 : "%s of d = %" PRId64,
-             number_of(wide(g->kv_heads), "KV head").text, g->d, g->d_v);
+static Number row_of(const KvGroup *g) {
+  if (g->latent) return number_text("a latent of %" PRId64, g->latent);
+  return number_text(g->d_v && g->d_v != g->d ? "%s of d = %" PRId64 " and %" PRId64 : "%s of d = %" PRId64,
+                     number_of(wide(g->kv_heads), "KV head").text, g->d, g->d_v);
 }
 
 /* A row for each kind of layers, where there are several. */
-static void group_figures(const Service *s, const Figures *f) {
-  const KvCache *c = &s->serving.cache;
-  KvGroup groups[KVCACHE_GROUPS_MAX];
-  const int n = kvcache_groups(c, groups);
-  for (int g = 0; n > 1 && g < n; g++) {
-    const KvGroup *k = &groups[g];
-    char row[96], keeps[128] = "all tokens", label[256];
-    Wide held = 0;
-    for (int64_t i = 0; i < s->n_runs; i++)
-      held += wide(s->runs[i].count) * wide(kvcache_group_tokens(k, s->runs[i].tokens));
-    say_row(k, row);
-    if (k->window)
-      snprintf(keeps, sizeof keeps, k->chunked ? "chunks of %s" : "a window of %s", number_count(wide(k->window)).text);
-    snprintf(label, sizeof label, "%s with %s", number_of(wide(k->layers), "layer").text, keeps);
-    figures_add(f, ":W |{s}|{s}; {w} tokens", wide(k->layers) * wide(kvcache_group_bytes(c, k)) * held, label, row,
-                held);
-  }
-}
-
 static void size_figures(const Service *s, const Kept *kept, const Figures *f) {
   const KvCache *c = &s->serving.cache;
   KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
-  char row[96];
-  kvcache_groups(c, groups);
+  const int n = kvcache_groups(c, groups);
   const int64_t scales = kvcache_group_scales(c, groups);
-  say_row(groups, row);
+  for (const KvGroup *g = groups; n > 1 && g < groups + n; g++) {
+    Wide held = 0;
+    for (int64_t i = 0; i < s->n_runs; i++)
+      held += wide(s->runs[i].count) * wide(kvcache_group_tokens(g, s->runs[i].tokens));
+    figures_add(f, ":W |{s} with {s}{s}|{s}; {w} tokens", wide(g->layers) * wide(kvcache_group_bytes(c, g)) * held,
+                number_of(wide(g->layers), "layer").text,
+                g->chunked  ? "chunks of "
+                : g->window ? "a window of "
+                            : "all tokens",
+                g->window ? number_count(wide(g->window)).text : "", row_of(g).text, held);
+  }
   figures_add(f,
               "bytes_per_token_per_layer:I |{s}|{s}, {s}{s}{s}\n"
               "bytes_per_token:W |one token|{s}\n"
               "bytes:W |all tokens|{s} = {s}",
-              kvcache_group_bytes(c, groups), c->n_more ? "" : "one token, one layer", row,
+              kvcache_group_bytes(c, groups), c->n_more ? "" : "one token, one layer", row_of(groups).text,
               kvcache_dtype_name(c->dtype), scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "",
               kvcache_bytes_per_token(c), number_of(wide(kvcache_layers(c)), "layer").text, kept->used_bytes,
               number_bytes_exact(kept->used_bytes).text, number_bytes_decimal(kept->used_bytes).text);
@@ -150,14 +138,13 @@ static void model_figures(const Service *s, const Figures *f) {
                 number_of(wide(layers), "layer").text);
   }
   put_values(d, "] fixed_bytes:w notes[", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
-  char context[192];
-  service_say_context(s, context);
-  const char *const said[] = {m->no_cache, m->limits, context};
+  const Number context = service_context(s);
+  const char *const said[] = {m->no_cache, m->limits, context.text};
   for (int i = 0; i < 3 + m->n_remarks; i++) {
     const char *text = i < 3 ? said[i] : m->remarks[i - 3];
     if (!*text) continue;
     put_values(d, ":s", text);
-    table_note(f->table, text == context ? "%s" : "Note: %s.", text);
+    table_note(f->table, i == 2 ? "%s" : "Note: %s.", text);
   }
   put_end(d);
 }
@@ -202,6 +189,14 @@ static void offer(const Service *s, Table *t, const char *name, KvCache c) {
 
 /* JSON says elsewhere what was asked for. */
 static void add_alternatives(Document *d, const Service *s) {
+  static const struct {
+    const char *name;
+    KvDtype dtype;
+    int group;
+  } TYPES[] = {{"16 bits an element", KV_FP16, 0},
+               {"8 bits an element", KV_INT8, 0},
+               {"4 bits an element", KV_INT4, 0},
+               {"4 bits, an fp16 scale for 64 elements", KV_INT4, 64}};
   const KvCache *asked = &s->serving.cache;
   KvCache c = *asked;
   Table *t = put_table(d, DOCUMENT_ALL, "alternatives",
@@ -218,15 +213,7 @@ static void add_alternatives(Document *d, const Service *s) {
   c = *asked, c.window = c.window_layers = 0, c.chunked = false;
   for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
   offer(s, t, "without the window", c);
-  c = *asked, c.group = c.scale_bytes = 0;
-  static const struct {
-    const char *name;
-    KvDtype dtype;
-    int group;
-  } TYPES[] = {{"16 bits an element", KV_FP16, 0},
-               {"8 bits an element", KV_INT8, 0},
-               {"4 bits an element", KV_INT4, 0},
-               {"4 bits, an fp16 scale for 64 elements", KV_INT4, 64}};
+  c = *asked, c.scale_bytes = 0;
   for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++) {
     c.dtype = TYPES[k].dtype, c.group = TYPES[k].group;
     if (kvcache_dtype_bits(c.dtype) == kvcache_dtype_bits(asked->dtype)) c.dtype = asked->dtype;
@@ -280,7 +267,6 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
   put_values(d, "model:s", s->has_model ? s->model.name : NULL);
   put_cache(d, &s->serving.cache);
   put_values(d, "sequences:i tokens:w", s->n, kept.tokens);
-  group_figures(s, &f);
   size_figures(s, &kept, &f);
   page_figures(s, &kept, &f);
   gpu_figures(s, &kept, step_s, &f);

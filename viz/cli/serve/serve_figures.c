@@ -221,7 +221,6 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
                           "memory.sequences_that_fit memory.least_gpus prompt.time_s prompt.binds token.time_s "
                           "token.tokens_per_s token.binds ");
   const int64_t first = s->runs[0].tokens;
-  char context[192];
   put_values(d, "model:s gpu:s gpus:i sequences:i tokens:w", s->model.name, s->gpu.name, s->n_gpus, s->n,
              s->all_tokens);
   const double left = memory_figures(s, &f);
@@ -231,11 +230,13 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   Status status = prompt_figures(s, &f, &prompt_s, error);
   if (!status) status = token_figures(s, &f, &token_s, error);
   if (status) return status;
-  snprintf(context, sizeof context, fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
-           (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text, number_seconds(token_s).text);
-  table_title(f.table, "%s on %" PRId64 " x %s: %s.\n%s of %s%s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name,
-              context, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text,
-              first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text,
+  const Number says = number_text(fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
+                                  (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text,
+                                  number_seconds(token_s).text),
+               longest = number_text(first == s->longest ? "" : " to %s", number_count(wide(s->longest)).text),
+               context = service_context(s);
+  table_title(f.table, "%s on %" PRId64 " x %s: %s.\n%s of %s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name,
+              says.text, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text, longest.text,
               d->details ? "" : "; --details has every figure");
   if (!fits)
     table_note(f.table, "No times: weights and caches do not fit these GPUs.");
@@ -245,8 +246,7 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
         "Times are estimates: bounds of matrices, attention and all-reduces one after the other. Runs in which they "
         "overlap are faster; norms, activations and launches, which are left out, take time.%s",
         s->model.experts ? " Tokens choose experts at random." : "");
-  service_say_context(s, context);
-  if (*context) table_note(f.table, "%s", context);
+  if (*context.text) table_note(f.table, "%s", context.text);
   if (*s->model.limits) table_note(f.table, "Note: %s.", s->model.limits);
   return STATUS_OK;
 }

@@ -203,12 +203,12 @@ ServingPart *service_decode(const Service *s, int64_t *n, Error *error) {
   return parts;
 }
 
-void service_say_context(const Service *s, char text[192]) {
+Number service_context(const Service *s) {
   const KvModel *m = &s->model;
   const Number most = number_count(wide(m->max_tokens));
-  *text = '\0';
   if (s->has_model && m->max_tokens_assumed && s->longest >= m->max_tokens)
-    snprintf(text, 192, "The model's file gives no context length: %s tokens are assumed.", most.text);
-  else if (s->has_model && s->longest > m->max_tokens)
-    snprintf(text, 192, "This model was made for at most %s tokens.", most.text);
+    return number_text("The model's file gives no context length: %s tokens are assumed.", most.text);
+  if (s->has_model && s->longest > m->max_tokens)
+    return number_text("This model was made for at most %s tokens.", most.text);
+  return number_text("%s", "");
 }

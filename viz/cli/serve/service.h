@@ -99,6 +99,6 @@ Status serve_printed(Document *document, Error *error);
 Status serve_of_line(const char *line, Document *document, Error *error);
 
 /* Says that a length is beyond what the model was made for, or that nobody said what that is; "": neither. */
-void service_say_context(const Service *service, char text[192]);
+Number service_context(const Service *service);
 
 #endif
