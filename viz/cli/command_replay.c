@@ -161,16 +161,14 @@ static Status check_accesses(const Reader *r, Error *error) {
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
   r->progress = progress_begin(io->err, "replay, bytes", true);
-  bool is_last = false;
-  Status status = STATUS_OK;
-  while (!status && !is_last && r->left) {
-    status = read_more(r, &is_last, error);
-    if (!status && !r->parser.line) status = check_text(r, error);
-    if (!status) status = run_piece(r, is_last, error);
+  bool is_last = false, goes_on = true;
+  while (goes_on && !is_last && r->left) {
+    goes_on =
+        !read_more(r, &is_last, error) && (r->parser.line || !check_text(r, error)) && !run_piece(r, is_last, error);
     progress_update(&r->progress, r->read_bytes, r->total_bytes, progress_clock_s());
   }
   progress_end(&r->progress);
-  return status ? status : check_accesses(r, error);
+  return goes_on ? check_accesses(r, error) : error->status;
 }
 
 static Status open_trace(const char *path, Reader *r, Error *error) {
@@ -257,8 +255,7 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   }
   c->address_bits = 64;
   c->no_byte_masks = c->line_bytes > 65536;
-  const Status status = cache_config_resolve(c, &(CacheConfig){0}, error);
-  if (status) return status;
+  if (cache_config_resolve(c, &(CacheConfig){0}, error)) return error->status;
   const uint64_t bytes = cache_state_bytes(c);
   if (bytes > STATE_BYTES_MAX)
     return error_set(error, STATUS_TOO_LARGE, "a cache of %s would take %s to simulate; at most %s are used",

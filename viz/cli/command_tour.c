@@ -90,29 +90,25 @@ static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *err
 
 /* What the SMs of an H200 read is what the model says: a recorded run beside it. */
 static Status add_counted(Document *d, Error *error) {
-  static const char KERNEL[] = "fa2_async";
   char *buffer;
   size_t length;
   CounterTable table = {0};
-  Request request = {.shape = {.N_q = COUNTED_N, .d = COUNTED_D}, .gpu = "h200"};
+  Request request = {.shape = {.N_q = COUNTED_N, .d = COUNTED_D}, .gpu = "h200", .kernel = "fa2_async"};
   Problem problem;
   Gpu gpu;
   Simulation run;
-  snprintf(request.kernel, sizeof request.kernel, "%s", KERNEL);
-  request.algorithms[request.n_algorithms++] = shipped_default();
-  Status status = assets_read("assets/counters/h200/l2/first.csv", COUNTERS_BYTES, &buffer, &length, error);
-  if (!status) status = counter_table_from_buffer(&table, buffer, length, error);
-  if (!status) status = request_problem(&request, &problem, &gpu, error);
-  if (!status) status = simulate(&run, &problem, request.algorithms[0], error);
-  if (!status) status = simulation_l2(&run, &problem, &gpu, error);
-  const CounterRow *row = status ? NULL : counted_run(&table, KERNEL);
+  const bool is_there =
+      !assets_read("assets/counters/h200/l2/first.csv", COUNTERS_BYTES, &buffer, &length, error) &&
+      !counter_table_from_buffer(&table, buffer, length, error) && !request_problem(&request, &problem, &gpu, error) &&
+      !simulate(&run, &problem, shipped_default(), error) && !simulation_l2(&run, &problem, &gpu, error);
+  const CounterRow *row = is_there ? counted_run(&table, request.kernel) : NULL;
   if (row)
     document_line(d, ROLE_PLAIN, "Measured on an H200, 8,192 tokens, d = 128: SMs read %s (model: %s).",
                   number_bytes((Wide)((double)row->value[COUNTER_BOUNDARY_READ] + 0.5)).text,
                   number_bytes((Wide)(run.l2.read_bytes + 0.5)).text);
   counter_table_free(&table);
   free(buffer);
-  return status;
+  return is_there ? STATUS_OK : error->status;
 }
 
 static void add_next(Document *d, const Io *io) {
