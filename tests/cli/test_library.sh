@@ -26,7 +26,7 @@ while read -r line; do
   eval "set -- $line"
   command=$1
   shift
-  out=$("$tilewalk" "$command" "$@" --json 2>"$work/why")
+  out=$("$tilewalk" "$command" --json "$@" 2>"$work/why")
   status=$?
   echo "$status"
   if [ $status = 2 ]; then sed "s/^tilewalk $command: //" "$work/why"; else printf '%s\n' "$out"; fi
@@ -102,12 +102,12 @@ else: assert False
 assert tilewalk.render(scene="main", step=4).svg.startswith("<?xml") and tilewalk.render(N=64).png()[1:4] == b"PNG"
 ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
 assert tilewalk.kernel(ptx, grid=2, block=32)["entry"] == "k"
-for wrong in (dict(N="x"), dict(N=0), dict(nosuch=1), dict(gpu="x\0y")):
+for wrong in (dict(N="x"), dict(N=0), dict(nosuch=1), dict(gpu="x\0y"), dict(gpu=True)):
     try:
         tilewalk.sim(**wrong)
         raise SystemExit(f"{wrong} is not refused")
     except tilewalk.Error as error:
-        assert "\n" not in str(error)
+        assert "\n" not in str(error) and "json" not in str(error)
 assert "--lengths" in tilewalk.sim.__doc__
 PYTHON
 echo "$questions questions"

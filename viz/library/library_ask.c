@@ -84,7 +84,8 @@ static Status check_words(const Command *command, size_t n, const char *const *w
   return STATUS_OK;
 }
 
-/* Takes "--text" out of the words, and adds "--json" where no other form is asked for. argv has room for one more. */
+/* Takes "--text" out of the words, and puts "--json" before them where no other form is asked for: behind them it could
+ * be an option's value, or a name. argv has room for one more. */
 static int choose_form(const Command *command, int argc, char **argv, char json[]) {
   static const char *const FORMS[] = {"--csv", "--json", "--help", "-h"};
   bool is_chosen = !has_option(command, "json");
@@ -95,8 +96,10 @@ static int choose_form(const Command *command, int argc, char **argv, char json[
     is_chosen = is_chosen || is_text || is_output(argv[k]);
     if (!is_text) argv[n++] = argv[k];
   }
-  if (!is_chosen) argv[n++] = json;
-  return n;
+  if (is_chosen) return n;
+  memmove(argv + 1, argv, (size_t)n * sizeof *argv);
+  argv[0] = json;
+  return n + 1;
 }
 
 /* Runs the command with its two streams in memory. */
