@@ -14,6 +14,6 @@ function ask(line) {
 }
 for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1)) {
   const [, kernel] = line.match(/^kernel .*?(\S+\.ptx)/) ?? []
-  if (kernel) engine.call('web_file', 0, kernel, readFileSync(kernel, 'utf8'))
+  if (kernel) engine.call('web_file', kernel, readFileSync(kernel, 'utf8'))
   process.stdout.write(ask(line).join('\n'))
 }

@@ -1,140 +1,67 @@
-// Drives a real Chromium, headless, over its debugging pipe: --remote-debugging-pipe, file descriptors 3 and 4.
-// https://chromedevtools.github.io/devtools-protocol/
+// A folder served, and browsers that open it: Chromium and Firefox as they are installed, driven by puppeteer-core, which
+// web.sh puts into the build folder.
 
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { extname, join, normalize } from 'node:path'
+import { createRequire } from 'node:module'
+import { readFileSync, statSync } from 'node:fs'
+import { extname, join, normalize, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm',
   '.svg': 'image/svg+xml', '.json': 'application/json', '.woff2': 'font/woff2' }
 
 // Serves a folder below `prefix` on 127.0.0.1. A file is packed once.
-export async function serve(folder, prefix = '/', port = 0) {
+export async function serve(folder, prefix = '/') {
   const packed = new Map()
   const server = createServer((request, answer) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname)
     const name = normalize(path.slice(prefix.length) || 'index.html')
     try {
       if (!path.startsWith(prefix) || name.startsWith('..')) throw new Error('outside')
-      const file = join(folder, name.endsWith('/') ? name + 'index.html' : name)
-      const { mtimeMs } = statSync(file), key = `${file} ${mtimeMs}` // of a folder the reading fails
+      const file = join(folder, name), key = `${file} ${statSync(file).mtimeMs}` // of a folder the reading fails
       if (!packed.has(key)) packed.set(key, gzipSync(readFileSync(file), { level: 6 }))
-      answer.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
-        'Content-Encoding': 'gzip', 'Cache-Control': 'no-store' })
+      answer.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Content-Encoding': 'gzip', 'Cache-Control': 'no-store' })
       answer.end(packed.get(key))
     } catch {
       answer.writeHead(404)
       answer.end('no such file')
     }
   })
-  await new Promise(resolve => server.listen(port, '127.0.0.1', resolve))
+  await new Promise(done => server.listen(0, '127.0.0.1', done))
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => { server.closeAllConnections(); server.close() } }
 }
 
-export class Browser {
-  static async start(program) {
-    const home = mkdtempSync(join(tmpdir(), 'tilewalk-web-'))
-    const child = spawn(program, ['--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--no-first-run',
-      '--disable-extensions', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-      '--hide-scrollbars', '--force-color-profile=srgb', '--disable-dev-shm-usage', `--user-data-dir=${home}`, 'about:blank'],
-      { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
-    const browser = new Browser()
-    Object.assign(browser, { child, home, next: 1, waiting: new Map(), listeners: [], rest: '' })
-    child.stdio[4].setEncoding('utf8')
-    child.stdio[4].on('data', text => browser.receive(text))
-    child.on('exit', () => browser.waiting.forEach(({ reject }) => reject(new Error('the browser ended'))))
-    return browser
-  }
-  receive(text) {
-    const messages = (this.rest + text).split('\0')
-    this.rest = messages.pop()
-    for (const message of messages.map(JSON.parse)) {
-      const waiting = this.waiting.get(message.id)
-      this.waiting.delete(message.id)
-      if (!message.id) this.listeners.forEach(call => call(message))
-      else if (message.error) waiting.reject(new Error(`${waiting.method}: ${message.error.message}`))
-      else waiting.resolve(message.result)
-    }
-  }
-  send(method, params = {}, sessionId = undefined) {
-    const id = this.next++
-    this.child.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + '\0')
-    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, method }))
-  }
-  async close() {
-    await Promise.race([this.send('Browser.close').catch(() => {}), new Promise(resolve => setTimeout(resolve, 3000))])
-    this.child.kill('SIGKILL')
-    for (let k = 0; k < 20; k++) { // its helpers may still be writing
-      await new Promise(resolve => setTimeout(resolve, 250))
-      try { return rmSync(this.home, { recursive: true, force: true }) } catch { /* again */ }
-    }
-  }
-  // A page of its own context: no cache, no storage of others.
-  async page({ width = 1280, height = 720, scale = 1, dark = false, mobile = false } = {}) {
-    const { browserContextId } = await this.send('Target.createBrowserContext')
-    const { targetId } = await this.send('Target.createTarget', { url: 'about:blank', browserContextId })
-    const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
-    const page = new Page(this, sessionId, targetId)
-    this.opened?.(page)
-    for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await page.send(domain + '.enable')
-    await page.size(width, height, scale, mobile)
-    await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] })
-    return page
-  }
-}
+const ARGUMENTS = ['--no-sandbox', '--hide-scrollbars', '--force-color-profile=srgb', '--disable-dev-shm-usage']
 
-class Page {
-  constructor(browser, sessionId, targetId) {
-    Object.assign(this, { browser, sessionId, targetId, requests: [], errors: [] })
-    browser.listeners.push(message => {
-      if (message.sessionId !== sessionId) return
-      const { method, params } = message
-      if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url)
-      if (method === 'Runtime.exceptionThrown') this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text)
-      if (method === 'Log.entryAdded' && params.entry.level === 'error') this.errors.push(params.entry.text + ' ' + (params.entry.url ?? ''))
-      if (method === 'Runtime.consoleAPICalled' && params.type === 'error') this.errors.push(params.args.map(a => a.value ?? a.description).join(' '))
-    })
-  }
-  send(method, params) { return this.browser.send(method, params, this.sessionId) }
-  async size(width, height, scale = 1, mobile = false) {
-    await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: scale, mobile })
-    if (mobile) await this.send('Emulation.setTouchEmulationEnabled', { enabled: true })
-  }
-  async open(url) {
-    await this.send('Page.navigate', { url })
-  }
-  // Evaluates an expression, which may be a promise.
-  async value(expression) {
-    const { result, exceptionDetails } = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
-    if (exceptionDetails) throw new Error(`${expression.slice(0, 120)}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
-    return result.value
-  }
-  async until(expression, seconds = 120) {
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await new Promise(r => setTimeout(r, 25))) {
-      const value = await this.value(expression).catch(() => false)
-      if (value) return value
-    }
-    throw new Error(`not within ${seconds} s: ${expression}; errors: ${this.errors.join('; ')}`)
-  }
-  async press(key, { text, code = key, shift = false, control = false } = {}) {
-    const modifiers = (shift ? 8 : 0) + (control ? 2 : 0)
-    await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, text, modifiers, windowsVirtualKeyCode: KEY_CODES[key] })
-    await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, modifiers, windowsVirtualKeyCode: KEY_CODES[key] })
-  }
-  type(text) { return this.press(text, { text }) }
-  async mouse(type, x, y, more = {}) {
-    await this.send('Input.dispatchMouseEvent', { type, x, y, button: type === 'mouseMoved' ? 'none' : 'left', clickCount: 1, ...more })
-  }
-  async click(x, y) {
-    await this.mouse('mouseMoved', x, y)
-    await this.mouse('mousePressed', x, y)
-    await this.mouse('mouseReleased', x, y)
-  }
-  async close() {
-    await this.browser.send('Target.closeTarget', { targetId: this.targetId })
-  }
+// "chrome" or "firefox".
+export const start = (build, browser, executablePath) => createRequire(resolve(build) + '/')('puppeteer-core').launch({ browser, executablePath, protocolTimeout: 0, args: browser === 'chrome' ? ARGUMENTS : [] })
+
+// A page of its own context: no cache, no storage of others. It notes what it asks for and what goes wrong in it; its tests
+// have $ and $$ in it.
+export async function open(browser, { width = 1280, height = 720, deviceScaleFactor = 1, isMobile = false, downloadPath } = {}) {
+  const context = await browser.createBrowserContext(downloadPath && { downloadBehavior: { policy: 'allow', downloadPath } }), page = await context.newPage()
+  Object.assign(page, { requests: [], errors: [],
+    size: (width, height) => page.setViewport({ width, height, deviceScaleFactor, ...isMobile && { isMobile, hasTouch: true } }),
+    visit: address => page.goto(address, { waitUntil: 'domcontentloaded' }),
+    // Until an expression holds; returns its value.
+    async until(expression, seconds = 120) {
+      for (const end = Date.now() + seconds * 1000; Date.now() < end; await new Promise(done => setTimeout(done, 25))) {
+        const value = await page.evaluate(`(async value => (value = await value) instanceof Node || value)((${expression}))`).catch(() => false)
+        if (value) return value
+      }
+      throw new Error(`not within ${seconds} s: ${expression}; errors: ${page.errors.join('; ')}`)
+    },
+    // Keys, the last one pressed while the others are down.
+    async press(...keys) {
+      const last = keys.pop()
+      for (const key of keys) await page.keyboard.down(key)
+      await page.keyboard.press(last)
+      for (const key of keys) await page.keyboard.up(key)
+    } })
+  page.on('request', request => page.requests.push(request.url()))
+  page.on('pageerror', error => page.errors.push(error.stack ?? String(error)))
+  page.on('console', message => { if (message.type() === 'error') page.errors.push(`${message.text()} ${message.location().url ?? ''}`) })
+  await page.evaluateOnNewDocument(`window.$ = id => document.getElementById(id), window.$$ = words => [...document.querySelectorAll(words)]`)
+  await page.size(width, height)
+  return page
 }
-const KEY_CODES = { Backspace: 8, Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowRight: 39, ArrowDown: 40, Home: 36, End: 35, ' ': 32 }
