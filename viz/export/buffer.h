@@ -15,6 +15,10 @@ typedef struct {
 void buffer_add(ByteBuffer *buffer, const void *bytes, size_t n);
 void buffer_add_text(ByteBuffer *buffer, const char *text);
 void buffer_add_format(ByteBuffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text between tags or in quotes. XML 1.0 has no way to write control characters: they are left out. Bytes that are no
+ * UTF-8 and U+FFFE, U+FFFF, which it has not either, become U+FFFD. */
+void buffer_add_escaped(ByteBuffer *buffer, const char *text, size_t n);
 void buffer_free(ByteBuffer *buffer);
 
 #endif

@@ -1,10 +1,8 @@
+#define _GNU_SOURCE /* memmem */
 #include "viz/export/svg_text.h"
 
-#include "sim/base/utf8.h"
 #include "viz/export/buffer.h"
-#include "viz/text/number.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,28 +21,6 @@ static void add_number(ByteBuffer *out, const char *name, double value) {
   buffer_add_text(out, "\"");
 }
 
-/* Text between tags or in quotes. XML 1.0 has no way to write control characters: they are left
- * out. Bytes that are no UTF-8 and U+FFFE, U+FFFF, which it has not either, become U+FFFD. */
-static void add_escaped(ByteBuffer *out, const char *text) {
-  size_t left = strlen(text);
-  for (size_t n = 1; left > 0; text += n, left -= n) {
-    n = utf8_sequence((const unsigned char *)text, left);
-    if (n == 0 || (n == 3 && (memcmp(text, "\xEF\xBF\xBE", 3) == 0 || memcmp(text, "\xEF\xBF\xBF", 3) == 0))) {
-      buffer_add_text(out, "\xEF\xBF\xBD");
-      n = n ? n : 1;
-      continue;
-    }
-    switch (*text) {
-    case '&': buffer_add_text(out, "&amp;"); break;
-    case '<': buffer_add_text(out, "&lt;"); break;
-    case '>': buffer_add_text(out, "&gt;"); break;
-    case '"': buffer_add_text(out, "&quot;"); break;
-    default:
-      if ((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\t') buffer_add(out, text, n);
-    }
-  }
-}
-
 static void add_fill(ByteBuffer *out, cairo_t *cr) {
   double red = 0, green = 0, blue = 0, alpha = 1;
   cairo_pattern_get_rgba(cairo_get_source(cr), &red, &green, &blue, &alpha);
@@ -60,13 +36,14 @@ static void add_element(ByteBuffer *out, cairo_t *cr, const LetterPiece *piece) 
   add_number(out, "y", piece->box.ascent / 2);
   add_number(out, "textLength", piece->width);
   buffer_add_text(out, " lengthAdjust=\"spacingAndGlyphs\" font-family=\"");
-  add_escaped(out, lettering->family ? lettering->family : "sans-serif");
+  const char *family = lettering->family ? lettering->family : "sans-serif";
+  buffer_add_escaped(out, family, strlen(family));
   buffer_add_text(out, "\"");
   add_number(out, "font-size", lettering->size);
   if (lettering->bold) buffer_add_text(out, " font-weight=\"bold\"");
   add_fill(out, cr);
   buffer_add_text(out, " xml:space=\"preserve\">");
-  add_escaped(out, piece->text);
+  buffer_add_escaped(out, piece->text, strlen(piece->text));
   buffer_add_text(out, "</text>");
 }
 
@@ -148,10 +125,8 @@ static size_t element_of(Rewrite *rewrite, unsigned long number) {
 
 /* Finds `needle` in a line that is not ended by a zero byte. Returns what follows it, or NULL. */
 static const char *after(const char *line, size_t length, const char *needle) {
-  size_t n = strlen(needle);
-  for (size_t i = 0; i + n <= length; i++)
-    if (memcmp(line + i, needle, n) == 0) return line + i + n;
-  return NULL;
+  const char *at = memmem(line, length, needle, strlen(needle));
+  return at ? at + strlen(needle) : NULL;
 }
 
 /* The number at `p`, and what follows it. The document is not ended by a zero byte. */
@@ -199,16 +174,14 @@ static bool take_image(Rewrite *rewrite, const char *line, size_t length) {
 static bool take_use(Rewrite *rewrite, const char *line, size_t length) {
   const char *number = after(line, length, "<use xlink:href=\"#image");
   const char *matrix = after(line, length, "transform=\"");
-  if (!number || !matrix) return false;
+  const char *end = matrix ? after(matrix, (size_t)(line + length - matrix), "\"") : NULL;
+  if (!number || !end) return false;
   size_t element = element_of(rewrite, read_number(number, line + length, NULL));
   if (rewrite->failed || !rewrite->elements[element].is_text) return rewrite->failed;
   size_t piece = rewrite->elements[element].piece;
   if (piece >= rewrite->svg->n_pieces) return false;
-  size_t n = 0;
-  while (matrix + n < line + length && matrix[n] != '"') n++;
   buffer_add_text(&rewrite->out, "<text transform=\"");
-  buffer_add(&rewrite->out, matrix, n);
-  buffer_add_text(&rewrite->out, "\"");
+  buffer_add(&rewrite->out, matrix, (size_t)(end - matrix));
   buffer_add_text(&rewrite->out, text_store_get(&rewrite->svg->text, rewrite->svg->pieces[piece]));
   buffer_add_text(&rewrite->out, "\n");
   return true;
@@ -217,7 +190,7 @@ static bool take_use(Rewrite *rewrite, const char *line, size_t length) {
 static void add_description(ByteBuffer *out, const char *tag, const char *text) {
   if (!text || !*text) return;
   buffer_add_format(out, "<%s>", tag);
-  add_escaped(out, text);
+  buffer_add_escaped(out, text, strlen(text));
   buffer_add_format(out, "</%s>\n", tag);
 }
 

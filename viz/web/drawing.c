@@ -2,28 +2,19 @@
 #include "viz/web/drawing.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/export/buffer.h"
 #include "viz/text/lettering.h"
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  double *numbers;
-  size_t n_numbers, numbers_room;
-  char *text;
-  size_t n_text, text_room;
-} List;
-
 struct _cairo_surface {
   int references;
   int width, height;
-  List list;
-  cairo_surface_t **surfaces;
-  size_t n_surfaces, surfaces_room;
+  ByteBuffer numbers, text, surfaces; /* doubles, letters, pointers to surfaces */
   bool is_broken;
 };
 
@@ -47,32 +38,8 @@ struct _cairo {
   bool is_path_open; /* points were added since the last fill, stroke or clip */
 };
 
-static bool make_room(void **items, size_t *room, size_t needed, size_t item_bytes) {
-  if (needed <= *room) return true;
-  size_t wanted = *room ? *room * 2 : 256;
-  if (wanted < needed) wanted = needed;
-  if (wanted > SIZE_MAX / 2 / item_bytes) return false;
-  void *grown = realloc(*items, wanted * item_bytes);
-  if (!grown) return false;
-  *items = grown;
-  *room = wanted;
-  return true;
-}
-
-static void add_numbers(cairo_surface_t *s, const double *numbers, size_t n) {
-  List *l = &s->list;
-  void *items = l->numbers;
-  if (s->is_broken || !make_room(&items, &l->numbers_room, l->n_numbers + n, sizeof *numbers)) {
-    s->is_broken = true;
-    return;
-  }
-  l->numbers = items;
-  memcpy(l->numbers + l->n_numbers, numbers, n * sizeof *numbers);
-  l->n_numbers += n;
-}
-
 #define ADD(cr, ...)                                                                                                   \
-  add_numbers((cr)->target, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+  buffer_add(&(cr)->target->numbers, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}))
 
 static State *state_of(cairo_t *cr) { return &cr->states[cr->depth]; }
 static double at_x(cairo_t *cr, double x) { return state_of(cr)->x + state_of(cr)->scale_x * x; }
@@ -91,19 +58,24 @@ cairo_surface_t *drawing_new(int width, int height) {
   return s;
 }
 
+static size_t n_surfaces(const cairo_surface_t *s) { return s->surfaces.used / sizeof(cairo_surface_t *); }
+static cairo_surface_t *inner(const cairo_surface_t *s, size_t index) {
+  return ((cairo_surface_t **)(void *)s->surfaces.bytes)[index];
+}
+
 void drawing_clear(cairo_surface_t *s) {
   if (s == &broken_surface) return;
-  for (size_t k = 0; k < s->n_surfaces; k++) cairo_surface_destroy(s->surfaces[k]);
-  s->n_surfaces = s->list.n_numbers = s->list.n_text = 0;
-  s->is_broken = false;
+  for (size_t k = 0; k < n_surfaces(s); k++) cairo_surface_destroy(inner(s, k));
+  s->surfaces.used = s->numbers.used = s->text.used = 0;
+  s->surfaces.failed = s->numbers.failed = s->text.failed = s->is_broken = false;
 }
 
 void cairo_surface_destroy(cairo_surface_t *s) {
   if (!s || s->references < 0 || --s->references > 0) return;
   drawing_clear(s);
-  free(s->surfaces);
-  free(s->list.numbers);
-  free(s->list.text);
+  buffer_free(&s->surfaces);
+  buffer_free(&s->numbers);
+  buffer_free(&s->text);
   free(s);
 }
 
@@ -117,8 +89,12 @@ cairo_surface_t *cairo_image_surface_create(cairo_format_t format, int width, in
   return drawing_new(width, height);
 }
 
+static bool is_whole(const cairo_surface_t *s) {
+  return !s->is_broken && !s->numbers.failed && !s->text.failed && !s->surfaces.failed;
+}
+
 cairo_status_t cairo_surface_status(cairo_surface_t *s) {
-  return s->is_broken ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+  return is_whole(s) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
 cairo_surface_type_t cairo_surface_get_type(cairo_surface_t *s) {
@@ -127,7 +103,8 @@ cairo_surface_type_t cairo_surface_get_type(cairo_surface_t *s) {
 }
 
 DrawingList drawing_list(const cairo_surface_t *s) {
-  return (DrawingList){s->list.numbers, s->list.n_numbers, s->list.text, s->list.n_text};
+  return (DrawingList){(const double *)(const void *)s->numbers.bytes, s->numbers.used / sizeof(double),
+                       (const char *)s->text.bytes, s->text.used};
 }
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are that many. */
@@ -145,17 +122,17 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
 
 static uint64_t hash_of(const cairo_surface_t *s) {
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, (const int[]){s->width, s->height}, 2 * sizeof(int));
-  hash = hash_bytes(hash, s->list.numbers, s->list.n_numbers * sizeof *s->list.numbers);
-  hash = hash_bytes(hash, s->list.text, s->list.n_text);
-  for (size_t k = 0; k < s->n_surfaces; k++) {
-    const uint64_t inner = hash_of(s->surfaces[k]);
-    hash = hash_bytes(hash, &inner, sizeof inner);
+  hash = hash_bytes(hash, s->numbers.bytes, s->numbers.used);
+  hash = hash_bytes(hash, s->text.bytes, s->text.used);
+  for (size_t k = 0; k < n_surfaces(s); k++) {
+    const uint64_t own = hash_of(inner(s, k));
+    hash = hash_bytes(hash, &own, sizeof own);
   }
   return hash;
 }
 
 DrawingSurface drawing_surface(const cairo_surface_t *s, size_t index) {
-  const cairo_surface_t *of = s->surfaces[index];
+  const cairo_surface_t *of = inner(s, index);
   return (DrawingSurface){hash_of(of), of->width, of->height, of};
 }
 
@@ -243,15 +220,10 @@ void cairo_pattern_set_filter(cairo_pattern_t *pattern, cairo_filter_t filter) {
 static void write_source(cairo_t *cr) {
   const cairo_pattern_t *source = &state_of(cr)->source;
   cairo_surface_t *s = cr->target;
-  void *items = s->surfaces;
   if (!source->surface) return;
-  if (!make_room(&items, &s->surfaces_room, s->n_surfaces + 1, sizeof *s->surfaces)) {
-    s->is_broken = true;
-    return;
-  }
-  s->surfaces = items;
-  s->surfaces[s->n_surfaces] = reference(source->surface);
-  ADD(cr, DRAWING_SURFACE, (double)s->n_surfaces++, source->x, source->y, source->repeats, source->smooth);
+  ADD(cr, DRAWING_SURFACE, (double)n_surfaces(s), source->x, source->y, source->repeats, source->smooth);
+  buffer_add(&s->surfaces, &source->surface, sizeof source->surface);
+  if (!s->surfaces.failed) reference(source->surface);
 }
 
 /* ---- Paths ----------------------------------------------------------------------------------------------- */
@@ -280,7 +252,7 @@ void cairo_rectangle(cairo_t *cr, double x, double y, double width, double heigh
 
 void cairo_arc(cairo_t *cr, double x, double y, double radius, double from, double to) {
   begin(cr);
-  ADD(cr, DRAWING_ARC, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * radius, from, to);
+  ADD(cr, DRAWING_ARC, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * fmax(radius, 0), from, to);
 }
 
 void cairo_close_path(cairo_t *cr) { ADD(cr, DRAWING_CLOSE); }
@@ -313,7 +285,7 @@ void cairo_set_line_join(cairo_t *cr, cairo_line_join_t join) { ADD(cr, DRAWING_
 
 void cairo_set_dash(cairo_t *cr, const double *dashes, int n, double offset) {
   ADD(cr, DRAWING_DASH, offset, (double)n);
-  if (n > 0) add_numbers(cr->target, dashes, (size_t)n);
+  if (n > 0) buffer_add(&cr->target->numbers, dashes, (size_t)n * sizeof *dashes);
 }
 
 /* Where pixels are whole, as in all that is drawn without antialiasing, there is nothing to do. */
@@ -359,23 +331,10 @@ LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *te
                      DESCENT * lettering->size};
 }
 
-static size_t add_text(cairo_surface_t *s, const char *text, size_t length) {
-  List *l = &s->list;
-  void *items = l->text;
-  const size_t offset = l->n_text;
-  if (s->is_broken || !make_room(&items, &l->text_room, offset + length, 1)) {
-    s->is_broken = true;
-    return offset;
-  }
-  l->text = items;
-  for (size_t k = 0; k < length; k++) l->text[offset + k] = text[k] == '\n' || text[k] == '\t' ? ' ' : text[k];
-  l->n_text += length;
-  return offset;
-}
-
 LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text) {
   const LetterBox box = letter_measure(cr, lettering, text);
-  const size_t length = strlen(text), offset = add_text(cr->target, text, length);
+  const size_t length = strlen(text), offset = cr->target->text.used;
+  for (const char *c = text; *c; c++) buffer_add(&cr->target->text, *c == '\n' || *c == '\t' ? " " : c, 1);
   if (lettering->anchor == ANCHOR_MIDDLE) x -= box.width / 2;
   if (lettering->anchor == ANCHOR_END) x -= box.width;
   ADD(cr, DRAWING_TEXT, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * lettering->size, style_of(lettering),
@@ -386,27 +345,13 @@ LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double 
 
 /* ---- As SVG ---------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  char *bytes;
-  size_t n, room;
-  bool is_broken;
-} Printed;
+/* How many numbers follow an operation; a dash has its lengths besides. */
+static const unsigned char NUMBERS[] = {
+    [DRAWING_MOVE] = 2,  [DRAWING_LINE] = 2, [DRAWING_RECTANGLE] = 4, [DRAWING_ARC] = 5,     [DRAWING_COLOUR] = 4,
+    [DRAWING_WIDTH] = 1, [DRAWING_DASH] = 2, [DRAWING_JOIN] = 1,      [DRAWING_SURFACE] = 5, [DRAWING_TEXT] = 6};
 
-__attribute__((format(printf, 2, 3))) static void print(Printed *to, const char *format, ...) {
-  va_list arguments, again;
-  void *bytes = to->bytes;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  const int length = vsnprintf(NULL, 0, format, arguments);
-  if (to->is_broken || length < 0 || !make_room(&bytes, &to->room, to->n + (size_t)length + 1, 1)) {
-    to->is_broken = true;
-  } else {
-    to->bytes = bytes;
-    vsnprintf(to->bytes + to->n, (size_t)length + 1, format, again);
-    to->n += (size_t)length;
-  }
-  va_end(again);
-  va_end(arguments);
+static const double *next(const double *at) {
+  return at + 1 + NUMBERS[(int)*at] + (*at == DRAWING_DASH ? (size_t)at[2] : 0);
 }
 
 /* What a shape is painted with. */
@@ -420,151 +365,135 @@ typedef struct {
 static double thousandth(double x) { return round(x * 1000) / 1000 + 0.0; }
 
 /* As a fill or a stroke. */
-static void print_paint(Printed *to, const char *as, const Look *look) {
-  print(to, " %s=\"%s\"", as, look->paint);
-  if (look->alpha < 1) print(to, " %s-opacity=\"%.10g\"", as, thousandth(look->alpha));
+static void print_paint(ByteBuffer *to, const char *as, const Look *look) {
+  buffer_add_format(to, " %s=\"%s\"", as, look->paint);
+  if (look->alpha < 1) buffer_add_format(to, " %s-opacity=\"%.10g\"", as, thousandth(look->alpha));
 }
 
-static void print_stroke(Printed *to, const Look *look) {
+static void print_stroke(ByteBuffer *to, const Look *look) {
   static const char *const JOINS[] = {"miter", "round", "bevel"};
-  print(to, " fill=\"none\"");
+  buffer_add_text(to, " fill=\"none\"");
   print_paint(to, "stroke", look);
-  print(to, " stroke-width=\"%.10g\"", thousandth(look->width));
-  if (look->join) print(to, " stroke-linejoin=\"%s\"", JOINS[look->join]);
+  buffer_add_format(to, " stroke-width=\"%.10g\"", thousandth(look->width));
+  if (look->join) buffer_add_format(to, " stroke-linejoin=\"%s\"", JOINS[look->join]);
   if (!look->dash || look->dash[1] == 0) return;
-  print(to, " stroke-dasharray=\"");
-  for (int k = 0; k < (int)look->dash[1]; k++) print(to, "%s%.10g", k ? " " : "", thousandth(look->dash[2 + k]));
-  print(to, "\"");
+  for (int k = 0; k < (int)look->dash[1]; k++)
+    buffer_add_format(to, "%s%.10g", k ? " " : " stroke-dasharray=\"", thousandth(look->dash[2 + k]));
+  buffer_add_text(to, "\"");
 }
 
-static void print_escaped(Printed *to, const char *text, size_t length) {
-  for (const char *c = text; c < text + length; c++)
-    if (strchr("&<>\"", *c))
-      print(to, "&#%d;", *c);
-    else
-      print(to, "%c", *c);
-}
-
-static void print_text(Printed *to, const double *of, const char *text, const Look *look) {
+static void print_text(ByteBuffer *to, const double *of, const char *text, const Look *look) {
   const int style = (int)of[3];
-  print(to, "<text x=\"%.10g\" y=\"%.10g\" font-size=\"%.10g\"", thousandth(of[0]), thousandth(of[1]),
-        thousandth(of[2]));
-  if (style & STYLE_FIXED) print(to, " font-family=\"DejaVu Sans Mono, monospace\"");
-  if (style & STYLE_BOLD) print(to, " font-weight=\"bold\"");
+  buffer_add_format(to, "<text x=\"%.10g\" y=\"%.10g\" font-size=\"%.10g\"", thousandth(of[0]), thousandth(of[1]),
+                    thousandth(of[2]));
+  if (style & STYLE_FIXED) buffer_add_text(to, " font-family=\"DejaVu Sans Mono, monospace\"");
+  if (style & STYLE_BOLD) buffer_add_text(to, " font-weight=\"bold\"");
   print_paint(to, "fill", look);
-  print(to, " xml:space=\"preserve\">");
-  print_escaped(to, text, (size_t)of[5]);
-  print(to, "</text>\n");
+  buffer_add_text(to, " xml:space=\"preserve\">");
+  buffer_add_escaped(to, text, (size_t)of[5]);
+  buffer_add_text(to, "</text>\n");
+}
+
+/* A path that begins at `at`, used at `end`. */
+static void print_path(ByteBuffer *to, const double *at, const double *end) {
+  buffer_add_text(to, "<path d=\"");
+  for (char first = 'M'; at < end; at = next(at)) {
+    const double *of = at + 1, x = thousandth(of[0]), y = thousandth(of[1]), r = thousandth(of[2]);
+    switch ((int)*at) {
+    case DRAWING_MOVE: buffer_add_format(to, "M%.10g %.10g", x, y); break;
+    case DRAWING_LINE: buffer_add_format(to, "%c%.10g %.10g", first, x, y); break;
+    case DRAWING_RECTANGLE:
+      buffer_add_format(to, "M%.10g %.10gh%.10gv%.10gh%.10gZ", x, y, r, thousandth(of[3]), -r);
+      break;
+    case DRAWING_ARC: /* nothing draws less than a circle */
+      buffer_add_format(to, "M%.10g %.10ga%.10g %.10g 0 1 1 %.10g 0a%.10g %.10g 0 1 1 %.10g 0Z",
+                        thousandth(of[0] + of[2]), y, r, r, thousandth(-2 * of[2]), r, r, thousandth(2 * of[2]));
+      break;
+    case DRAWING_CLOSE: buffer_add_text(to, "Z"); break;
+    default: continue;
+    }
+    first = 'L';
+  }
+  buffer_add_text(to, "\"");
+}
+
+static void end_groups(ByteBuffer *to, Look *look) {
+  for (; look->n_groups; look->n_groups--) buffer_add_text(to, "</g>\n");
 }
 
 /* An element a line. `id`: the last that was given. A clip opens a group that is closed by the restore of its save. */
-static void print_list(Printed *to, const cairo_surface_t *s, int *id) {
-  const List *l = &s->list;
+static void print_list(ByteBuffer *to, const cairo_surface_t *s, int *id) {
+  const DrawingList l = drawing_list(s);
+  const double *path = l.numbers;
   Look looks[STATES] = {{.paint = "#000000", .alpha = 1, .width = CAIRO_LINE_WIDTH}}, *look = looks;
-  Printed path = {0};
-  for (size_t k = 0; k < l->n_numbers && !to->is_broken;) {
-    const int op = (int)l->numbers[k++];
-    const double *of = l->numbers + k;
-    double x[4] = {0};
-    for (size_t i = 0; i < 4 && k + i < l->n_numbers; i++) x[i] = thousandth(of[i]);
-    switch (op) {
+  for (const double *at = l.numbers; at < l.numbers + l.n_numbers; at = next(at)) {
+    const double *of = at + 1;
+    switch ((int)*at) {
     case DRAWING_SAVE:
       look[1] = look[0];
       (++look)->n_groups = 0;
       break;
-    case DRAWING_RESTORE:
-      for (; look->n_groups; look->n_groups--) print(to, "</g>\n");
-      look--;
-      break;
-    case DRAWING_BEGIN:
-      path.n = 0;
-      print(&path, "%s", "");
-      break;
-    case DRAWING_MOVE:
-    case DRAWING_LINE:
-      print(&path, "%c%.10g %.10g", op == DRAWING_LINE && path.n ? 'L' : 'M', x[0], x[1]);
-      k += 2;
-      break;
-    case DRAWING_RECTANGLE:
-      print(&path, "M%.10g %.10gh%.10gv%.10gh%.10gZ", x[0], x[1], x[2], x[3], -x[2]);
-      k += 4;
-      break;
-    case DRAWING_ARC: /* nothing draws less than a circle */
-      print(&path, "M%.10g %.10ga%.10g %.10g 0 1 1 %.10g 0a%.10g %.10g 0 1 1 %.10g 0Z", thousandth(of[0] + of[2]), x[1],
-            x[2], x[2], thousandth(-2 * of[2]), x[2], x[2], thousandth(2 * of[2]));
-      k += 5;
-      break;
-    case DRAWING_CLOSE: print(&path, "Z"); break;
+    case DRAWING_RESTORE: end_groups(to, look--); break;
+    case DRAWING_BEGIN: path = at; break;
     case DRAWING_FILL:
     case DRAWING_STROKE:
-      print(to, "<path d=\"%s\"", path.bytes);
-      if (op == DRAWING_FILL)
+      print_path(to, path, at);
+      if (*at == DRAWING_FILL)
         print_paint(to, "fill", look);
       else
         print_stroke(to, look);
-      print(to, "/>\n");
+      buffer_add_text(to, "/>\n");
       break;
     case DRAWING_CLIP:
-      print(to, "<clipPath id=\"s%d\"><path d=\"%s\"/></clipPath><g clip-path=\"url(#s%d)\">\n", *id + 1, path.bytes,
-            *id + 1);
-      ++*id, look->n_groups++;
+      buffer_add_format(to, "<clipPath id=\"s%d\">", ++*id);
+      print_path(to, path, at);
+      buffer_add_format(to, "/></clipPath><g clip-path=\"url(#s%d)\">\n", *id);
+      look->n_groups++;
       break;
     case DRAWING_COLOUR:
       snprintf(look->paint, sizeof look->paint, "#%02x%02x%02x", (unsigned)round(255 * of[0]),
                (unsigned)round(255 * of[1]), (unsigned)round(255 * of[2]));
       look->alpha = of[3];
-      k += 4;
       break;
-    case DRAWING_WIDTH: look->width = l->numbers[k++]; break;
-    case DRAWING_DASH:
-      look->dash = of;
-      k += 2 + (size_t)of[1];
-      break;
-    case DRAWING_JOIN: look->join = (int)l->numbers[k++]; break;
+    case DRAWING_WIDTH: look->width = of[0]; break;
+    case DRAWING_DASH: look->dash = of; break;
+    case DRAWING_JOIN: look->join = (int)of[0]; break;
     case DRAWING_PAINT:
-      print(to, "<path d=\"M0 0h%dv%dh%dZ\"", s->width, s->height, -s->width);
+      buffer_add_format(to, "<path d=\"M0 0h%dv%dh%dZ\"", s->width, s->height, -s->width);
       print_paint(to, "fill", look);
-      print(to, "/>\n");
+      buffer_add_text(to, "/>\n");
       break;
     case DRAWING_SURFACE: {
-      const cairo_surface_t *inner = s->surfaces[(size_t)of[0]];
-      const int own = ++*id;
-      print(to, "<pattern id=\"s%d\" patternUnits=\"userSpaceOnUse\" x=\"%.10g\" y=\"%.10g\" ", own, x[1], x[2]);
-      print(to, "width=\"%d\" height=\"%d\">\n", inner->width, inner->height);
-      print_list(to, inner, id);
-      print(to, "</pattern>\n");
-      snprintf(look->paint, sizeof look->paint, "url(#s%d)", own);
+      const cairo_surface_t *of_it = inner(s, (size_t)of[0]);
+      snprintf(look->paint, sizeof look->paint, "url(#s%d)", ++*id);
       look->alpha = 1;
-      k += 5;
+      buffer_add_format(to, "<pattern id=\"s%d\" patternUnits=\"userSpaceOnUse\" x=\"%.10g\" y=\"%.10g\" ", *id,
+                        thousandth(of[1]), thousandth(of[2]));
+      buffer_add_format(to, "width=\"%d\" height=\"%d\">\n", of_it->width, of_it->height);
+      print_list(to, of_it, id);
+      buffer_add_text(to, "</pattern>\n");
       break;
     }
-    case DRAWING_TEXT:
-      print_text(to, of, l->text + (size_t)of[4], look);
-      k += 6;
-      break;
+    case DRAWING_TEXT: print_text(to, of, l.text + (size_t)of[4], look); break;
     }
   }
-  for (;; look--) {
-    for (; look->n_groups; look->n_groups--) print(to, "</g>\n");
-    if (look == looks) break;
-  }
-  to->is_broken = to->is_broken || path.is_broken;
-  free(path.bytes);
+  for (; look > looks; look--) end_groups(to, look);
+  end_groups(to, look);
 }
 
 char *drawing_svg(const cairo_surface_t *s, const char *title, const char *state) {
-  Printed to = {.is_broken = s->is_broken};
+  ByteBuffer to = {.failed = !is_whole(s)};
   int id = 0;
-  print(&to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ", s->width,
-        s->height, s->width, s->height);
-  print(&to, "font-family=\"DejaVu Sans, sans-serif\" stroke-miterlimit=\"10\">\n<title>");
-  print_escaped(&to, title, strlen(title));
-  print(&to, "</title>\n<desc>");
-  print_escaped(&to, state, strlen(state));
-  print(&to, "</desc>\n");
+  buffer_add_format(&to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ",
+                    s->width, s->height, s->width, s->height);
+  buffer_add_text(&to, "font-family=\"DejaVu Sans, sans-serif\" stroke-miterlimit=\"10\">\n<title>");
+  buffer_add_escaped(&to, title, strlen(title));
+  buffer_add_text(&to, "</title>\n<desc>");
+  buffer_add_escaped(&to, state, strlen(state));
+  buffer_add_text(&to, "</desc>\n");
   print_list(&to, s, &id);
-  print(&to, "</svg>\n");
-  if (!to.is_broken) return to.bytes;
-  free(to.bytes);
+  buffer_add(&to, "</svg>\n", sizeof "</svg>\n");
+  if (!to.failed) return (char *)to.bytes;
+  buffer_free(&to);
   return NULL;
 }

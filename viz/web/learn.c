@@ -1,4 +1,4 @@
-/* A lesson printed for a page that needs no program: web_learn LESSON FOLDER; or the glossary: web_learn glossary
+/* A lesson printed for a page that needs no program: web_learn LESSON FOLDER; or a text, as HTML: web_learn FILE.md
  * FOLDER.
  *
  * Prints "title ...", "idea ...", "minutes 12", an empty line, and the pages as HTML (lesson_html.h), as a learner
@@ -44,20 +44,18 @@ static void draw_figure(Printer *p, size_t block) {
   const SurfaceMetadata metadata = {scene_title(p->player.scene), player_state(&p->player, state)};
   if (surface_save(path, WIDTH, HEIGHT, draw, p, &metadata, &p->error)) return;
   scene_narrate(p->player.scene, &p->player.now, p->memo, &said);
-  html_format(h, "<figure><img src=\"%s\" width=\"%d\" height=\"%d\" loading=\"lazy\" alt=\"", name, WIDTH, HEIGHT);
   scene_describe(p->player.scene, &p->player.now, p->memo, described, sizeof described);
   described[strcspn(described, "\n")] = '\0'; /* what it is of: what happens is said below */
-  html_escaped(h, described);
-  html_put(h, "\"><figcaption>");
-  html_escaped(h, said.what);
-  html_put(h, " ");
-  html_escaped(h, said.why);
-  html_put(h, "</figcaption></figure>\n");
+  html_put(
+      h,
+      "<figure><img src=\"%s\" width=\"%d\" height=\"%d\" loading=\"lazy\" alt=\"%e\"><figcaption>%e %e</figcaption>"
+      "</figure>\n",
+      name, WIDTH, HEIGHT, described, said.what, said.why);
 }
 
 static void put_figure(Html *page, size_t block) {
-  const Printer *p = page->data;
-  if (p->figures[block].text) html_put(page, p->figures[block].text);
+  Printer *p = page->data;
+  html_put(page, "%s", html_text(&p->figures[block]));
 }
 
 /* To the end of the page; a show that plays is ended, and drawn. A page with a state alone shows that. */
@@ -86,31 +84,31 @@ static int print_lesson(Printer *p, const char *name) {
   for (;;) {
     walk_page(p);
     lesson_html_page(&page);
-    html_put(&all, page.text);
+    html_put(&all, "%s", html_text(&page));
     if (lesson_session_is_finished(s) || s->error.status || p->error.status) break;
     lesson_session_next(s);
   }
   if (!p->error.status) p->error = s->error;
   if (!p->error.status)
     printf("title %s\nidea %s\nminutes %d\n\n%s", s->lesson.title.text, s->lesson.idea.text, s->lesson.minutes,
-           all.text);
+           html_text(&all));
   html_free(&page);
   html_free(&all);
   return p->error.status ? 2 : 0;
 }
 
-static int print_glossary(void) {
+/* A text that comes with Tilewalk. */
+static int print_markdown(const char *name) {
   char path[ASSETS_PATH_BYTES], *text = NULL;
   size_t length;
   Error error = {0};
   Html all = {0};
-  if (assets_find(path, sizeof path, "lessons/course/glossary.md", &error) ||
-      file_read(path, 1 << 20, &text, &length, &error)) {
+  if (assets_find(path, sizeof path, name, &error) || file_read(path, 1 << 20, &text, &length, &error)) {
     fprintf(stderr, "web_learn: %s\n", error.message);
     return 2;
   }
   html_markdown(&all, text);
-  printf("title Glossary\n\n%s", all.text);
+  fputs(html_text(&all), stdout);
   html_free(&all);
   free(text);
   return 0;
@@ -118,10 +116,10 @@ static int print_glossary(void) {
 
 int main(int argc, char **argv) {
   if (argc != 3) {
-    fputs("web_learn: usage: web_learn LESSON|glossary FOLDER\n", stderr);
+    fputs("web_learn: usage: web_learn LESSON|FILE.md FOLDER\n", stderr);
     return 2;
   }
-  if (strcmp(argv[1], "glossary") == 0) return print_glossary();
+  if (strstr(argv[1], ".md")) return print_markdown(argv[1]);
   Printer *p = calloc(1, sizeof *p);
   if (!p) return 2;
   p->folder = argv[2];

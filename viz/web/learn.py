@@ -1,8 +1,10 @@
 #!/usr/bin/python3 -B
 """Prints the course: learn.py WEB_LEARN COURSE PICTURES OUT. For each lesson a page's source (pages.py) learn-NAME.html in OUT,
-its pictures in PICTURES; glossary.html, whose words lessons link; list.txt, the list that Learn begins with.
+its pictures in PICTURES; glossary.html, whose words lessons link; parts.json, what other pages have of it: the list that Learn
+begins with, the language, how to embed.
 """
 import html
+import json
 import os
 import pathlib
 import re
@@ -17,10 +19,13 @@ out = pathlib.Path(out)
 def printed(name):
     with tempfile.TemporaryDirectory() as nothing:
         text = subprocess.run([program, name, pictures], check=True, capture_output=True, text=True, env={**os.environ, 'XDG_STATE_HOME': nothing}).stdout
-    above, _, body = text.partition('\n\n')
-    keys = dict(line.partition(' ')[::2] for line in above.split('\n'))
-    body = re.sub(r'<a href="(\d\d-[\w-]+)\.md"', r'<a href="learn-\1.html"', body)
-    return keys, body.replace('<a href="glossary.md', '<a href="glossary.html')
+    text = re.sub(r'<a href="(\d\d-[\w-]+)\.md"', r'<a href="learn-\1.html"', text)
+    return text.replace('<a href="glossary.md', '<a href="glossary.html').replace('<pre>', '<pre tabindex="0">')
+
+
+def lesson(name):
+    above, _, body = printed(name).partition('\n\n')
+    return dict(line.partition(' ')[::2] for line in above.split('\n')), body
 
 
 def page(title, idea, body):
@@ -36,7 +41,7 @@ def anchored(heading):
 def main():
     out.mkdir(parents=True, exist_ok=True)
     names = sorted(file.stem for file in pathlib.Path(course).glob('[0-9][0-9]-*.md'))
-    lessons = {name: printed(name) for name in names}
+    lessons = {name: lesson(name) for name in names}
     rows = []
     for k, (name, (keys, body)) in enumerate(lessons.items()):
         walk = f'<a class="button main" href="lessons.html#{name}">Walk it: your answers are judged</a>'
@@ -47,9 +52,9 @@ def main():
             f'<p>{walk}</p>\n{body}<hr>\n<p>{walk}</p>\n<p class="beside">{" ".join(beside)}</p>\n'), encoding='utf-8')
         rows.append(f'<li><a href="learn-{name}.html">{html.escape(keys["title"])}</a> <span class="soft">{keys["minutes"]} minutes</span>'
                     f'<div>{html.escape(keys["idea"])}</div></li>')
-    (out / 'list.txt').write_text('<h2>Lessons</h2><ol>' + '\n'.join(rows) + '</ol>', encoding='utf-8')
-    _, glossary = printed('glossary')
-    glossary = re.sub(r'<h2>(.*?)</h2>', anchored, glossary.replace('<h1>Glossary</h1>', '<h1>Glossary</h1>\n<p class="soft"><a href="lessons.html">All lessons</a></p>'))
+    language = ''.join(re.findall('<table>.*?</table>', printed('sim/algorithms/LANGUAGE.md'), flags=re.S)[:3])
+    (out / 'parts.json').write_text(json.dumps({'EMBED': printed('viz/web/EMBED.md'), 'LANGUAGE': language, 'LESSONS': '<h2>Lessons</h2><ol>' + '\n'.join(rows) + '</ol>'}), encoding='utf-8')
+    glossary = re.sub(r'<h2>(.*?)</h2>', anchored, printed('lessons/course/glossary.md').replace('<h1>Glossary</h1>', '<h1>Glossary</h1>\n<p class="soft"><a href="lessons.html">All lessons</a></p>'))
     (out / 'glossary.html').write_text(page('Glossary of Tilewalk', 'The words of attention, memory and kernels, a sentence or two each.', glossary), encoding='utf-8')
 
 

@@ -11,66 +11,48 @@
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
-static void html_bytes(Html *h, const char *bytes, size_t n) {
-  if (h->n + n + 1 > h->room) {
-    const size_t room = 2 * (h->n + n) + 4096;
-    char *grown = realloc(h->text, room);
-    if (!grown) return; /* what does not fit is left out */
-    h->text = grown;
-    h->room = room;
-  }
-  memcpy(h->text + h->n, bytes, n);
-  h->n += n;
-  h->text[h->n] = '\0';
+const char *html_text(Html *h) {
+  buffer_add(&h->out, "", 1);
+  if (h->out.failed) return "";
+  h->out.used--;
+  return (const char *)h->out.bytes;
 }
 
-void html_put(Html *h, const char *text) { html_bytes(h, text, strlen(text)); }
-
-void html_format(Html *h, const char *format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  html_put(h, text);
-}
-
-static void html_escaped_bytes(Html *h, const char *text, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    switch (text[k]) {
-    case '&': html_put(h, "&amp;"); break;
-    case '<': html_put(h, "&lt;"); break;
-    case '>': html_put(h, "&gt;"); break;
-    case '"': html_put(h, "&quot;"); break;
-    default: html_bytes(h, text + k, 1);
-    }
-  }
-}
-
-void html_escaped(Html *h, const char *text) { html_escaped_bytes(h, text, strlen(text)); }
-
-/* As it is, but for `code` between backticks. */
+/* Escaped, but for `code` between backticks. */
 static void html_words(Html *h, const char *text) {
   while (*text) {
     const size_t plain = strcspn(text, "`");
-    html_escaped_bytes(h, text, plain);
+    buffer_add_escaped(&h->out, text, plain);
     text += plain;
     const char *end = *text ? strchr(text + 1, '`') : NULL;
-    if (!end) {
-      html_escaped(h, text);
-      return;
-    }
-    html_put(h, "<code>");
-    html_escaped_bytes(h, text + 1, (size_t)(end - text - 1));
-    html_put(h, "</code>");
-    text = end + 1;
+    const size_t n = end ? (size_t)(end - text - 1) : strlen(text);
+    html_put(h, end ? "<code>" : "");
+    buffer_add_escaped(&h->out, text + (end != NULL), n);
+    html_put(h, end ? "</code>" : "");
+    text += n + (end ? 2 : 0);
   }
 }
 
-static void take_html(const MD_CHAR *bytes, MD_SIZE n, void *data) { html_bytes(data, bytes, n); }
+void html_put(Html *h, const char *format, ...) {
+  va_list of;
+  va_start(of, format);
+  for (const char *c; *format; format = *c ? c + 2 : c) {
+    c = format + strcspn(format, "%");
+    buffer_add(&h->out, format, (size_t)(c - format));
+    const char *text = *c && c[1] != 'd' ? va_arg(of, const char *) : "";
+    if (!*c) continue;
+    if (c[1] == 'd') buffer_add_format(&h->out, "%d", va_arg(of, int));
+    if (c[1] == 's') buffer_add_text(&h->out, text);
+    if (c[1] == 'e') buffer_add_escaped(&h->out, text, strlen(text));
+    if (c[1] == 'w') html_words(h, text);
+  }
+  va_end(of);
+}
+
+static void take_html(const MD_CHAR *bytes, MD_SIZE n, void *data) { buffer_add(data, bytes, n); }
 
 void html_markdown(Html *h, const char *text) {
-  md_html(text, (MD_SIZE)strlen(text), take_html, h, MD_FLAG_TABLES | MD_FLAG_NOHTML, 0);
+  md_html(text, (MD_SIZE)strlen(text), take_html, &h->out, MD_FLAG_TABLES | MD_FLAG_NOHTML, 0);
 }
 
 /* What can be pressed, by LessonAct. */
@@ -81,11 +63,8 @@ const char *html_act_name(LessonAct act) { return ACTS[act]; }
 
 /* What was just said is read out. */
 static void put_box(Html *h, const char *look, const char *words, const char *text, bool is_said) {
-  html_format(h, "<div class=\"box %s\"%s><strong>", look, is_said && !h->figure ? " role=\"status\"" : "");
-  html_words(h, words);
-  html_put(h, "</strong> ");
-  html_words(h, text);
-  html_put(h, "</div>\n");
+  html_put(h, "<div class=\"box %s\"%s><strong>%w</strong> %w</div>\n", look,
+           is_said && !h->figure ? " role=\"status\"" : "", words, text);
 }
 
 static void put_said(Html *h, const LessonPart *part, const char *words, const char *text) {
@@ -98,58 +77,41 @@ static void put_said(Html *h, const LessonPart *part, const char *words, const c
 }
 
 static void put_button(Html *h, LessonAct act, int number, const char *words, bool is_main) {
-  html_format(h, "<button type=\"button\" data-press=\"%s\" data-number=\"%d\"%s>", ACTS[act], number,
-              is_main ? " class=\"main\"" : "");
-  html_escaped(h, words);
-  html_put(h, "</button>\n");
+  html_put(h, "<button type=\"button\" data-press=\"%s\" data-number=\"%d\"%s>%e</button>\n", ACTS[act], number,
+           is_main ? " class=\"main\"" : "", words);
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------------------- */
 
 static void put_option(Html *h, const LessonPart *part, const char *letter, const char *text) {
-  if (h->figure) {
-    html_format(h, "<p class=\"option\"><b>%s</b> ", letter);
-    html_words(h, text);
-    html_put(h, "</p>\n");
-    return;
-  }
   static const char *const LOOKS[] = {"", "", "", " right", " wrong", " taken"};
   static const char *const NOTES[] = {
       "", "", "", " <span class=\"place\">✓</span>", " <span class=\"place\">✗ tried</span>", ""};
-  html_format(h, "<button type=\"button\" data-press=\"choose\" data-number=\"%d\" class=\"choice%s\"%s><b>%s</b> ",
-              part->number, LOOKS[part->look], part->act && part->look != LOOK_WRONG ? "" : " disabled", letter);
-  html_words(h, text);
-  if (part->place) html_format(h, " <span class=\"place\">%d.</span>", part->place);
-  html_format(h, "%s</button>\n", NOTES[part->look]);
+  if (h->figure) {
+    html_put(h, "<p class=\"option\"><b>%s</b> %w</p>\n", letter, text);
+    return;
+  }
+  html_put(h, "<button type=\"button\" data-press=\"choose\" data-number=\"%d\" class=\"choice%s\"%s><b>%s</b> %w",
+           part->number, LOOKS[part->look], part->act && part->look != LOOK_WRONG ? "" : " disabled", letter, text);
+  if (part->place) html_put(h, " <span class=\"place\">%d.</span>", part->place);
+  html_put(h, "%s</button>\n", NOTES[part->look]);
 }
 
 static void put_field(Html *h, const LessonPart *part, const char *unit, const char *typed) {
   if (h->figure) return;
   if (part->ask == LESSON_ORDER)
     html_put(h, "<p class=\"soft\">Press them in order; press one again to take it back.</p>\n");
-  if (part->ask == LESSON_WORK) {
-    html_format(h,
-                "<textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" rows=\"18\" "
-                "maxlength=\"%d\" aria-label=\"%s\">\n",
-                LESSON_WORK_FILE_BYTES, unit);
-    html_escaped(h, typed);
-    html_put(h, "</textarea>\n");
-  }
-  if (part->ask != LESSON_NUMBER) return;
-  html_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ", *unit ? ", in " : "", unit,
-              ":");
-  html_format(
-      h, "<input id=\"answer\" name=\"answer-%d\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"%d\" value=\"",
-      h->session->lesson.blocks[part->block].ask, LESSON_TYPED_BYTES - 1);
-  html_escaped(h, typed);
-  html_put(h, "\"></label> <button class=\"main\">Check</button></form>\n");
-}
-
-static void put_answered(Html *h, const LessonPart *part, const char *words, const char *typed) {
-  if (part->ask != LESSON_NUMBER || !*typed) return;
-  html_format(h, "<p class=\"soft\">%s: ", words);
-  html_escaped(h, typed);
-  html_put(h, "</p>\n");
+  if (part->ask == LESSON_WORK)
+    html_put(h,
+             "<textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" rows=\"18\" "
+             "maxlength=\"%d\" aria-label=\"%s\">\n%e</textarea>\n",
+             LESSON_WORK_FILE_BYTES, unit, typed);
+  if (part->ask == LESSON_NUMBER)
+    html_put(h,
+             "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s: <input id=\"answer\" "
+             "name=\"answer-%d\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"%d\" value=\"%e\"></label> "
+             "<button class=\"main\">Check</button></form>\n",
+             *unit ? ", in " : "", unit, h->session->lesson.blocks[part->block].ask, LESSON_TYPED_BYTES - 1, typed);
 }
 
 static void put_figure(Html *h, const LessonPart *part) {
@@ -157,43 +119,33 @@ static void put_figure(Html *h, const LessonPart *part) {
   char text[WARP_LINES_BYTES];
   if (lesson_run_show(&h->session->run, &h->session->lesson.blocks[part->block], &show, NULL)) return;
   lesson_warp_lines(&show, text, sizeof text);
-  if (*text) {
-    html_put(h, "<pre tabindex=\"0\">");
-    html_escaped(h, text);
-    html_put(h, "\n</pre>\n");
-  } else if (h->figure) {
+  if (*text)
+    html_put(h, "<pre tabindex=\"0\">%e\n</pre>\n", text);
+  else if (h->figure)
     h->figure(h, part->block);
-  } else if (h->session->plays == part->block) {
+  else if (h->session->plays == part->block)
     put_box(h, "accent", "▶ Look.", "It plays beside this page. There Space stops it, and the arrows step.", false);
-  }
-}
-
-static void put_code(Html *h, const char *text) {
-  html_put(h, h->figure ? "<details><summary>One that passes</summary>\n<pre tabindex=\"0\">" : "<pre tabindex=\"0\">");
-  html_escaped(h, text);
-  html_put(h, h->figure ? "</pre>\n</details>\n" : "</pre>\n");
 }
 
 static void put_part(Html *h, const LessonPart *part) {
   const char *words = part->words, *text = part->text;
   switch (part->kind) {
-  case PART_IDEA:
-    html_put(h, "<p class=\"soft\">");
-    html_words(h, text);
-    html_put(h, "</p>\n");
-    break;
+  case PART_IDEA: html_put(h, "<p class=\"soft\">%w</p>\n", text); break;
   case PART_PROSE: html_markdown(h, text); break;
-  case PART_HEADING: html_format(h, "<h3>%s</h3>\n", text); break;
-  case PART_PROMPT:
-    html_put(h, "<p>");
-    html_words(h, text);
-    html_put(h, "</p>\n");
-    break;
+  case PART_HEADING: html_put(h, "<h3>%s</h3>\n", text); break;
+  case PART_PROMPT: html_put(h, "<p>%w</p>\n", text); break;
   case PART_OPTION: put_option(h, part, words, text); break;
   case PART_FIELD: put_field(h, part, words, text); break;
-  case PART_CODE: put_code(h, text); break;
+  case PART_CODE:
+    html_put(h,
+             h->figure ? "<details><summary>One that passes</summary>\n<pre tabindex=\"0\">%e</pre>\n</details>\n"
+                       : "<pre tabindex=\"0\">%e</pre>\n",
+             text);
+    break;
   case PART_ANSWERED:
-  case PART_PREDICTED: put_answered(h, part, words, text); break;
+  case PART_PREDICTED:
+    if (part->ask == LESSON_NUMBER && *text) html_put(h, "<p class=\"soft\">%s: %e</p>\n", words, text);
+    break;
   case PART_ANSWER:
   case PART_REVEAL:
     if (h->figure) html_put(h, "<details><summary>The answer</summary>\n");
@@ -209,32 +161,34 @@ static void put_part(Html *h, const LessonPart *part) {
       put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);
     break;
   case PART_END:
-    html_format(h, "<div class=\"box good\" role=\"status\"><strong>The lesson is done: %s right.</strong> ", words);
-    html_format(h, "%s Predictions are not counted.</div>\n", text);
+    html_put(
+        h,
+        "<div class=\"box good\" role=\"status\"><strong>The lesson is done: %s right.</strong> %s Predictions are "
+        "not counted.</div>\n",
+        words, text);
     break;
   case PART_TITLE: break; /* above the page */
   }
 }
 
-/* A section a block; what comes last is "open". */
+/* A section a block; what comes last is "open". Below the first section of a printed page stands its state. */
 static void put_parts(Html *h) {
-  size_t section = LESSON_NO_BLOCK;
-  bool is_first = h->figure != NULL; /* below the first section of a printed page stands its state */
-  for (size_t k = 0; k < h->page.n; k++) {
-    const LessonPart *part = &h->page.parts[k];
-    if (part->block != section) {
-      if (section != LESSON_NO_BLOCK) html_put(h, "</section>\n");
-      if (section != LESSON_NO_BLOCK && is_first) h->figure(h, h->session->page);
-      is_first = is_first && section == LESSON_NO_BLOCK;
-      const bool is_open = !h->figure && part->block + 1 == lesson_session_page_end(h->session);
-      html_format(h, "<section%s%s>\n", part->kind == PART_HEADING ? " class=\"ask\"" : "",
-                  is_open ? " id=\"open\"" : "");
-      section = part->block;
+  int n_sections = 0;
+  for (size_t k = 0, section = LESSON_NO_BLOCK; k <= h->page.n; k++) {
+    const LessonPart *part = k < h->page.n ? &h->page.parts[k] : NULL;
+    if (part && part->block == section) {
+      put_part(h, part);
+      continue;
     }
+    if (n_sections) html_put(h, "</section>\n");
+    if (h->figure && (n_sections == 1 || (!n_sections && !part))) h->figure(h, h->session->page);
+    if (!part) break;
+    html_put(h, "<section%s%s>\n", part->kind == PART_HEADING ? " class=\"ask\"" : "",
+             !h->figure && part->block + 1 == lesson_session_page_end(h->session) ? " id=\"open\"" : "");
+    n_sections++;
+    section = part->block;
     put_part(h, part);
   }
-  if (section != LESSON_NO_BLOCK) html_put(h, "</section>\n");
-  if (is_first) h->figure(h, h->session->page);
 }
 
 static void put_foot(Html *h, size_t end) {
@@ -245,13 +199,12 @@ static void put_foot(Html *h, size_t end) {
   if (lesson_session_can_go_back(h->session)) put_button(h, ACT_BACK, 0, "Back", false);
   if (!is_over && !h->session->error.status)
     put_button(h, ACT_NEXT, 0, lesson_session_next_label(h->session), !is_open);
-  html_format(h, " <span class=\"soft\">Page %d of %d</span></p>\n", lesson_session_page_number(h->session),
-              h->session->n_pages);
+  html_put(h, " <span class=\"soft\">Page %d of %d</span></p>\n", lesson_session_page_number(h->session),
+           h->session->n_pages);
 }
 
 void lesson_html_page(Html *h) {
-  h->n = 0;
-  html_put(h, "");
+  h->out.used = 0;
   lesson_page_make(&h->page, h->session);
   put_parts(h);
   if (!h->figure) put_foot(h, lesson_session_page_end(h->session));
@@ -259,5 +212,5 @@ void lesson_html_page(Html *h) {
 
 void html_free(Html *h) {
   lesson_page_free(&h->page);
-  free(h->text);
+  buffer_free(&h->out);
 }

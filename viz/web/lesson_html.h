@@ -5,15 +5,12 @@
 #ifndef TILEWALK_VIZ_WEB_LESSON_HTML_H
 #define TILEWALK_VIZ_WEB_LESSON_HTML_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "lessons/engine/lesson_page.h"
+#include "viz/export/buffer.h"
 
 typedef struct Html Html;
 struct Html {
-  char *text; /* what was put, ended by a zero; NULL: nothing yet */
-  size_t n, room;
+  ByteBuffer out; /* what was put */
   LessonSession *session;
   LessonPage page;
   /* Of a page that is printed: puts what a block shows. Nothing is there to press then, and answers are folded. */
@@ -24,11 +21,11 @@ struct Html {
 enum { HTML_ACTS = ACT_PLAY + 1 };
 const char *html_act_name(LessonAct act); /* what data-press says of a button: "check" */
 
-/* What does not fit into memory is left out. */
-void html_put(Html *h, const char *text);
-void html_escaped(Html *h, const char *text);
+/* Puts a format: %s as it is, %e escaped, %w escaped words with `code`, %d a number. What does not fit into memory is left
+ * out. */
+void html_put(Html *h, const char *format, ...);
 void html_markdown(Html *h, const char *text);
-__attribute__((format(printf, 2, 3))) void html_format(Html *h, const char *format, ...); /* up to 511 bytes */
+const char *html_text(Html *h); /* what was put, until more is; "": no memory */
 
 /* The page that its session is on, in place of what was put. What comes last is in <section id="open">. */
 void lesson_html_page(Html *h);

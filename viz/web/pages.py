@@ -5,16 +5,17 @@ A page's source begins with lines "key: value" up to an empty one; the rest is i
 
     title, description   of the page, and of links to it
     script               its module; what that imports, and the files of `fetch`, are asked for at once
-    class                of the body; styles: tilewalk.css and rooms.css, or those named, which stand in the page: it paints after one request
+    class                of the body; tilewalk.css stands in the page: it paints after one request
     room                 the room that it lies in
     engine               "no": it loads no program, and may not
 
 @NAME@ is a block of blocks.html, which more than one page has; @PILES@ the picture of the front page; @POSTER@ in the scene the first picture
-of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@ the list of them (learn.py).
+of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@, @LANGUAGE@ and @EMBED@ what learn.py prints.
 """
 import base64
 import hashlib
 import html
+import json
 import pathlib
 import re
 import sys
@@ -23,9 +24,9 @@ import poster
 
 PAGES = pathlib.Path(__file__).parent / 'page'
 BLOCKS = dict(line.split(' ', 1) for line in (PAGES.parent / 'blocks.html').read_text(encoding='utf-8').splitlines())
-# What is shorter in a source than in a page: an icon, a scene's tab, a button, a field for code.
+# What is shorter in a source than in a page: what opens a panel, an icon, a scene's tab, a button, a field for code.
 ICON = r'<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\1"/></svg>'
-SHORT = [(' plain>', ' spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off" wrap="off">'), (r'<icon d="([^"]*)"/>', ICON), ('<tab (.*)<icon>(.*)</icon>(.*)</tab>', r'<button role="tab" aria-controls="stage" aria-selected="false" tabindex="-1" \1<svg viewBox="0 0 38 24" aria-hidden="true">\2</svg>\3</button>'),
+SHORT = [('<opens ', '<button aria-expanded="false" aria-controls="panel" '), (' plain>', ' spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off" wrap="off">'), (r'<icon d="([^"]*)"/>', ICON), ('<tab (.*)<icon>(.*)</icon>(.*)</tab>', r'<button role="tab" aria-controls="stage" aria-selected="false" tabindex="-1" \1<svg viewBox="0 0 38 24" aria-hidden="true">\2</svg>\3</button>'),
          (r'<button (?![^>]*\b(?:type|value)=)', '<button type="button" ')]
 POSTERS = {'large': (1770, 780), 'middle': (1214, 475), 'narrow': (390, 505)}  # the picture's box at 1920, 1366 and 390
 PILES = 'algorithm=standard,fa2 N=1024 d=64 block=128 scene=piles step=544', {'large': (1056, 594), 'narrow': (350, 480)}
@@ -46,7 +47,7 @@ def modules(script):
 
 def head(keys, name, address):
     script = (PAGES / 'early.js').read_text(encoding='utf-8')
-    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in keys.get('styles', 'tilewalk.css rooms.css').split())
+    style = (PAGES / 'tilewalk.css').read_text(encoding='utf-8')
     program = '' if keys.get('engine') == 'no' else " 'wasm-unsafe-eval'"
     policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src {digest(style)}; font-src 'self'; "
               "connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'")
@@ -81,8 +82,7 @@ def main():
         first = re.search(r"^const FIRST = '(.*)'$", (PAGES / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
         drawn, said = poster.posters(native, first, POSTERS)
         places.update(POSTER=f'<div id="poster" aria-hidden="true">{drawn}</div>', TABLE=', and under Numbers as a table', WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
-    if '@LESSONS@' in body:
-        places['LESSONS'] = (build / 'learn/list.txt').read_text(encoding='utf-8')
+    places.update(json.loads((build / 'learn/parts.json').read_text(encoding='utf-8')))
     while re.search('@[A-Z]+@', body):
         body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
     for short, whole in SHORT:
