@@ -72,6 +72,22 @@ static Status open_first(const char *line, Error *error) {
   return status;
 }
 
+/* Why a state line cannot be opened, or cannot be read; "": it can. Then web_possible_steps has its steps. */
+static uint64_t possible_steps;
+EXPORT const char *web_refuses(const char *line, bool opens) {
+  static Error error;
+  Request request;
+  Player tried;
+  error = (Error){0};
+  if (web_parse(line, &request, &error) || !opens) return error.message;
+  request.l2_later = true;
+  player_open(&tried, &request, &error);
+  possible_steps = tried.now.n_steps;
+  player_free(&tried);
+  return error.message;
+}
+EXPORT double web_possible_steps(void) { return (double)possible_steps; }
+
 /* As a viewer that is started with it: without any size in the line, a problem small enough to be looked at. */
 static bool open_again(const char *line) {
   char whole[REQUEST_STATE_BYTES];
@@ -182,13 +198,6 @@ EXPORT char *web_svg(void) { /* the page frees it */
 
 /* ---- Events ---------------------------------------------------------------------------------------------- */
 
-EXPORT void web_key(int key, bool shift, bool control) {
-  const bool is_free = player.open == OPEN_NOTHING && !viewer_is_covered(&viewer);
-  if (key == SIDE_KEY_ESCAPE && is_free) return; /* it would end a window */
-  viewer_key(&viewer, (SideKey)key, shift, control);
-  viewer.has_ended = false;
-}
-
 /* The place of a name in a list; 0: it is not there. */
 static int place_of(const char *name, const char *const names[], int n) {
   for (int k = 1; k < n; k++)
@@ -196,18 +205,25 @@ static int place_of(const char *name, const char *const names[], int n) {
   return 0;
 }
 
-/* The number that web_key wants, from the browser's name of a key (KeyboardEvent.key); 0: none. */
-EXPORT int web_key_named(const char *name) {
-  static const char *const KEYS[SIDE_KEY_F1 + 1] = {"",          "Enter",      "Backspace", "Escape",    "Tab",
+/* A key by the browser's name of it (KeyboardEvent.key), which is its letter if it has one. False: it is none of the
+ * viewer's. What would end a window does nothing. */
+EXPORT bool web_key(const char *name, bool shift, bool control) {
+  static const char *const KEYS[SIDE_KEY_F1 + 1] = {"",          "Enter",      "Backspace", "Escape",    "",
                                                     "ArrowLeft", "ArrowRight", "ArrowUp",   "ArrowDown", "PageUp",
                                                     "PageDown",  "Home",       "End",       "F1"};
-  return place_of(name, KEYS, SIDE_KEY_F1 + 1);
+  const SideKey key = (SideKey)place_of(name, KEYS, SIDE_KEY_F1 + 1);
+  const bool is_free = player.open == OPEN_NOTHING && !viewer_is_covered(&viewer);
+  if (key == SIDE_KEY_ESCAPE && is_free) return true;
+  if (key)
+    viewer_key(&viewer, key, shift, control);
+  else if ((unsigned char)*name > 0x7F || !name[1])
+    viewer_text(&viewer, name);
+  else
+    return false;
+  viewer.has_ended = false;
+  return true;
 }
 
-EXPORT void web_text(const char *text) {
-  viewer_text(&viewer, text);
-  viewer.has_ended = false; /* q ends a window; a page stays */
-}
 EXPORT void web_motion(double x, double y) { viewer_motion(&viewer, x, y); }
 EXPORT void web_leave(void) { viewer_leave(&viewer); }
 EXPORT void web_press(int button) { viewer_press(&viewer, button); }
@@ -241,7 +257,6 @@ EXPORT bool web_is_dark(void) { return player.dark; }
 
 /* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
 
-EXPORT void web_act(int input) { viewer_act(&viewer, (PlayerInput)input); }
 EXPORT bool web_set(int parameter, const char *value) {
   if (parameter < 0 || parameter >= PARAMETER_COUNT) return false;
   viewer.is_dirty = true;
@@ -252,13 +267,13 @@ EXPORT void web_scrub(double part) {
   viewer.is_dirty = true;
 }
 
-/* The input of a name, for the page's buttons; of a scene's name, it; 0: there is none. */
-EXPORT int web_input_named(const char *name) {
+/* An input by its name, for the page's buttons; a scene by its own. */
+EXPORT void web_act(const char *name) {
   static const char *const INPUTS[INPUT_END + 1] = {
       "",          "play",     "next",     "back",      "tile-next", "tile-back", "row-next",  "row-back", "pass-next",
       "pass-back", "max-next", "max-back", "skip-next", "skip-back", "mark-next", "mark-back", "start",    "end"};
-  const int input = place_of(name, INPUTS, INPUT_END + 1);
+  int input = place_of(name, INPUTS, INPUT_END + 1);
   for (int k = 0; k < SCENE_COUNT; k++)
-    if (strcmp(scene_name((SceneKind)k), name) == 0) return INPUT_SCENE + k;
-  return input;
+    if (strcmp(scene_name((SceneKind)k), name) == 0) input = INPUT_SCENE + k;
+  viewer_act(&viewer, (PlayerInput)input);
 }

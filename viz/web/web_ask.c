@@ -1,6 +1,6 @@
 /* Questions in a page: libtilewalk over what the page was given instead of files.
  *
- *     web_file(0, "mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(),
+ *     web_file("mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(),
  * web_remark()
  *
  * The commands are those that start no other program and wait for no GPU. What is computed takes as long as it takes:
@@ -18,7 +18,6 @@
 #include "viz/library/tilewalk.h"
 #include "viz/request/assets.h"
 #include "viz/web/drawing.h"
-#include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
@@ -90,10 +89,6 @@ Status surface_put(const char *path, FILE *out, double width, double height, Dra
 /* ---- Asking ------------------------------------------------------------------------------------------------ */
 
 static TilewalkAnswer *answer;
-
-EXPORT bool web_file(int place, const char *name, const char *text) {
-  return place >= 0 && place < WEB_WRITTEN_MAX && web_assets_write(place, name, text);
-}
 
 /* As tilewalk_status. */
 EXPORT int web_ask(const char *line) {

@@ -1,56 +1,51 @@
 /* The files that come with Tilewalk, in a browser: viz/request/assets.h over those that the page gave. A path is the
  * name itself; nothing else can be read. */
-#include "viz/web/web_assets.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/path.h"
 #include "viz/request/assets.h"
+#include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
-enum { FILES_MAX = 512, NAME_MAX_BYTES = 255 };
+enum { FILES_MAX = 2048, NAME_MAX_BYTES = 255 };
 
-/* The first WEB_WRITTEN_MAX are for what the page writes; those that it fetched follow. */
 static struct File {
-  char *name, *bytes; /* NULL: no file */
+  char *name, *bytes;
   size_t length;
 } files[FILES_MAX];
-static int n_files = WEB_WRITTEN_MAX;
+static int n_files;
 
-static bool put(struct File *file, const char *name, char *bytes, size_t length) {
-  char *copy = strdup(name);
-  if (!copy || !bytes) {
-    free(copy);
+static struct File *find(const char *name) {
+  for (struct File *file = files; file < files + n_files; file++)
+    if (strcmp(file->name, name) == 0) return file;
+  return NULL;
+}
+
+/* Takes `bytes`, from malloc, as the file of that name, in place of another. */
+EXPORT bool web_asset(const char *name, char *bytes, size_t length) {
+  struct File *file = find(name);
+  char *own = file ? file->name : strdup(name);
+  if (!own || !bytes || (!file && n_files == FILES_MAX)) {
     free(bytes);
     return false;
   }
-  free(file->name);
-  free(file->bytes);
-  *file = (struct File){copy, bytes, length};
+  if (file)
+    free(file->bytes);
+  else
+    file = &files[n_files++];
+  *file = (struct File){own, bytes, length};
   return true;
 }
 
-/* Takes `bytes`, from malloc, as the file of that name. */
-EXPORT bool web_asset(const char *name, char *bytes, size_t length) {
-  return n_files < FILES_MAX && put(&files[n_files++], name, bytes, length);
-}
-
-bool web_assets_write(int place, const char *name, const char *text) {
-  return put(&files[place], name, strdup(text), strlen(text));
-}
-
-static const struct File *find(const char *name) {
-  for (const struct File *file = files; file < files + n_files; file++)
-    if (file->name && strcmp(file->name, name) == 0) return file;
-  return NULL;
-}
+/* The same of a text that is the page's. */
+EXPORT bool web_file(const char *name, const char *text) { return web_asset(name, strdup(text), strlen(text)); }
 
 /* The file's name below the folder; NULL: it lies elsewhere. */
 static const char *below(const struct File *file, const char *folder) {
   const size_t n = strlen(folder);
-  return file->name && strncmp(file->name, folder, n) == 0 && file->name[n] == '/' ? file->name + n + 1 : NULL;
+  return strncmp(file->name, folder, n) == 0 && file->name[n] == '/' ? file->name + n + 1 : NULL;
 }
 
 bool file_exists(const char *path) {

@@ -1,41 +1,15 @@
 /* What a page asks of PTX before it runs it, which is a question (web_ask.c: `kernel mine.ptx`).
  *
  *     kernel_entries(name, ptx)  ->  {"entries": [{"name": "saxpy", "parameters": [...], ...}]}; else {"error": ...} */
-#include <stdlib.h>
 #include <string.h>
 
-#include "viz/document/document.h"
 #include "kernels/ptx/ptx.h"
 #include "viz/kernel/kernel_signature.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
-const char *web_json(json_t *value) {
-  static char *text;
-  free(text);
-  text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-  json_decref(value);
-  return text;
-}
-
-static Document answered, *const d = &answered; /* what was asked last */
-
-static void begin_answer(void) {
-  document_free(d);
-  answered = document_new(DOCUMENT_JSON);
-  json_object_clear(d->open[0]); /* a page is of the version that its program is */
-}
-
-static const char *answer(const Error *error) {
-  if (error->status) {
-    begin_answer();
-    put_values(d, "error:s", error->message);
-  }
-  const char *text = d->status ? NULL : web_json(json_incref(d->open[0]));
-  return text ? text : "{\"error\":\"no memory for the answer\"}";
-}
-
-static void put_entry(const PtxModule *module, int e, Error *error) {
+static void put_entry(Document *d, const PtxModule *module, int e) {
+  Error error = {0};
   char plain[256];
   const PtxEntry entry = ptx_entry(module, e);
   PtxKernel *kernel = NULL;
@@ -48,11 +22,10 @@ static void put_entry(const PtxModule *module, int e, Error *error) {
   }
   const int *block = entry.required_block;
   put_values(d, "] block[:n :n :n]", block[0], block[1], block[2]);
-  if (ptx_kernel_new(module, e, &kernel, error) == STATUS_OK)
+  if (ptx_kernel_new(module, e, &kernel, &error) == STATUS_OK)
     put_values(d, "shared:b", ptx_kernel_dynamic_shared(kernel));
   else
-    put_values(d, "refused:s", error->message);
-  *error = (Error){0};
+    put_values(d, "refused:s", error.message);
   ptx_kernel_free(kernel);
   put_end(d);
 }
@@ -61,10 +34,10 @@ static void put_entry(const PtxModule *module, int e, Error *error) {
 EXPORT const char *kernel_entries(const char *name, const char *ptx) {
   Error error = {0};
   PtxModule *module = NULL;
-  begin_answer();
+  Document *d = web_begin();
+  if (ptx_module_load(ptx, strlen(ptx), name, &module, &error)) put_values(d, "error:s", error.message);
   put_values(d, "entries[");
-  if (ptx_module_load(ptx, strlen(ptx), name, &module, &error) == STATUS_OK)
-    for (int e = 0; e < ptx_n_entries(module); e++) put_entry(module, e, &error);
+  for (int e = 0; e < (module ? ptx_n_entries(module) : 0); e++) put_entry(d, module, e);
   ptx_module_free(module);
-  return answer(&error);
+  return web_end();
 }

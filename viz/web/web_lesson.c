@@ -2,7 +2,6 @@
  *
  *     web_lesson_press("check", 0)  ->  session  ->  web_lesson_page() = "<p>...<button data-press=...>"
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "lessons/engine/lesson_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
+#include "viz/story/story_file.h"
 #include "viz/web/lesson_html.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
@@ -19,24 +19,24 @@ static LessonSession session;
 static Html html;
 static LessonPlayer beside;
 static bool is_open;
-static Error lesson_error;
 
 /* What the learner's page says, as HTML; valid until the next call. What comes last is in <section id="open">. */
 EXPORT const char *web_lesson_page(void) {
   if (!is_open) return "";
   html.session = &session;
   lesson_html_page(&html);
-  return html.text ? html.text : "";
+  return html_text(&html);
 }
 
 /* ---- What a learner does --------------------------------------------------------------------------------- */
 
-/* `seed`: the learner's own number; "": the one that the lesson was begun with, or 1. */
-EXPORT bool web_lesson_open(const char *name, bool restart, const char *seed) {
+/* `seed`: the learner's own number; "": the one that the lesson was begun with, or 1. Returns "", or why it cannot be. */
+EXPORT const char *web_lesson_open(const char *name, bool restart, const char *seed) {
+  static Error error;
   const LessonSessionOptions options = {.restart = restart, .has_seed = *seed, .seed = strtoull(seed, NULL, 10)};
   if (is_open) lesson_session_close(&session);
-  lesson_error = (Error){0};
-  is_open = !lesson_player_open(&session, name, &options, stderr, &lesson_error);
+  error = (Error){0};
+  is_open = !lesson_player_open(&session, name, &options, stderr, &error);
   beside.player = web_player();
   const LessonViewer viewer = lesson_player_viewer(&beside);
   if (is_open)
@@ -44,10 +44,9 @@ EXPORT bool web_lesson_open(const char *name, bool restart, const char *seed) {
   else
     lesson_session_close(&session);
   web_changed();
-  return is_open;
+  return error.message;
 }
 
-EXPORT const char *web_lesson_error(void) { return lesson_error.message; }
 EXPORT const char *web_lesson_title(void) { return is_open ? session.lesson.title.text : ""; }
 
 /* What stands in the field. */
@@ -76,58 +75,63 @@ EXPORT bool web_lesson_look(void) { return is_open && lesson_session_look(&sessi
 /* What a student hands in of this lesson, as JSON; "" nothing was answered yet. */
 EXPORT const char *web_lesson_hand_in(const char *student) {
   int n = 0;
-  html.n = 0;
-  html_put(&html, "");
+  html.out.used = 0;
   char *text = is_open ? lesson_progress_hand_in(&session.progress, session.lesson.name, student, &n) : NULL;
-  if (text && n) html_put(&html, text);
+  if (text && n) html_put(&html, "%s", text);
   free(text);
-  return html.text;
+  return html_text(&html);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-static Status put_row(void *rows, const ClassRow *row, Error *error) {
+static void put_story(void *document, const char *name, const char *title) {
+  put_values(document, "{name:s title:s}", name, title);
+}
+
+static Status put_graded(void *document, const ClassRow *row, Error *error) {
   (void)error;
-  json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:b,s:b}", "student", row->student, "lesson",
-                                        row->lesson, "id", row->id, "answer", row->answer, "verdict", row->verdict,
-                                        "remark", row->remark, "seed", (json_int_t)row->seed, "counts", row->counts,
-                                        "right", row->is_right));
+  put_values(document, "{student:s lesson:s id:s answer:s verdict:s remark:s seed:u counts:b right:b}", row->student,
+             row->lesson, row->id, row->answer, row->verdict, row->remark, row->seed, row->counts, row->is_right);
   return STATUS_OK;
 }
 
-/* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names: [{"student", "lesson",
- * "id", "answer", "verdict", "remark", "seed", "counts", "right"}...], or "" and web_lesson_error. */
+/* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names: {"rows": [{"student",
+ * "lesson", "id", "answer", "verdict", "remark", "seed", "counts", "right"}...]}, or {"error"}. */
 EXPORT const char *web_lesson_grade(const char *text, const char *file) {
   const ClassRules rules = {.load = lesson_load_named, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
   Submission submission = {0};
   ClassSum sum;
-  json_t *rows = json_array();
-  lesson_error = (Error){0};
-  Status status = submission_add(&submission, text, strlen(text), file, &lesson_error);
-  if (!status) status = lesson_class_grade(&submission, &rules, put_row, rows, &sum, &lesson_error);
+  Error error = {0};
+  Document *d = web_begin();
+  put_values(d, "rows[");
+  Status status = submission_add(&submission, text, strlen(text), file, &error);
+  if (!status) status = lesson_class_grade(&submission, &rules, put_graded, d, &sum, &error);
   submission_free(&submission);
-  const char *graded = web_json(rows);
-  return status || !graded ? "" : graded;
+  put_end(d);
+  if (status) put_values(d, "error:s", error.message);
+  return web_end();
 }
 
-/* [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...] */
+/* {"lessons": [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...], "stories": [{"name",
+ * "title"}...]} */
 EXPORT const char *web_lesson_list(void) {
   LessonShelf shelf = {0};
   LessonProgress progress;
   Error error = {0};
-  json_t *rows = json_array();
+  Document *d = web_begin();
   const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
+  put_values(d, "lessons[");
   while (lesson_next(&shelf, &error)) {
     const Lesson *l = &shelf.lesson;
     if (shelf.why.status) continue;
     const LessonStanding s = has_progress ? lesson_progress_of(&progress, l->name) : (LessonStanding){0};
-    json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:b}", "name", l->name, "title", l->title.text,
-                                          "idea", l->idea.text, "minutes", l->minutes, "right", s.n_right, "counted",
-                                          lesson_n_counted(l), "begun", s.has_begun, "finished", s.is_finished));
+    put_values(d, "{name:s title:s idea:s minutes:n right:n counted:n begun:b finished:b}", l->name, l->title.text,
+               l->idea.text, l->minutes, s.n_right, lesson_n_counted(l), s.has_begun, s.is_finished);
   }
   lesson_progress_close(&progress);
-  const char *text = web_json(rows);
-  return text ? text : "[]";
+  put_values(d, "] stories[");
+  story_list(put_story, d, NULL);
+  return web_end();
 }
 
 /* An entry of the glossary as HTML; "" none. */
@@ -135,10 +139,8 @@ EXPORT const char *web_lesson_glossary(const char *anchor) {
   char heading[256], text[4096];
   Error error = {0};
   if (lesson_glossary(anchor, heading, sizeof heading, text, sizeof text, &error)) return "";
-  html.n = 0;
-  html_put(&html, "<h3>");
-  html_escaped(&html, heading);
-  html_put(&html, "</h3>\n");
+  html.out.used = 0;
+  html_put(&html, "<h3>%e</h3>\n", heading);
   html_markdown(&html, text);
-  return html.text;
+  return html_text(&html);
 }

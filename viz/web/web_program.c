@@ -12,7 +12,6 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "viz/request/own.h"
-#include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
@@ -55,7 +54,7 @@ EXPORT const char *web_program(const char *text) {
   }
   if (error.status) return error.message;
   forget_older();
-  if (!web_assets_write(0, FILE_NAME, text)) return "no memory for the program";
+  if (!web_file(FILE_NAME, text)) return "no memory for the program";
   return "";
 }
 
@@ -65,28 +64,20 @@ EXPORT const char *web_program_text(const char *name) {
   return schedule ? schedule->text : "";
 }
 
-/* The names of the shipped algorithms, a line each. */
-EXPORT const char *web_program_names(void) {
-  static char names[512];
-  size_t n = 0;
-  for (int k = 0; k < N_PROGRAMS; k++) n += (size_t)snprintf(names + n, sizeof names - n, "%s\n", SCHEDULES[k]->name);
-  return names;
-}
-
-/* ---- Words ------------------------------------------------------------------------------------------------- */
-
-/* The words of the language, a line each, after what they are coloured as: "line load", "value log", "side B_r";
- * "prose title": what follows on its line is none. */
-EXPORT const char *web_words(void) {
-  static char words[2048];
-  words[0] = '\0';
+/* The language: {"names": of the shipped algorithms, "words": [[word, what it is coloured as]...]}: "line", "value", "side",
+ * or "prose", where what follows on its line is none. */
+EXPORT const char *web_language(void) {
+  Document *d = web_begin();
+  put_values(d, "names[");
+  for (int k = 0; k < N_PROGRAMS; k++) put_values(d, ":s", SCHEDULES[k]->name);
+  put_values(d, "] words[");
   for (int k = 0; k < N_LANGUAGE_WORDS; k++) {
     const LanguageWord *w = &LANGUAGE_WORDS[k];
     const bool is_line = w->places & ~(unsigned)(WORDS_VALUE | WORDS_FORMULA | WORDS_SIDE);
     const char *kind = w->places & WORDS_PROSE ? "prose" : w->places & WORDS_SIDE ? "side" : is_line ? "line" : "value";
-    text_add(words, sizeof words, "%s %s\n", kind, w->text);
+    put_values(d, "[:s :s]", w->text, kind);
   }
-  return words;
+  return web_end();
 }
 
 /* What may be written at byte `at` of the text: how many of its letters are there already, then a candidate a line. */

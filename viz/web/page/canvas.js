@@ -1,7 +1,9 @@
 // Draws the lists of viz/web/drawing.h on a canvas.
 
-const SAVE = 1, RESTORE = 2, BEGIN = 3, MOVE = 4, LINE = 5, RECTANGLE = 6, ARC = 7, CLOSE = 8, FILL = 9, STROKE = 10,
-  CLIP = 11, COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
+// The operations that are calls of a canvas; those that are not; and how many numbers each has.
+const CALLS = [, 'save', 'restore', 'beginPath', 'moveTo', 'lineTo', 'rect', 'arc', 'closePath', 'fill', 'stroke', 'clip']
+const COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
+const NUMBERS = [0, 0, 0, 0, 2, 2, 4, 5, 0, 0, 0, 0, 4, 1, 2, 1, 0, 5, 6]
 const BOLD = 1, FIXED = 4
 const JOINS = ['miter', 'round', 'bevel']
 const FAMILIES = { sans: '"Tilewalk Sans", "DejaVu Sans", sans-serif', mono: '"Tilewalk Mono", "DejaVu Sans Mono", monospace' }
@@ -89,53 +91,31 @@ export class Painter {
   }
 
   paint(context, list, width, height, scale = 1) {
-    const of = list.numbers, n = of.length, { bytes } = list
-    context.save()
+    const of = list.numbers
+    context.reset()
     context.scale(scale, scale)
     prepare(context)
-    let depth = 0
-    for (let k = 0; k < n;) {
-      switch (of[k++]) {
-        case SAVE: context.save(); depth++; break
-        case RESTORE: context.restore(); depth--; break
-        case BEGIN: context.beginPath(); break
-        case MOVE: context.moveTo(of[k++], of[k++]); break
-        case LINE: context.lineTo(of[k++], of[k++]); break
-        case RECTANGLE: context.rect(of[k++], of[k++], of[k++], of[k++]); break
-        case ARC: context.arc(of[k++], of[k++], Math.max(0, of[k++]), of[k++], of[k++]); break
-        case CLOSE: context.closePath(); break
-        case FILL: context.fill(); break
-        case STROKE: context.stroke(); break
-        case CLIP: context.clip(); break
-        case COLOUR:
-          context.fillStyle = context.strokeStyle = this.colour(of[k], of[k + 1], of[k + 2], of[k + 3])
-          k += 4
-          break
-        case WIDTH: context.lineWidth = of[k++]; break
-        case DASH:
-          context.lineDashOffset = of[k]
-          context.setLineDash(Array.from(of.subarray(k + 2, k + 2 + of[k + 1])))
-          k += 2 + of[k + 1]
-          break
-        case JOIN: context.lineJoin = JOINS[of[k++]]; break
-        case PAINT: context.fillRect(0, 0, width, height); break
-        case SURFACE: {
-          const pattern = context.createPattern(this.picture(list, of[k], scale), of[k + 3] ? 'repeat' : 'no-repeat')
-          pattern.setTransform(new DOMMatrix([1 / scale, 0, 0, 1 / scale, of[k + 1], of[k + 2]]))
-          context.imageSmoothingEnabled = of[k + 4] === 1
-          context.fillStyle = context.strokeStyle = pattern
-          k += 5
-          break
-        }
-        case TEXT:
-          context.font = fontOf(of[k + 2], of[k + 3])
-          context.fillText(decoder.decode(bytes.subarray(of[k + 4], of[k + 4] + of[k + 5])), of[k], of[k + 1])
-          k += 6
-          break
-        default: throw new Error('the list of what to draw is damaged')
-      }
+    for (let k = 0; k < of.length;) {
+      const op = of[k++], n = NUMBERS[op], at = k
+      k += n
+      if (CALLS[op]) context[CALLS[op]](...of.subarray(at, k))
+      else if (op === COLOUR) context.fillStyle = context.strokeStyle = this.colour(...of.subarray(at, k))
+      else if (op === WIDTH) context.lineWidth = of[at]
+      else if (op === JOIN) context.lineJoin = JOINS[of[at]]
+      else if (op === PAINT) context.fillRect(0, 0, width, height)
+      else if (op === DASH) {
+        context.lineDashOffset = of[at]
+        context.setLineDash(Array.from(of.subarray(k, k += of[at + 1])))
+      } else if (op === SURFACE) {
+        const [index, x, y, repeats, smooth] = of.subarray(at, k), pattern = context.createPattern(this.picture(list, index, scale), repeats ? 'repeat' : 'no-repeat')
+        pattern.setTransform(new DOMMatrix([1 / scale, 0, 0, 1 / scale, x, y]))
+        context.imageSmoothingEnabled = smooth === 1
+        context.fillStyle = context.strokeStyle = pattern
+      } else if (op === TEXT) {
+        const [x, y, size, style, offset, length] = of.subarray(at, k)
+        context.font = fontOf(size, style)
+        context.fillText(decoder.decode(list.bytes.subarray(offset, offset + length)), x, y)
+      } else throw new Error('the list of what to draw is damaged')
     }
-    for (; depth > 0; depth--) context.restore()
-    context.restore()
   }
 }

@@ -1,6 +1,6 @@
 // A scene beside a text: it is opened, and what drives it.
 
-import { $, tellProblem } from './element.js'
+import { $, onPress, tellProblem } from './element.js'
 import { Viewer } from './viewer.js'
 
 const PLAY = 'M8 5v14l11-7z', PAUSE = 'M7 6h2v12H7zM15 6h2v12h-2z'
@@ -11,10 +11,7 @@ export async function openScene(options, go = way => viewer.input(way)) {
     tellProblem(`Tilewalk cannot start here: ${error.message}`)
     throw error
   })
-  $('back').onclick = () => go('back')
-  $('next').onclick = () => go('next')
-  $('play').onclick = () => viewer.input('play')
-  $('note-close').onclick = () => viewer.closeNote()
+  onPress({ back: () => go('back'), next: () => go('next'), play: () => viewer.input('play'), 'note-close': () => viewer.closeNote() })
   const show = () => {
     const name = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
     if ($('play').getAttribute('aria-label') === name && $('play').title) return

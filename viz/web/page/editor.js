@@ -4,7 +4,7 @@ import { element } from './element.js'
 
 // Under the text area, whose own letters are clear, the same text in colours: `words` is the language's, as C lists them.
 export function colours(words) {
-  const kinds = new Map(words.split('\n').filter(Boolean).map(line => line.split(' ').reverse()))
+  const kinds = new Map(words)
   const colour = part => {
     const kind = part[0] === '#' ? 'words' : kinds.get(part)
     return kind ? element('span', { className: kind, textContent: part }) : part

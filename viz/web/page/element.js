@@ -9,6 +9,9 @@ export function element(tag, more = {}, ...children) {
 }
 
 export const $ = id => document.getElementById(id)
+export const elements = new Proxy({}, { get: (_, id) => $(id) }) // of the page, by their ids
+// What is done by pressing things of the page, by their ids.
+export const onPress = calls => Object.entries(calls).forEach(([id, call]) => { $(id).onclick = call })
 export const button = (textContent, onclick, more) => element('button', { type: 'button', textContent, onclick, ...more })
 
 // What keeps the page from what it is for; "": nothing does.

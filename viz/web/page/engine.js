@@ -46,6 +46,7 @@ export class Engine {
   text(name, ...values) {
     return this.read(this.call(name, ...values))
   }
+  json(name, ...values) { return JSON.parse(this.text(name, ...values)) }
   // Text that is the caller's to free.
   taken(name) {
     const at = this.calls[name](), text = this.read(at)

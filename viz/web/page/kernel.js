@@ -1,7 +1,7 @@
 // Your kernel: its PTX and a launch, what it did by source line; and reports (report.js). The machine runs in a worker. The
 // address of a kernel is all of it: kernel.html#kernel=..., packed; that of a report is its question.
 
-import { $, copied, element, quoted } from './element.js'
+import { $, elements, copied, element, onPress, quoted } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
 import { handed, takeFiles } from './files.js'
@@ -13,6 +13,7 @@ import { isDark, prefersDark } from './top.js'
 const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, LINK = '#kernel=', LINK_MOST = 256 << 10, QUIET_MS = 400
 const LINES_SHOWN = 40
 const KINDS = ['ptx', 'cuda', 'model', 'counters']
+const { ptx: area, source: listing, entry: choice, launch, line: lineField, 'words-of': said, verdict, stop, drawn, faults, caches } = elements
 
 let name = 'mine.ptx' // of what is in the text area
 const NO_SOURCE = { name: '', text: '' }
@@ -22,7 +23,7 @@ let examples = {}
 // ---- a file: PTX, or a .cu and what clang makes of it
 
 const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[/*]\s*tilewalk:\s*(.*?)\s*(\*\/)?\s*$/)?.[1]).filter(Boolean)
-const launchLines = () => $('launch').value.split('\n').map(line => line.trim()).filter(Boolean)
+const launchLines = () => launch.value.split('\n').map(line => line.trim()).filter(Boolean)
 
 // The words that hold for one kernel of the file: those before the first `entry`, and its own.
 function wordsFor(words, entry) {
@@ -59,41 +60,41 @@ async function takeRead(files) {
 }
 
 function say(error, isBad = true) {
-  $('verdict').className = isBad ? 'bad' : ''
-  $('verdict').textContent = error.message ?? error
+  verdict.className = isBad ? 'bad' : ''
+  verdict.textContent = error.message ?? error
 }
 
 let entries = []
 async function show(file, ptx) {
   name = file
-  $('ptx').value = ptx
-  $('source').hidden = !source.text
-  $('source').replaceChildren(...source.text.split('\n').map(text => element('span', { textContent: text + '\n' })))
+  area.value = ptx
+  listing.hidden = !source.text
+  listing.replaceChildren(...source.text.split('\n').map(text => element('span', { textContent: text + '\n' })))
   $('text-name').textContent = source.name ? `PTX of ${source.name}` : `PTX: ${file}`
   await list()
 }
 
 async function list() {
-  const { answers, wrong } = await whole.ask(['kernel_entries', name, $('ptx').value]), answer = wrong ? { error: wrong } : JSON.parse(answers[0])
+  const { answers, wrong } = await whole.ask(['kernel_entries', name, area.value]), answer = wrong ? { error: wrong } : JSON.parse(answers[0])
   entries = answer.entries ?? []
-  $('entry').replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
+  choice.replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
   if (answer.error) return say(answer.error)
-  const words = wordsOf(source.text || $('ptx').value)
+  const words = wordsOf(source.text || area.value)
   const first = words.find(word => word.startsWith('entry '))?.slice(6).replace(/<.*/, '').trim()
   const chosen = entries.find(entry => entry.name === first) ?? entries[0]
-  if (chosen) $('entry').value = chosen.entry
+  if (chosen) choice.value = chosen.entry
   propose()
 }
 
 // The launch that the file's comments give, or one to begin with: a number or a buffer by the size of each parameter.
 function propose() {
-  const entry = entries.find(one => one.entry === $('entry').value)
+  const entry = entries.find(one => one.entry === choice.value)
   if (!entry) return
-  const words = wordsFor(wordsOf(source.text || $('ptx').value), entry.name)
+  const words = wordsFor(wordsOf(source.text || area.value), entry.name)
   const guess = () => [
     'grid 1', `block ${entry.block[0] ? entry.block.join(',') : 256}`, ...(entry.shared ? ['shared 48K'] : []),
     ...entry.parameters.map(({ bytes, pointer, float }) => `arg ${pointer || bytes === 8 ? 'f32[4096]:normal:1' : bytes === 4 ? float ? 'f32:1' : 'i32:256' : `i${8 * bytes}:1`}`)]
-  $('launch').value = (words.length ? words : guess()).join('\n')
+  launch.value = (words.length ? words : guess()).join('\n')
   const begun = words.length ? 'the launch is that of the file. Run it.' : 'a launch to begin with; say how many blocks there are and what its arguments hold.'
   say(entry.refused ?? `${entry.name}: ${begun}`, entry.refused)
   draft()
@@ -102,16 +103,16 @@ function propose() {
 // ---- the answer: what `tilewalk kernel` says, and draws, of what stands here; the launch as comments behind the PTX, in
 // place of its own
 
-const ownPtx = () => $('ptx').value.replaceAll('tilewalk:', 'tilewalk;')
+const ownPtx = () => area.value.replaceAll('tilewalk:', 'tilewalk;')
 async function question(more) {
-  const text = `${ownPtx()}\n${launchLines().map(line => `// tilewalk: ${line}\n`).join('')}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted($('entry').value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
+  const text = `${ownPtx()}\n${launchLines().map(line => `// tilewalk: ${line}\n`).join('')}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted(choice.value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
   return answer
 }
 
 // The source beside what its lines move, and the dearest request of the chosen one, as the window draws them.
 async function draw() {
-  $('drawn').hidden = false
-  const size = `${Math.max(340, $('picture-of').clientWidth)}x880`, line = $('line').value ? `--line ${$('line').value}` : ''
+  drawn.hidden = false
+  const size = `${Math.max(340, $('picture-of').clientWidth)}x880`, line = lineField.value ? `--line ${lineField.value}` : ''
   const { text, status, remark } = await question(`${line} --swizzle ${$('swizzle').value} -o -.svg --size ${size} --theme ${isDark() ? 'dark' : 'light'}`)
   if (status === 2) $('picture-of').textContent = remark
   else $('picture-of').innerHTML = text
@@ -119,32 +120,32 @@ async function draw() {
 
 // A line of the source: marked there, and in its PTX.
 function choose(line) {
-  Array.from($('source').children).forEach((one, k) => one.classList.toggle('at', k === line - 1))
-  const area = $('ptx'), lines = area.value.split('\n')
+  Array.from(listing.children).forEach((one, k) => one.classList.toggle('at', k === line - 1))
+  const lines = area.value.split('\n')
   const at = source.text ? lines.findIndex(text => new RegExp(`^\\s*\\.loc\\s+\\d+\\s+${line}\\s`).test(text)) : line - 1
   if (at >= 0) {
     const begin = lines.slice(0, at).join('\n').length + (at ? 1 : 0)
     area.setSelectionRange(begin, begin + lines[at].length)
     area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
   }
-  $('line').value = line || ''
+  lineField.value = line || ''
   draw()
 }
 
 async function run() {
   $('run').disabled = true
-  $('stop').disabled = false
+  stop.disabled = false
   say('It runs ...', false)
-  const began = performance.now(), answer = await question(`--text --details --lines ${LINES_SHOWN} ${$('faults').checked ? '' : '--no-faults'} ${$('caches').checked ? '' : '--no-caches'}`)
+  const began = performance.now(), answer = await question(`--text --details --lines ${LINES_SHOWN} ${faults.checked ? '' : '--no-faults'} ${caches.checked ? '' : '--no-caches'}`)
   const above = ownPtx().split('\n').length, { status, text, remark } = answer
   $('run').disabled = false
-  $('stop').disabled = true
-  $('words-of').hidden = $('drawn').hidden = status === 2
-  $('line').value = ''
+  stop.disabled = true
+  said.hidden = drawn.hidden = status === 2
+  lineField.value = ''
   if (status === 2) say(remark.replace(/^(.*?):(\d+): /, (all, file, line) => file === name && line > above ? `Launch, line ${line - above}: ` : all))
   else {
     say(`${status ? 'Something is wrong with it' : 'It ran'}: computed here in ${((performance.now() - began) / 1000).toFixed(2)} s.`, status)
-    $('words-of').textContent = text
+    said.textContent = text
     draw()
   }
   window.tilewalk.answer = answer
@@ -153,7 +154,7 @@ async function run() {
 
 // ---- the page
 
-const kernelNow = () => ({ name, ptx: $('ptx').value, source, launch: $('launch').value, entry: $('entry').value, faults: $('faults').checked, caches: $('caches').checked })
+const kernelNow = () => ({ name, ptx: area.value, source, launch: launch.value, entry: choice.value, faults: faults.checked, caches: caches.checked })
 function draft() {
   const text = JSON.stringify(kernelNow())
   if (text.length <= DRAFT_MOST) keep(DRAFT, text)
@@ -161,8 +162,8 @@ function draft() {
 async function restore(given) {
   source = typeof given.source?.text === 'string' ? given.source : NO_SOURCE
   await show(String(given.name), String(given.ptx))
-  if (entries.some(one => one.entry === given.entry)) $('entry').value = given.entry
-  $('launch').value = given.launch ?? ''
+  if (entries.some(one => one.entry === given.entry)) choice.value = given.entry
+  launch.value = given.launch ?? ''
   for (const id of ['faults', 'caches']) $(id).checked = given[id] ?? true
 }
 
@@ -187,16 +188,16 @@ async function follow() {
 }
 
 function command() {
-  if (reportLine()) return 'tilewalk ' + $('line').value
+  if (reportLine()) return 'tilewalk ' + $('question').value
   const words = launchLines().map(line => {
     const [word, ...rest] = line.split(/\s+/)
     return [(word.length > 1 ? '--' : '-') + word, ...(rest.length ? [quoted(rest.join(' '))] : [])].join(' ')
   })
-  return ['tilewalk kernel', quoted(source.name || name), '--entry', quoted(entries.find(one => one.entry === $('entry').value)?.name ?? ''), ...words,
-    ...($('faults').checked ? [] : ['--no-faults']), ...($('caches').checked ? [] : ['--no-caches'])].join(' ')
+  return ['tilewalk kernel', quoted(source.name || name), '--entry', quoted(entries.find(one => one.entry === choice.value)?.name ?? ''), ...words,
+    ...(faults.checked ? [] : ['--no-faults']), ...(caches.checked ? [] : ['--no-caches'])].join(' ')
 }
 async function link() {
-  const text = reportLine() ? '#' + encodeURI($('line').value) : LINK + await packed(JSON.stringify(kernelNow()))
+  const text = reportLine() ? '#' + encodeURI($('question').value) : LINK + await packed(JSON.stringify(kernelNow()))
   return location.href.split('#')[0] + text
 }
 
@@ -207,27 +208,23 @@ function tell(text) {
 const copy = async text => tell(await copied(text))
 
 let edited = 0
-$('ptx').oninput = () => {
+area.oninput = () => {
   clearTimeout(edited)
-  edited = setTimeout(() => take(name, $('ptx').value).catch(say), QUIET_MS)
+  edited = setTimeout(() => take(name, area.value).catch(say), QUIET_MS)
 }
-$('entry').onchange = propose
-$('launch').oninput = draft
-$('launch').onkeydown = event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() }
-$('run').onclick = run
-$('source').onclick = ({ target }) => { if (target !== $('source')) choose(1 + [...$('source').children].indexOf(target)) }
-$('words-of').onclick = () => { // a row of the table of lines chooses its line; what is marked to be copied does not
-  const { anchorOffset, isCollapsed } = getSelection(), text = $('words-of').textContent
+choice.onchange = propose
+launch.oninput = draft
+launch.onkeydown = event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() }
+listing.onclick = ({ target }) => { if (target !== listing) choose(1 + [...listing.children].indexOf(target)) }
+said.onclick = () => { // a row of the table of lines chooses its line; what is marked to be copied does not
+  const { anchorOffset, isCollapsed } = getSelection(), text = said.textContent
   const line = text.split('\n')[text.slice(0, anchorOffset).split('\n').length - 1].match(/^ *(\d+) /)
   if (isCollapsed && line) choose(Number(line[1]))
 }
-$('line').onchange = () => choose(Number($('line').value))
+lineField.onchange = () => choose(Number(lineField.value))
 $('swizzle').onchange = draw
-for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (!$('drawn').hidden) draw() })
-$('stop').onclick = () => whole.stop('Stopped.')
-$('copy-command').onclick = () => copy(command())
-$('copy-link').onclick = async () => copy(await link())
-$('note-close').onclick = () => tell('')
+for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (!drawn.hidden) draw() })
+onPress({ run, stop: () => whole.stop('Stopped.'), 'copy-command': () => copy(command()), 'copy-link': async () => copy(await link()), 'note-close': () => tell('') })
 async function example(file) {
   $('sample').value = file
   source = NO_SOURCE

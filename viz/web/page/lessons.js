@@ -1,6 +1,6 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
-import { $, element, save, table, tellProblem as tell } from './element.js'
+import { $, elements, element, onPress, save, table, tellProblem as tell } from './element.js'
 import { handed, takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
 import { openScene } from './drive.js'
@@ -8,9 +8,10 @@ import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const RECORD = 'lessons.json', STUDENT = 'student.json'
+const { page: sheet, list, lesson: pane, desk } = elements
 
-$('desk').hidden = false // the canvas has a size then
-$('list').hidden = location.hash.length > 1
+desk.hidden = false // the canvas has a size then
+list.hidden = location.hash.length > 1
 const viewer = await openScene({ program: 'whole.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '' })
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
@@ -18,7 +19,7 @@ engine.warns = line => tell(line.replace(/^[\w. ]+: /, '')) // of the record tha
 let name = ''
 
 function showList() {
-  const rows = JSON.parse(engine.text('web_lesson_list')).map(lesson => {
+  const { lessons, stories } = engine.json('web_lesson_list'), rows = lessons.map(lesson => {
     const row = element('li')
     const done = lesson.finished ? `done, ${lesson.right} of ${lesson.counted} right`
       : lesson.begun ? `begun, ${lesson.right} of ${lesson.counted} right` : `${lesson.minutes} minutes`
@@ -27,23 +28,21 @@ function showList() {
     row.append(element('a', { href: '#' + lesson.name }, lesson.title), words, element('div', {}, lesson.idea))
     return row
   })
-  const stories = engine.text('web_story_list').split('\n').filter(Boolean).reverse().map(line => {
-    const [story, title] = line.split('\t')
-    return element('p', {}, element('a', { href: `#story-${story}` }, title), element('span', { className: 'soft' }, ' a story: two minutes of film and guesses'))
-  })
-  $('list').replaceChildren(element('h2', {}, 'Lessons'), ...stories, element('ol', {}, ...rows))
+  const told = stories.reverse().map(({ name, title }) =>
+    element('p', {}, element('a', { href: `#story-${name}` }, title), element('span', { className: 'soft' }, ' a story: two minutes of film and guesses')))
+  list.replaceChildren(element('h2', {}, 'Lessons'), ...told, element('ol', {}, ...rows))
 }
 
 // Answers that were handed in, graded in place of the list. The numbers are those that the file names.
 function showGrades(file, text) {
-  const graded = engine.text('web_lesson_grade', text, file)
-  if (!graded) return tell(engine.text('web_lesson_error'))
-  const rows = JSON.parse(graded), n = what => rows.filter(row => row[what]).length
+  const { error, rows } = engine.json('web_lesson_grade', text, file)
+  if (error) return tell(error)
+  const n = what => rows.filter(row => row[what]).length
   const seeds = [...new Set(rows.map(row => row.seed))], words = seeds.length === 1 ? `numbers of seed ${seeds[0]}` : 'the numbers of each row'
-  $('list').prepend(element('h2', {}, `${file}: ${n('right')} of ${n('counts')} right`),
+  list.prepend(element('h2', {}, `${file}: ${n('right')} of ${n('counts')} right`),
     element('p', { className: 'soft' }, `Graded with ${words}, as the file has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.`),
     table('What was handed in', ['student', 'lesson', 'question', 'answer', 'verdict', 'remark'], rows.map(row => [row.student, row.lesson, row.id, row.answer, row.verdict, row.remark])))
-  $('list').scrollTop = 0
+  list.scrollTop = 0
 }
 
 // Who learns here: a name, and the number that draws this student's own numbers ('' none).
@@ -69,9 +68,9 @@ function askStudent(words) {
 }
 
 // A program's text stands over the same text in colours, which scrolls with it. CUDA has other words.
-const coloured = colours(engine.text('web_words'))
+const coloured = colours(engine.json('web_language').words)
 function paint() {
-  const field = $('page').querySelector('textarea.program')
+  const field = sheet.querySelector('textarea.program')
   if (!field || /\.cu$/.test(field.getAttribute('aria-label'))) return
   if (!$('paint')) {
     const paper = element('div', { className: 'paper' })
@@ -86,34 +85,34 @@ function paint() {
 
 // At the end the foot leads on.
 function putNext() {
-  const lessons = JSON.parse(engine.text('web_lesson_list')), next = lessons[lessons.findIndex(lesson => lesson.name === name) + 1]
-  const isOver = lessons.find(lesson => lesson.name === name)?.finished && !$('page').querySelector('.foot [data-press="next"]')
-  if (isOver && next) $('page').querySelector('.foot').append(element('a', { href: '#' + next.name, className: 'button main' }, `Next lesson: ${next.title}`))
+  const { lessons } = engine.json('web_lesson_list'), next = lessons[lessons.findIndex(lesson => lesson.name === name) + 1]
+  const isOver = lessons.find(lesson => lesson.name === name)?.finished && !sheet.querySelector('.foot [data-press="next"]')
+  if (isOver && next) sheet.querySelector('.foot').append(element('a', { href: '#' + next.name, className: 'button main' }, `Next lesson: ${next.title}`))
 }
 
 function showPage(focus) {
-  const top = $('lesson').scrollTop
-  $('page').innerHTML = engine.text('web_lesson_page')
-  $('page').querySelectorAll('a[href]').forEach(link => {
+  const top = pane.scrollTop
+  sheet.innerHTML = engine.text('web_lesson_page')
+  sheet.querySelectorAll('a[href]').forEach(link => {
     if (/^https?:/.test(link.getAttribute('href'))) Object.assign(link, { target: '_blank', rel: 'noopener noreferrer' })
   })
-  $('page').querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
+  sheet.querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
   paint()
   putNext()
   if (!focus) return
   if (focus === 'top') { // a question takes the keyboard; on a phone that would open it
-    $('lesson').scrollTop = 0
-    if (matchMedia('(pointer: fine)').matches) $('page').querySelector('#open input')?.focus({ preventScroll: true })
+    pane.scrollTop = 0
+    if (matchMedia('(pointer: fine)').matches) sheet.querySelector('#open input')?.focus({ preventScroll: true })
     return
   }
-  $('lesson').scrollTop = top
-  const isAnswered = !$('page').querySelector('#open :is(input, textarea, .choice:not(:disabled), [data-press="hint"], [data-press="check"])')
-  const place = $('page').querySelector(isAnswered ? '.foot .main' : '#open :is(input, button:not(:disabled))')
+  pane.scrollTop = top
+  const isAnswered = !sheet.querySelector('#open :is(input, textarea, .choice:not(:disabled), [data-press="hint"], [data-press="check"])')
+  const place = sheet.querySelector(isAnswered ? '.foot .main' : '#open :is(input, button:not(:disabled))')
   place?.focus({ preventScroll: true })
   // What was said, and what leads on; but a question that was just asked from its first line.
-  const open = $('page').querySelector('#open')
-  $('page').querySelector('.foot')?.scrollIntoView({ block: 'nearest' })
-  if (open && !open.querySelector('.box')) open.scrollIntoView({ block: open.offsetHeight > $('lesson').clientHeight ? 'start' : 'nearest' })
+  const open = sheet.querySelector('#open')
+  sheet.querySelector('.foot')?.scrollIntoView({ block: 'nearest' })
+  if (open && !open.querySelector('.box')) open.scrollIntoView({ block: open.offsetHeight > pane.clientHeight ? 'start' : 'nearest' })
 }
 
 // A kernel is judged as PTX; without a compiler the judge says what is wanted.
@@ -139,10 +138,10 @@ function press(what, number = 0) {
 }
 
 // A story draws all of the canvas; Escape, or its end, leads back to the list.
-const keyTo = key => { engine.call('web_key', engine.call('web_key_named', key), false, false); viewer.wake() }
+const keyTo = key => { engine.call('web_key', key, false, false); viewer.wake() }
 function showStory(which) {
-  const isOn = which !== undefined && Boolean(engine.call('web_story_open', which))
-  if (which !== undefined && !isOn) tell(engine.text('web_story_error'))
+  const wrong = which === undefined ? '' : engine.text('web_story_open', which), isOn = which !== undefined && !wrong
+  if (wrong) tell(wrong)
   if (which === undefined && engine.call('web_story_is_open')) keyTo('Escape')
   viewer.framed = !isOn
   engine.call('web_frame_scene', !isOn)
@@ -155,12 +154,13 @@ function open(wanted, restart = false) {
   name = ''
   const [, isStory, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? [], isTold = showStory(isStory ? which : undefined)
   if (isTold) wanted = ''
-  if (wanted && engine.call('web_lesson_open', wanted, restart, student().seed)) name = wanted
-  else if (wanted) tell(engine.text('web_lesson_error'))
-  $('desk').hidden = !name && !isTold
+  const wrong = wanted && engine.text('web_lesson_open', wanted, restart, student().seed)
+  if (wrong) tell(wrong)
+  else name = wanted
+  desk.hidden = !name && !isTold
   for (const id of ['again', 'hand-in']) $(id).hidden = !name
   for (const id of ['story-back', 'story-on']) $(id).hidden = !isTold
-  for (const element of [$('list'), $('export'), $('name'), $('load').parentElement]) element.hidden = Boolean(name) || isTold
+  for (const element of [list, $('export'), $('name'), $('load').parentElement]) element.hidden = Boolean(name) || isTold
   if (name) {
     $('title').textContent = engine.text('web_lesson_title')
     document.title = 'Tilewalk: ' + $('title').textContent
@@ -183,7 +183,7 @@ viewer.frame = now => {
   if (name && engine.call('web_lesson_look')) showPage(document.activeElement?.id === 'answer' ? '' : 'open')
 }
 
-$('page').onclick = event => {
+sheet.onclick = event => {
   const button = event.target.closest('[data-press]')
   if (button) tell('')
   if (button?.dataset.press === 'check' && $('answer')) answer()
@@ -200,13 +200,10 @@ $('page').onclick = event => {
     location.hash = file.replace(/\.md$/, '')
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
 }
-$('page').onsubmit = event => { event.preventDefault(); tell(''); press('check') }
+sheet.onsubmit = event => { event.preventDefault(); tell(''); press('check') }
 const typed = () => { engine.call('web_lesson_type', $('answer').value); paint() }
-$('page').oninput = typed
-$('page').onkeydown = event => { if (event.target.matches('textarea')) newLine(event, typed) }
-$('again').onclick = () => open(name, true)
-$('export').onclick = () =>
-  save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json')
+sheet.oninput = typed
+sheet.onkeydown = event => { if (event.target.matches('textarea')) newLine(event, typed) }
 
 // A file is progress, which is loaded, or answers that were handed in, which are graded.
 function take({ kind, name: file, text }) {
@@ -221,8 +218,7 @@ function take({ kind, name: file, text }) {
 }
 const KINDS = ['progress', 'answers']
 takeFiles(KINDS, ([file]) => take(file), tell)
-$('name').onclick = () => askStudent('Keep')
-$('hand-in').onclick = async () => {
+async function handIn() {
   if (!await askStudent('Save the file')) return
   tell('')
   const who = student().name, text = engine.text('web_lesson_hand_in', who)
@@ -231,8 +227,8 @@ $('hand-in').onclick = async () => {
   save(new Blob([text + '\n'], { type: 'application/json' }), file)
   tell(`Saved as ${file}: hand in that file.`)
 }
-$('story-on').onclick = () => keyTo('ArrowRight')
-$('story-back').onclick = () => keyTo('ArrowLeft')
+onPress({ again: () => open(name, true), name: () => askStudent('Keep'), 'hand-in': handIn, 'story-on': () => keyTo('ArrowRight'), 'story-back': () => keyTo('ArrowLeft'),
+  export: () => save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json') })
 viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_open')) location.hash = '' })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))

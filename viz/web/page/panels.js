@@ -67,7 +67,7 @@ function problem(viewer, page) {
 }
 
 function code(viewer) {
-  const { lines, at } = JSON.parse(viewer.engine.text('web_code'))
+  const { lines, at } = viewer.engine.json('web_code')
   const list = element('ol', { className: 'code', tabIndex: 0, ariaLabel: 'The program' }, ...lines.map(({ indent, text }, k) => {
     const line = element('li', { textContent: ' '.repeat(2 * indent) + text })
     if (k === at) line.setAttribute('aria-current', 'step')
@@ -83,7 +83,7 @@ const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title]
 const report = (viewer, command, text) => room('kernel.html#' + encodeURI(`${command} --state ${quoted(viewer.question())}`), text)
 
 function numbers(viewer) {
-  const tables = JSON.parse(viewer.engine.text('web_numbers'))
+  const { tables } = viewer.engine.json('web_numbers')
   return [element('p', { className: 'soft', textContent: `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.` }), ...tables.map(({ title, columns, rows }) => table(title, columns.split('|'), rows)),
     element('div', { className: 'stack' }, report(viewer, 'sim', 'One run, as a report'), report(viewer, 'sweep --over block', 'A sweep over blocks'), button('Save these as CSV', () => save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
 }

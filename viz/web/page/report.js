@@ -10,7 +10,7 @@ const ROWS_SHOWN = 2000
 let answered = 0
 
 export async function ask(line, files = [], forms = ['--text --details', '--csv', '--json']) {
-  const { answers, wrong } = await whole.ask(...files.map(({ name, text }, place) => ['web_file', place, name, text]),
+  const { answers, wrong } = await whole.ask(...files.map(({ name, text }) => ['web_file', name, text]),
     ...forms.flatMap(form => [['web_ask', `${line} ${form}`], ['web_answer'], ['web_remark']]))
   return forms.map((_, k) => {
     const [status, text, remark] = wrong ? [2, '', wrong] : answers.slice(files.length + 3 * k)
@@ -37,7 +37,7 @@ function tableOf(csv) {
 
 // Puts what asks and what answers into `room`; returns what answers a line. `files`: what may be named in it.
 export function reports(room, files, go) {
-  const line = element('input', { id: 'line', type: 'text', autocomplete: 'off', spellcheck: false, ariaLabel: 'The question, as on the command line' })
+  const line = element('input', { id: 'question', type: 'text', autocomplete: 'off', spellcheck: false, ariaLabel: 'The question, as on the command line' })
   const status = element('p', { className: 'soft', id: 'status', role: 'status' }), words = element('pre', { id: 'words', className: 'words', tabIndex: 0 }), cells = element('div', { id: 'table' })
   const form = element('form', { className: 'buttons' }, element('label', { className: 'line' }, 'tilewalk ', line), element('button', { className: 'main', textContent: 'Compute' }))
   const saved = kind => button(`Save as ${kind.toUpperCase()}`, async () => {

@@ -1,12 +1,13 @@
 // See, and the same in a frame of another page: scenes, a problem, the run, and one panel beside them.
 
-import { $, button, element } from './element.js'
+import { $, elements, button, element } from './element.js'
 import { takeFiles } from './files.js'
 import { PANELS, lineWith } from './panels.js'
 import { turnTheme } from './top.js'
 import { openScene } from './drive.js'
 
 const isEmbedded = document.body.classList.contains('embed')
+const { panel, menu, unit: unitButton } = elements
 const FIRST = 'algorithm=fa2 N=1024 d=64 block=128 step=153'
 const rail = [...document.querySelectorAll('#rail [data-scene]')]
 const asked = new URLSearchParams(location.search)
@@ -36,14 +37,14 @@ let open = '', opener = null
 function fill() {
   const { title, make } = PANELS[open]
   const focused = document.activeElement?.dataset?.parameter
-  $('panel').replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), button('✕', () => toggle(''), { className: 'plain', id: 'panel-close', ariaLabel: 'Close' })), ...make(viewer, page))
-  if (focused) $('panel').querySelector(`[data-parameter="${focused}"]`)?.focus()
-  $('panel').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  panel.replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), button('✕', () => toggle(''), { className: 'plain', id: 'panel-close', ariaLabel: 'Close' })), ...make(viewer, page))
+  if (focused) panel.querySelector(`[data-parameter="${focused}"]`)?.focus()
+  panel.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
 }
 function show(name) {
   if (name && !open) opener = document.activeElement
   open = name
-  $('panel').hidden = !name
+  panel.hidden = !name
   for (const [id, panel] of Object.entries(from)) $(id)?.setAttribute('aria-expanded', String(panel === name))
   if (name) fill()
   else {
@@ -70,20 +71,20 @@ const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 1000]
 function fillMenu() {
   const radio = (name, value, text, checked, onchange) => element('label', {}, element('input', { type: 'radio', name, value, checked, onchange }), text)
   const speed = engine.call('web_speed')
-  $('menu').replaceChildren(
+  menu.replaceChildren(
     element('fieldset', {}, element('legend', { textContent: 'Back and Next go by' }), ...Object.entries(UNITS).map(([key, text]) =>
       radio('unit', key, text, key === unit, () => { unit = key; $('unit-name').textContent = text }))),
     element('fieldset', {}, element('legend', { textContent: 'Steps a second' }), ...[...new Set([...SPEEDS, speed])].sort((a, b) => a - b).map(value =>
       radio('speed', value, value.toLocaleString('en'), value === speed, () => engine.call('web_set_speed', value)))))
 }
 function showMenu(isShown) {
-  if (!$('menu')) return
+  if (!menu) return
   if (isShown) fillMenu()
-  $('menu').hidden = !isShown
-  $('unit').setAttribute('aria-expanded', String(isShown))
-  if (isShown) $('menu').querySelector(':checked').focus()
+  menu.hidden = !isShown
+  unitButton.setAttribute('aria-expanded', String(isShown))
+  if (isShown) menu.querySelector(':checked').focus()
 }
-$('unit')?.addEventListener('click', () => showMenu($('menu').hidden))
+unitButton?.addEventListener('click', () => showMenu(menu.hidden))
 document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
 $('fullscreen').onclick = () => viewer.fullscreen()
 const noMax = $('no-max').firstElementChild
@@ -106,9 +107,9 @@ rail.forEach((tab, k) => {
 // ---- keys
 
 function closeTop() {
-  if ($('menu') && !$('menu').hidden) {
+  if (menu && !menu.hidden) {
     showMenu(false)
-    $('unit').focus()
+    unitButton.focus()
   } else if (open) toggle('')
   else if (isEmbedded) parent.focus() // the keyboard is the host's again
   else return false
@@ -150,7 +151,7 @@ let filled = ''
 viewer.changed.push(() => {
   document.title = `Tilewalk: ${viewer.words.title}`
   const state = viewer.state(), what = { state: state.replace(/ step=\d+/, ''), step: state }[PANELS[open]?.follows] ?? ''
-  if (open && what && open + what !== filled && !$('panel').contains(document.activeElement?.closest('input[type="text"], input[type="range"], textarea'))) fill()
+  if (open && what && open + what !== filled && !panel.contains(document.activeElement?.closest('input[type="text"], input[type="range"], textarea'))) fill()
   filled = open + what
   if ($('open')) $('open').href = 'see.html' + viewer.hash()
 })

@@ -28,8 +28,6 @@ export const commandOf = line => `tilewalk view --state ${quoted(line)}`
 const PROGRAM = 'program=', PROGRAM_MOST = 6143 // the bytes that C's reader takes
 export const packedIn = hash => partsOf(hash).find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
 
-const loadFonts = () => Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
-
 const PICTURE = [1280, 720]
 const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
 
@@ -53,7 +51,7 @@ export class Viewer {
   }
 
   static async open(options) {
-    const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), loadFonts()])
+    const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), ...FONTS.map(font => document.fonts.load(font, 'Aα×'))])
     const viewer = new Viewer(engine, options)
     const wrong = options.line === undefined ? await viewer.takeLinked(location.hash) : ''
     viewer.begin(options.line ?? lineOf(location.hash))
@@ -105,13 +103,36 @@ export class Viewer {
     if (!isStill.matches) this.input('play')
     else if (line && !/\bstep=/.test(line)) this.engine.call('web_scrub', STILL_PART)
   }
-  // What is wrong in a link is named and left out.
   openLink(line) {
-    const kept = this.engine.text('web_link', line), said = this.engine.text('web_link_said')
-    const taken = this.engine.call('web_open', kept)
+    const [kept, said] = this.possible(line), taken = this.engine.call('web_open', kept)
     this.left = said
     if (said && this.framed) this.say()
     return taken
+  }
+  // What can be shown of anybody's link, and in words what is left out: what says nothing; then the one part whose going
+  // makes a problem of the rest, of which a step too far is the last, or what does not go with the parts before it.
+  possible(line) {
+    const { engine } = this, said = [], why = (parts, opens = true) => engine.text('web_refuses', parts.join(' '), opens)
+    const leaveOut = (part, why) => said.push(`${part.slice(0, 60)} is left out: ${why.slice(0, 160)}`)
+    const together = opens => (kept, part) => {
+      const wrong = why([...kept, part], opens)
+      if (wrong) leaveOut(part, wrong)
+      return wrong ? kept : [...kept, part]
+    }
+    let parts = line.split(' ').filter(Boolean)
+    if (!why(parts)) return [line, '']
+    parts = parts.reduce(together(false), [])
+    const reason = why(parts), at = reason ? parts.findLastIndex((_, at) => !why(parts.filter((_, k) => k !== at))) : 0
+    if (at < 0) parts = parts.reduce(together(true), [])
+    else if (reason) {
+      const [part] = parts.splice(at, 1), last = engine.call('web_possible_steps')
+      if (!part.startsWith('step=')) leaveOut(part, reason)
+      else {
+        said.push(`${part.slice(0, 60)} is past the end, step ${last}`)
+        parts.push(`step=${last}`)
+      }
+    }
+    return [parts.join(' '), said.join('; ')]
   }
 
   // ---- frames
@@ -121,13 +142,10 @@ export class Viewer {
     const box = this.canvas.parentElement.getBoundingClientRect()
     const ratio = window.devicePixelRatio || 1
     this.scale = Math.max(1, Math.round(ratio))
-    const place = (canvas, width, height) => {
-      canvas.style.width = width + 'px'
-      canvas.style.height = height + 'px'
-      canvas.width = Math.max(1, Math.round(width * ratio))
-      canvas.height = Math.max(1, Math.round(height * ratio))
+    for (const side of ['width', 'height']) {
+      this.canvas.style[side] = box[side] + 'px'
+      this.canvas[side] = Math.max(1, Math.round(box[side] * ratio))
     }
-    place(this.canvas, box.width, box.height)
     this.engine.call('web_resize', Math.floor(this.canvas.width / this.scale), Math.floor(this.canvas.height / this.scale))
     this.wake()
   }
@@ -156,7 +174,7 @@ export class Viewer {
     const { engine, painter, scale } = this
     painter.paint(this.context, new List(engine), this.canvas.width, this.canvas.height, scale)
     if (!this.framed) return
-    this.words = JSON.parse(engine.text('web_said'))
+    this.words = engine.json('web_said')
     this.showWords(this.words)
     this.moved.forEach(call => call(this.words))
   }
@@ -248,14 +266,14 @@ export class Viewer {
   }
 
   state() { return this.engine.text('web_state') }
-  menu() { return JSON.parse(this.engine.text('web_menu')) }
+  menu() { return this.engine.json('web_menu').menu }
   acted() { // called before what it does
     this.hasActed = true
     const hash = this.hash()
     if (baseOf(hash) === this.base) this.before = hash
   }
   input(name) {
-    this.engine.call('web_act', this.engine.call('web_input_named', name))
+    this.engine.call('web_act', name)
     this.wake()
   }
   set(parameter, value) {
@@ -338,10 +356,7 @@ export class Viewer {
     const { engine, options } = this, { key } = event
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || this.isElsewhere(event)) return
     if (!this.framed) {
-      const number = engine.call('web_key_named', key)
-      if (number && key !== 'Tab') engine.call('web_key', number, event.shiftKey, event.ctrlKey)
-      else if ([...key].length === 1) engine.call('web_text', key)
-      else return
+      if (!engine.call('web_key', key, event.shiftKey, event.ctrlKey)) return
     } else {
       const step = event.shiftKey ? { ArrowRight: 'tile-next', ArrowLeft: 'tile-back' } : KEYS
       const input = (options.isEmbedded && key.startsWith('Page')) ? null : step[key] ?? (key === ' ' ? 'play' : null)

@@ -1,7 +1,7 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
 import { commandOf, packedIn } from './viewer.js'
-import { $, element, save, tellProblem } from './element.js'
+import { $, elements, element, onPress, save, tellProblem } from './element.js'
 import { handed, takeFiles } from './files.js'
 import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
@@ -10,6 +10,7 @@ import { colours, newLine } from './editor.js'
 
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
 const PROBLEM = 'N=64 d=16 block=8 causal=1'
+const { program, offers, rival, numbers, verdict, moves, fault, stripe, paint, editor, bench } = elements
 
 const viewer = await openScene({ follows: true, first: PROBLEM })
 const { engine } = viewer
@@ -21,33 +22,33 @@ let taken = viewer.program // the text whose picture is shown
 // ---- the text
 
 function show(text) {
-  $('program').value = text
+  program.value = text
   measure()
 }
 
-const coloured = colours(engine.text('web_words'))
+const { names, words } = engine.json('web_language'), coloured = colours(words)
 
 // The text area is as large as its text, and what is around it scrolls: then lines have places.
 function measure() {
-  const lines = $('program').value.split('\n')
-  $('program').rows = lines.length + 1
-  $('program').cols = Math.max(40, ...lines.map(line => line.length + 2))
-  if ($('numbers').childElementCount !== lines.length)
-    $('numbers').replaceChildren(...lines.map((line, k) => element('span', { textContent: k + 1 })))
-  $('paint').replaceChildren(...coloured($('program').value))
+  const lines = program.value.split('\n')
+  program.rows = lines.length + 1
+  program.cols = Math.max(40, ...lines.map(line => line.length + 2))
+  if (numbers.childElementCount !== lines.length)
+    numbers.replaceChildren(...lines.map((line, k) => element('span', { textContent: k + 1 })))
+  paint.replaceChildren(...coloured(program.value))
   mark()
 }
 
 // What each line moves of a whole run, at the editor's right edge; returns the line that moves the most, in words.
 function showMoves() {
-  const moving = JSON.parse(engine.text('web_code')).lines.filter(line => line.bytes), most = Math.max(...moving.map(line => line.percent))
-  const rows = $('program').value.split('\n').map(() => element('span', { textContent: '\n' }))
+  const moving = engine.json('web_code').lines.filter(line => line.bytes), most = Math.max(...moving.map(line => line.percent))
+  const rows = program.value.split('\n').map(() => element('span', { textContent: '\n' }))
   for (const { number, bytes, percent } of moving.filter(line => line.number <= rows.length)) {
     const bar = element('i')
     bar.style.width = `${Math.max(1, 0.4 * percent)}px`
     Object.assign(rows[number - 1], { className: percent === most ? 'moves most' : 'moves' }).replaceChildren(bytes, bar, '\n')
   }
-  $('moves').replaceChildren(...rows)
+  moves.replaceChildren(...rows)
   const { number, bytes } = moving.find(line => line.percent === most) ?? {}
   return number ? `Most is moved by line ${number}: ${bytes}.` : ''
 }
@@ -55,56 +56,54 @@ function showMoves() {
 // A word that C offers instead of another of that line: [the line, with it].
 function mended() {
   const [, typed, meant] = wrong?.why.match(/'(\S+)'.*did you mean '(\S+)'\?/) ?? []
-  const line = $('program').value.split('\n')[wrong?.line - 1] ?? '', at = typed ? line.search(new RegExp(`(?<![\\w'])${typed.replace(/\W/g, '\\$&')}(?![\\w'])`)) : -1
+  const line = program.value.split('\n')[wrong?.line - 1] ?? '', at = typed ? line.search(new RegExp(`(?<![\\w'])${typed.replace(/\W/g, '\\$&')}(?![\\w'])`)) : -1
   return at < 0 ? null : { at, typed, meant }
 }
 function fix() {
-  const { at, typed, meant } = mended(), begin = $('program').value.split('\n').slice(0, wrong.line - 1).reduce((n, line) => n + line.length + 1, at)
-  $('program').focus()
+  const { at, typed, meant } = mended(), begin = program.value.split('\n').slice(0, wrong.line - 1).reduce((n, line) => n + line.length + 1, at)
+  program.focus()
   put(meant, begin, begin + typed.length)
 }
 
 // The message stands beside its line, over the picture, which is that of the last program without a fault.
 function mark() {
-  const line = wrong ? Math.min(Math.max(wrong.line, 1), $('numbers').childElementCount) : 0
-  ;[...$('numbers').children].forEach((number, k) => number.classList.toggle('bad', k + 1 === line))
-  $('program').setAttribute('aria-invalid', Boolean(wrong))
-  $('fault').hidden = $('stripe').hidden = !wrong
-  $('stage').classList.toggle('stale', Boolean(wrong))
-  $('moves').classList.toggle('stale', Boolean(wrong))
-  $('verdict').classList.toggle('bad', Boolean(wrong))
+  const line = wrong ? Math.min(Math.max(wrong.line, 1), numbers.childElementCount) : 0
+  ;[...numbers.children].forEach((number, k) => number.classList.toggle('bad', k + 1 === line))
+  program.setAttribute('aria-invalid', Boolean(wrong))
+  fault.hidden = stripe.hidden = !wrong
+  bench.classList.toggle('stale', Boolean(wrong))
   if (!wrong) return
-  $('fault').firstElementChild.textContent = wrong.why
+  fault.firstElementChild.textContent = wrong.why
   $('fix').hidden = !mended()
-  const number = $('numbers').children[line - 1], bench = $('bench').getBoundingClientRect(), view = $('editor').getBoundingClientRect()
-  $('stripe').style.top = number.offsetTop + 'px'
-  $('stripe').style.height = number.offsetHeight + 'px'
+  const number = numbers.children[line - 1], around = bench.getBoundingClientRect(), view = editor.getBoundingClientRect()
+  stripe.style.top = number.offsetTop + 'px'
+  stripe.style.height = number.offsetHeight + 'px'
   const top = Math.min(Math.max(number.getBoundingClientRect().top, view.top), view.bottom - number.offsetHeight)
-  $('fault').style.top = top - bench.top - 6 + 'px'
-  $('fault').style.left = view.right - bench.left - 4 + 'px'
+  fault.style.top = top - around.top - 6 + 'px'
+  fault.style.left = view.right - around.left - 4 + 'px'
 }
 
 // ---- checking and showing
 
-const algorithms = () => 'mine.walk' + ($('rival').value ? ',' + $('rival').value : '')
+const algorithms = () => 'mine.walk' + (rival.value ? ',' + rival.value : '')
 
 // Every change: what is wrong, or the picture of what is right.
 async function check(line = viewer.state()) {
-  const text = $('program').value
+  const text = program.value
   checked = text
   const why = await viewer.takeProgram(text)
   if (!why) taken = text
-  if ($('program').value !== text) return // edited meanwhile: it is checked again
+  if (program.value !== text) return // edited meanwhile: it is checked again
   const at = why.match(/^mine\.walk:(\d+): (.*)$/s)
   wrong = why ? { line: Number(at?.[1] ?? 1), why: at?.[2] ?? why } : null
   if (!wrong) {
     const isShown = engine.call('web_open', lineWith(line, { algorithm: algorithms() }))
     viewer.wake()
     const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
-    const numbers = engine.text('web_program_numbers')
-    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${isShown ? showMoves() : ($('moves').replaceChildren(), '')} ${numbers}`
-    $('verdict').classList.toggle('doubt', / is wrong:/.test(numbers))
-  } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
+    const said = engine.text('web_program_numbers')
+    verdict.textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${isShown ? showMoves() : (moves.replaceChildren(), '')} ${said}`
+    verdict.classList.toggle('doubt', / is wrong:/.test(said))
+  } else verdict.textContent = `Line ${wrong.line}: ${wrong.why}`
   keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
   mark()
 }
@@ -113,7 +112,7 @@ let waiting = 0
 function edited() {
   measure()
   clearTimeout(waiting)
-  waiting = setTimeout(() => { if ($('program').value !== checked) check() }, QUIET_MS)
+  waiting = setTimeout(() => { if (program.value !== checked) check() }, QUIET_MS)
 }
 
 // ---- words that go on from the caret
@@ -121,7 +120,7 @@ function edited() {
 let chosen = 0, offered = [], there = 0
 
 function put(text, from, to) {
-  const area = $('program')
+  const area = program
   area.setSelectionRange(from, to)
   if (document.execCommand('insertText', false, text)) return // it keeps what can be undone
   area.setRangeText(text, from, to, 'end')
@@ -129,33 +128,33 @@ function put(text, from, to) {
 }
 
 function close() {
-  $('offers').hidden = true
-  $('program').removeAttribute('aria-activedescendant')
+  offers.hidden = true
+  program.removeAttribute('aria-activedescendant')
 }
 function take() {
-  const at = $('program').selectionStart
+  const at = program.selectionStart
   close()
   put(offered[chosen], at - there, at)
 }
 function choose(which) {
   chosen = (which + offered.length) % offered.length
-  ;[...$('offers').children].forEach((li, k) => li.setAttribute('aria-selected', k === chosen))
-  $('offers').children[chosen].scrollIntoView({ block: 'nearest' })
-  $('program').setAttribute('aria-activedescendant', `offer-${chosen}`)
+  ;[...offers.children].forEach((li, k) => li.setAttribute('aria-selected', k === chosen))
+  offers.children[chosen].scrollIntoView({ block: 'nearest' })
+  program.setAttribute('aria-activedescendant', `offer-${chosen}`)
 }
 function offer() {
-  const { value, selectionStart: at } = $('program'), before = value.slice(0, at)
+  const { value, selectionStart: at } = program, before = value.slice(0, at)
   const [length, ...words] = engine.text('web_complete', value, new TextEncoder().encode(before).length).split('\n')
   there = Number(length)
   offered = words.filter(Boolean)
   if (!offered.length) return close()
   if (offered.length === 1) return take()
-  $('offers').replaceChildren(...offered.map((word, k) =>
+  offers.replaceChildren(...offered.map((word, k) =>
     element('li', { textContent: word, id: `offer-${k}`, role: 'option', onpointerdown: event => { event.preventDefault(); chosen = k; take() } })))
   const lines = before.split('\n')
-  $('offers').style.top = $('paint').offsetTop + 8 + lines.length * $('numbers').firstElementChild.offsetHeight + 'px'
-  $('offers').style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
-  $('offers').hidden = false
+  offers.style.top = paint.offsetTop + 8 + lines.length * numbers.firstElementChild.offsetHeight + 'px'
+  offers.style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
+  offers.hidden = false
   choose(0)
 }
 function offerKey(event) {
@@ -163,7 +162,7 @@ function offerKey(event) {
     event.preventDefault()
     return offer()
   }
-  if ($('offers').hidden) return
+  if (offers.hidden) return
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const takes = event.key === 'Enter' || event.key === 'Tab'
   if (step || takes || event.key === 'Escape') {
@@ -183,23 +182,21 @@ function sample(name) {
     .replace(/^algorithm.*/m, 'algorithm mine').replace(/^title.*/m, 'title     Mine')
 }
 
-for (const name of engine.text('web_program_names').split('\n').filter(Boolean)) {
+for (const name of names) {
   $('sample').add(new Option(name))
-  $('rival').add(new Option(name))
+  rival.add(new Option(name))
 }
 $('sample').selectedIndex = 0
 $('sample').onchange = () => { show(sample($('sample').value)); check() }
-$('rival').onchange = () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'piles' : 'walk', step: '' }))
-$('fix').onclick = fix
-$('program').oninput = edited
-$('program').addEventListener('keydown', offerKey)
-$('program').addEventListener('keydown', event => newLine(event, edited))
-$('program').onblur = close
-$('editor').onscroll = mark
-new ResizeObserver(mark).observe($('bench'))
-$('copy-link').onclick = () => viewer.copy(location.href.split('#')[0] + viewer.hash())
-$('copy-command').onclick = () => viewer.copy(commandOf(viewer.state()))
-$('save').onclick = () => save(new Blob([$('program').value], { type: 'text/plain' }), 'mine.walk')
+rival.onchange = () => check(lineWith(viewer.state(), { scene: rival.value ? 'piles' : 'walk', step: '' }))
+program.oninput = edited
+program.addEventListener('keydown', offerKey)
+program.addEventListener('keydown', event => newLine(event, edited))
+program.onblur = close
+editor.onscroll = mark
+new ResizeObserver(mark).observe(bench)
+onPress({ fix, 'copy-link': () => viewer.copy(location.href.split('#')[0] + viewer.hash()), 'copy-command': () => viewer.copy(commandOf(viewer.state())),
+  save: () => save(new Blob([program.value], { type: 'text/plain' }), 'mine.walk') })
 function takeText({ name, text }) {
   if (text.length > TEXT_MOST) return viewer.tell(`${name} has ${text.length} bytes; a program has at most ${TEXT_MOST}.`, true)
   show(text)
@@ -221,7 +218,7 @@ const begun = keptObject(DRAFT, text => viewer.tell(text, true))
 const linked = packedIn(location.hash)
 const isMine = typeof begun.text === 'string' && (!linked || linked === begun.packed)
 const state = viewer.state()
-$('rival').value = state.match(/algorithm=mine\.walk,(\S+)/)?.[1] ?? ''
+rival.value = state.match(/algorithm=mine\.walk,(\S+)/)?.[1] ?? ''
 show(isMine ? begun.text : viewer.program || sample('fa2'))
 const first = linked || location.hash.length > 1 ? state : PROBLEM
 await check(first)
