@@ -275,6 +275,15 @@ void cairo_clip(cairo_t *cr) {
   use_path(cr, DRAWING_CLIP, false);
 }
 
+/* All of the surface: clips are not followed. */
+void cairo_clip_extents(cairo_t *cr, double *left, double *top, double *right, double *bottom) {
+  const State *state = state_of(cr);
+  *left = -state->x / state->scale_x;
+  *top = -state->y / state->scale_y;
+  *right = *left + cr->target->width / state->scale_x;
+  *bottom = *top + cr->target->height / state->scale_y;
+}
+
 void cairo_paint(cairo_t *cr) {
   write_source(cr);
   ADD(cr, DRAWING_PAINT);
