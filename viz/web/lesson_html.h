@@ -21,8 +21,8 @@ struct Html {
 enum { HTML_ACTS = ACT_PLAY + 1 };
 const char *html_act_name(LessonAct act); /* what data-press says of a button: "check" */
 
-/* Puts a format: %s as it is, %e escaped, %w escaped words with `code`, %d a number. What does not fit into memory is left
- * out. */
+/* Puts a format: %s as it is, %e escaped, %w escaped words with `code`, %d a number. What does not fit into memory is
+ * left out. */
 void html_put(Html *h, const char *format, ...);
 void html_markdown(Html *h, const char *text);
 const char *html_text(Html *h); /* what was put, until more is; "": no memory */

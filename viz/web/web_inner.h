@@ -9,8 +9,8 @@ SceneMemo *web_memo(void);
 Player *web_player(void);
 void web_cover(SidePanel cover);                                    /* has canvas, keys and presses while it is open */
 Status web_parse(const char *line, Request *request, Error *error); /* a state line */
-/* An answer as JSON: begun, filled by put_values, and ended, as text until the next one; or of one value, taken over. What
- * fails is {"error": why}. */
+/* An answer as JSON: begun, filled by put_values, and ended, as text until the next one; or of one value, taken over.
+ * What fails is {"error": why}. */
 Document *web_begin(void);
 const char *web_end(void);
 const char *web_json(json_t *value);

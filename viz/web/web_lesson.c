@@ -30,7 +30,7 @@ EXPORT const char *web_lesson_page(void) {
 
 /* ---- What a learner does --------------------------------------------------------------------------------- */
 
-/* `seed`: the learner's own number; "": the one that the lesson was begun with, or 1. Returns "", or why it cannot be. */
+/* `seed`: the learner's own number; "": the one that the lesson was begun with, or 1. Returns "", or why not. */
 EXPORT const char *web_lesson_open(const char *name, bool restart, const char *seed) {
   static Error error;
   const LessonSessionOptions options = {.restart = restart, .has_seed = *seed, .seed = strtoull(seed, NULL, 10)};

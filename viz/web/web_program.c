@@ -64,8 +64,8 @@ EXPORT const char *web_program_text(const char *name) {
   return schedule ? schedule->text : "";
 }
 
-/* The language: {"names": of the shipped algorithms, "words": [[word, what it is coloured as]...]}: "line", "value", "side",
- * or "prose", where what follows on its line is none. */
+/* The language: {"names": of the shipped algorithms, "words": [[word, what it is coloured as]...]}: "line", "value",
+ * "side", or "prose", where what follows on its line is none. */
 EXPORT const char *web_language(void) {
   Document *d = web_begin();
   put_values(d, "names[");

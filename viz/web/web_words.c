@@ -32,8 +32,7 @@ const char *web_end(void) { return web_json(d->status ? NULL : json_incref(d->op
 
 /* ---- Menus ------------------------------------------------------------------------------------------------- */
 
-/* {"menu": [{"value", "wants", "choices": [{"name", "remark"}...], "at"}...]}, by Parameter: what the page's fields show.
- */
+/* {"menu": [{"value", "wants", "choices": [{"name", "remark"}...], "at"}...]}, by Parameter: what fields show. */
 EXPORT const char *web_menu(void) {
   static Choice choices[CHOICES_MAX];
   char value[PARAMETER_VALUE_BYTES];
