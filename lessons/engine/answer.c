@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lessons/engine/quantity.h"
@@ -176,15 +177,12 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   used += exponent;
   if (used && digits[used - 1] == '.') used--; /* the end of a sentence */
   digits[used] = '\0';
-  Decimal decimal, unit;
+  Decimal decimal;
   if (used == 0 || decimal_read(digits, used, &decimal) != used)
     return error_refuse(error, "'%s' has more digits, or a larger exponent, than can matter",
                         quote(text, length + exponent).text);
-  char half[32];
-  const int half_length = snprintf(half, sizeof half, "5%.*s", (int)exponent, text + length);
   *number = (Number){.value = decimal_value(decimal), .digits = significant ? significant : 1};
-  if (half_length < (int)sizeof half && decimal_read(half, (size_t)half_length, &unit) > 0)
-    number->slack = decimal_value(unit) * pow(10, -1 - decimals);
+  number->slack = 0.5 * pow(10, (exponent ? atoi(text + length + 1) : 0) - decimals);
   *p = text + length + exponent;
   return STATUS_OK;
 }

@@ -230,28 +230,21 @@ void sandbox_set_flag(lua_State *lua, const char *key, bool value) {
 
 /* ---- Report sink ------------------------------------------------------------------------------------------------- */
 
-/* The value on top becomes a member of the container below it; the outermost value stays. */
-static void add_member(SandboxReport *r, const char *key) {
+/* The value on top becomes a member of the container at `at`; the outermost value stays. */
+static void add_member(SandboxReport *r, int at, const char *key) {
   if (r->depth == 0) return;
   if (key)
-    lua_setfield(r->lua, -2, key);
+    lua_setfield(r->lua, at, key);
   else
-    lua_rawseti(r->lua, -2, r->next[r->depth - 1]++);
+    lua_rawseti(r->lua, at, r->next[r->depth - 1]++);
 }
 
 static void open_container(void *context, const char *key, bool is_array) {
   SandboxReport *r = context;
   luaL_checkstack(r->lua, 4, "results are nested too deeply");
   lua_newtable(r->lua);
-  lua_pushvalue(r->lua, -1);
-  if (r->depth > 0) { /* into its container, below */
-    if (key)
-      lua_setfield(r->lua, -3, key);
-    else
-      lua_rawseti(r->lua, -3, r->next[r->depth - 1]++);
-  } else {
-    lua_pop(r->lua, 1);
-  }
+  if (r->depth > 0) lua_pushvalue(r->lua, -1);
+  add_member(r, -3, key);
   r->next[r->depth++] = 1;
   if (!is_array) sandbox_seal(r->lua, "the result has no");
 }
@@ -272,7 +265,7 @@ static void put_value(void *context, const char *key, const Figure *f) {
     lua_pushstring(r->lua, f->text);
   else
     lua_pushboolean(r->lua, f->flag);
-  add_member(r, key);
+  add_member(r, -2, key);
 }
 
 ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {

@@ -33,9 +33,18 @@ typedef enum { FOUND_NONE = 0, FOUND_RECORD, FOUND_DAMAGE, FOUND_NO_USE } Found;
 
 static Status no_memory(Error *error) { return error_no_memory(error, "for the record of progress"); }
 
-/* What lies at p->path: *root for the caller to release when it is a record; *why when it is of no use now. */
-static Status look(const LessonProgress *p, Found *found, json_t **root, Error *why, Error *error) {
-  char *bytes = NULL;
+static void warn(LessonProgress *p, const char *message) {
+  char shown[RECORD_PATH_BYTES + 100];
+  snprintf(shown, sizeof shown, "%s", message);
+  utf8_clean(shown);
+  if (!p->has_warned) fprintf(p->warnings, "tilewalk lesson: what you do is not kept: %s\n", shown); /* clean: above */
+  p->has_warned = true;
+}
+
+/* What lies at p->path: *root for the caller to release when it is a record; *why when it is of no use now. Damage is
+ * set aside under a lock, and then nothing is there. */
+static Status look(LessonProgress *p, const RecordLock *lock, Found *found, json_t **root, Error *why, Error *error) {
+  char *bytes = NULL, other[RECORD_PATH_BYTES];
   size_t length = 0;
   json_error_t json_why = {0};
   *found = FOUND_NO_USE;
@@ -47,46 +56,23 @@ static Status look(const LessonProgress *p, Found *found, json_t **root, Error *
   if (!bytes) return STATUS_OK;
   json_t *read = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &json_why);
   free(bytes);
-  *found = FOUND_DAMAGE;
-  if (!read) return json_error_code(&json_why) == json_error_out_of_memory ? no_memory(error) : STATUS_OK;
+  if (!read && json_error_code(&json_why) == json_error_out_of_memory) return no_memory(error);
   if (json_integer_value(json_object_get(read, "tilewalk-lessons")) > VERSION) {
     *found = FOUND_NO_USE;
     error_refuse(why, "%.200s was written by a newer Tilewalk", p->path);
   } else if (is_sound(read)) {
     *found = FOUND_RECORD;
-    *root = read;
-    return STATUS_OK;
-  }
-  json_decref(read);
-  return STATUS_OK;
-}
-
-static void warn(LessonProgress *p, const char *message) {
-  char shown[RECORD_PATH_BYTES + 100];
-  snprintf(shown, sizeof shown, "%s", message);
-  utf8_clean(shown);
-  if (!p->has_warned) fprintf(p->warnings, "tilewalk lesson: what you do is not kept: %s\n", shown); /* clean: above */
-  p->has_warned = true;
-}
-
-/* Under the lock: looks again, for another program may have mended it, and renames what is still damaged. */
-static Status set_aside(LessonProgress *p, const RecordLock *lock, Error *error) {
-  char other[RECORD_PATH_BYTES];
-  Found found;
-  json_t *root;
-  Error why = {0};
-  const Status status = look(p, &found, &root, &why, error);
-  json_decref(root);
-  if (status || found != FOUND_DAMAGE) return status;
-  if (record_set_aside(lock, other, &why) == STATUS_OK) {
+    *root = json_incref(read);
+  } else if (!lock || record_set_aside(lock, other, why)) {
+    *found = FOUND_DAMAGE;
+  } else {
     utf8_clean(other);
     fprintf(p->warnings, /* clean: above */
             "tilewalk lesson: the record of your progress is damaged; it was set aside as '%s', "
             "and a new one begins\n",
             other);
-  } else {
-    warn(p, why.message);
   }
+  json_decref(read);
   return STATUS_OK;
 }
 
@@ -99,24 +85,18 @@ Status lesson_progress_open(LessonProgress *p, FILE *warnings, Error *error) {
   if (!p->root || !p->changes) return no_memory(error);
   if (!warnings || !record_path("XDG_STATE_HOME", ".local/state", "lessons.json", p->path)) p->path[0] = '\0';
   if (!*p->path) return STATUS_OK;
-  Status status = look(p, &found, &read, &why, error);
-  if (status) return status;
-  if (found == FOUND_RECORD) {
-    json_decref(p->root);
-    p->root = read;
-  } else if (found == FOUND_NO_USE) {
-    warn(p, why.message);
-    p->path[0] = '\0';
-  } else if (found == FOUND_DAMAGE) {
-    if (record_lock(&lock, p->path, true, &why)) {
-      warn(p, why.message);
-      p->path[0] = '\0';
-      return STATUS_OK;
-    }
-    status = set_aside(p, &lock, error);
+  Status status = look(p, NULL, &found, &read, &why, error);
+  if (!status && found == FOUND_DAMAGE && record_lock(&lock, p->path, true, &why) == STATUS_OK) {
+    status = look(p, &lock, &found, &read, &why, error); /* another program may have mended it */
     record_unlock(&lock);
   }
-  return status;
+  if (status) return status;
+  if (why.status) warn(p, why.message);
+  if (why.status) p->path[0] = '\0';
+  if (!read) return STATUS_OK;
+  json_decref(p->root);
+  p->root = read;
+  return STATUS_OK;
 }
 
 void lesson_progress_close(LessonProgress *p) {
@@ -172,8 +152,7 @@ static Status write_record(const RecordLock *lock, const json_t *root, Error *wh
 static Status change_record(LessonProgress *p, const RecordLock *lock, Error *why, Error *error) {
   Found found;
   json_t *now;
-  Status status = set_aside(p, lock, error);
-  if (!status) status = look(p, &found, &now, why, error);
+  const Status status = look(p, lock, &found, &now, why, error);
   if (status || found == FOUND_NO_USE || found == FOUND_DAMAGE) return status;
   if (!now) now = fresh();
   if (!now || !apply_all(p, now)) {

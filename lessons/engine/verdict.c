@@ -145,24 +145,20 @@ static Verdict judge_list(const Claimed *c, const ExpressionValue *v, double fac
   return worst;
 }
 
-/* Whether `computed` lies between low and high, both rounded to the digits of printed number k. */
-static bool between(const Claimed *c, int k, double low, double high, double computed) {
-  const double slack = 0.5 * pow(10, -c->decimals[k]) * (1 + 1e-9);
-  return computed >= low - slack && computed <= high + slack;
-}
+/* How far a number may lie from printed number k and still be rounded to it. */
+static double slack(const Claimed *c, int k) { return 0.5 * pow(10, -c->decimals[k]) * (1 + 1e-9); }
 
-static Verdict judge_claimed_range(const Claimed *c, const ExpressionValue *v, double factor) {
+/* Every computed number lies in the printed range; or the printed number in the computed one. */
+static bool is_in_range(const Claimed *c, const ExpressionValue *v, double factor) {
+  if (c->kind == CLAIMED_NUMBERS) {
+    const double a = in_unit(c, v->numbers[0], factor), b = in_unit(c, v->numbers[1], factor), off = slack(c, 0);
+    return c->numbers[0] >= fmin(a, b) - off && c->numbers[0] <= fmax(a, b) + off;
+  }
   for (int k = 0; k < v->n; k++) {
     const double computed = in_unit(c, v->numbers[k], factor);
-    if (computed < c->numbers[0] && !between(c, 0, c->numbers[0], c->numbers[0], computed)) return VERDICT_WRONG;
-    if (computed > c->numbers[1] && !between(c, 1, c->numbers[1], c->numbers[1], computed)) return VERDICT_WRONG;
+    if (computed < c->numbers[0] - slack(c, 0) || computed > c->numbers[1] + slack(c, 1)) return false;
   }
-  return VERDICT_HOLDS;
-}
-
-static Verdict judge_computed_range(const Claimed *c, const ExpressionValue *v, double factor) {
-  const double a = in_unit(c, v->numbers[0], factor), b = in_unit(c, v->numbers[1], factor);
-  return between(c, 0, fmin(a, b), fmax(a, b), c->numbers[0]) ? VERDICT_HOLDS : VERDICT_WRONG;
+  return true;
 }
 
 /* True at every size: holds. True at the largest: a limit. */
@@ -176,21 +172,16 @@ static Verdict judge_series(const Claimed *c, const ExpressionValue *v, double f
 }
 
 static Verdict judge(const Claimed *c, const ExpressionValue *v, double factor) {
-  if (c->kind == CLAIMED_FLAG) return c->flag == v->flag ? VERDICT_HOLDS : VERDICT_WRONG;
-  if (c->kind == CLAIMED_WORD) return strcmp(c->text, v->text) == 0 ? VERDICT_HOLDS : VERDICT_WRONG;
-  if (c->kind == CLAIMED_RANGE) return judge_claimed_range(c, v, factor);
-  if (v->kind == EXPRESSION_RANGE) return judge_computed_range(c, v, factor);
-  if (v->kind == EXPRESSION_SERIES) return judge_series(c, v, factor);
-  return judge_list(c, v, factor);
-}
-
-static const char *kind_name(ExpressionKind kind) {
-  static const char *const names[] = {"nothing",           "true or false", "a number", "a text",
-                                      "a list of numbers", "a range",       "a series"};
-  return names[kind];
+  const bool holds = c->kind == CLAIMED_FLAG   ? c->flag == v->flag
+                     : c->kind == CLAIMED_WORD ? strcmp(c->text, v->text) == 0
+                                               : is_in_range(c, v, factor);
+  if (c->kind != CLAIMED_NUMBERS || v->kind == EXPRESSION_RANGE) return holds ? VERDICT_HOLDS : VERDICT_WRONG;
+  return (v->kind == EXPRESSION_SERIES ? judge_series : judge_list)(c, v, factor);
 }
 
 static Status check_comparable(const Claimed *c, const ExpressionValue *v, Error *error) {
+  static const char *const KINDS[] = {"nothing",           "true or false", "a number", "a text",
+                                      "a list of numbers", "a range",       "a series"};
   const bool numbers = v->n > 0;
   const bool fits = c->kind == CLAIMED_FLAG                                       ? v->kind == EXPRESSION_FLAG
                     : c->kind == CLAIMED_WORD                                     ? v->kind == EXPRESSION_TEXT
@@ -201,8 +192,7 @@ static Status check_comparable(const Claimed *c, const ExpressionValue *v, Error
   if (c->kind == CLAIMED_NUMBERS && numbers)
     return error_refuse(error, "%d numbers are claimed and %d computed; they must be as many", c->n, v->n);
   const char *wanted = c->kind == CLAIMED_FLAG ? "true or false" : c->kind == CLAIMED_WORD ? "a text" : "a number";
-  return error_refuse(error, "the claim '%s' needs %s, and the expression gives %s", c->text, wanted,
-                      kind_name(v->kind));
+  return error_refuse(error, "the claim '%s' needs %s, and the expression gives %s", c->text, wanted, KINDS[v->kind]);
 }
 
 Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement, Error *error) {
