@@ -135,7 +135,7 @@ static void put_choices(Export *x, LessonKind kind, int n_wrong, Error *error) {
     put(x->out, "    <answer fraction=\"%d\" format=\"plain_text\"><text>%t</text>\n", p == q->right ? 100 : 0,
         q->choice[p]);
     for (int k = 0; k < n_wrong; k++)
-      if (q->wrong[k].is_known && q->wrong[k].choice == p) put(x->out, FEEDBACK, diagnosis(x, k, error));
+      if (q->wrong[k].is_known && *q->wrong[k].order == p) put(x->out, FEEDBACK, diagnosis(x, k, error));
     put(x->out, "    </answer>\n");
   }
 }

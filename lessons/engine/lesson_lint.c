@@ -39,6 +39,7 @@ typedef struct {
   Error why;                /* what `failed` looks at, and forgets */
   LessonRun run;
   LessonQuestion q, other;
+  const LessonAsk *ask; /* of q */
   LessonGrade grade;
   char state[LESSON_STATE_BYTES];
   char text[LESSON_PROSE_BYTES], prose[LESSON_PROSE_BYTES]; /* a text filled in; what stands before a question */
@@ -312,7 +313,7 @@ static bool holds_answer(const LessonQuestion *q, const char *text) {
  * digits stand everywhere. */
 static bool gives_away(const Lint *l, bool wants_unit, const char *text, char token[TOKEN_BYTES]) {
   const LessonQuestion *q = &l->q;
-  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  const LessonAsk *ask = l->ask;
   const bool is_plain = q->key.unit.dimension == ANSWER_PLAIN,
              is_whole = quantity_is_whole(q->key.value / q->key.unit.factor);
   const char *own = ask->unit.name;
@@ -334,7 +335,7 @@ static bool gives_away(const Lint *l, bool wants_unit, const char *text, char to
 }
 
 static void check_given_away(Lint *l, const char *text, const char *where, int line) {
-  const LessonAsk *ask = &l->lesson->asks[l->q.ask];
+  const LessonAsk *ask = l->ask;
   char token[TOKEN_BYTES];
   if (ask->kind == LESSON_CHOICE && strcmp(where, "hint") == 0 && strlen(l->q.answer) >= 8 &&
       strcasestr(text, l->q.answer))
@@ -358,7 +359,7 @@ static bool fill(Lint *l, LessonText text) {
 
 static void check_wrong(Lint *l) {
   const LessonQuestion *q = &l->q;
-  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  const LessonAsk *ask = l->ask;
   for (int k = 0; k < ask->n_wrong; k++) {
     const LessonWrong *a = &q->wrong[k];
     const int line = ask->wrong[k].key.line;
@@ -371,10 +372,9 @@ static void check_wrong(Lint *l) {
       report(l, line, "the wrong answer '%s' of '%s' lies within the tolerance", written, ask->id);
     for (int other = 0; other < k && l->is_strict; other++) {
       const LessonWrong *b = &q->wrong[other];
-      const bool same = ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
-                        : ask->kind == LESSON_CHOICE
-                            ? a->choice == b->choice
-                            : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
+      const bool same = ask->kind == LESSON_NUMBER
+                            ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
+                            : memcmp(a->order, b->order, (size_t)q->n_named * sizeof *a->order) == 0;
       if (same)
         report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line, line,
                ask->id);
@@ -388,16 +388,18 @@ static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char ty
   if (kind == LESSON_NUMBER)
     snprintf(typed, WORK_TEXT_BYTES, "%.17g %s", (k < 0 ? q->key.value : q->wrong[k].value) / q->key.unit.factor,
              q->key.unit.name);
-  else if (kind == LESSON_CHOICE)
-    snprintf(typed, WORK_TEXT_BYTES, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
+  else if (k < 0 && kind == LESSON_CHOICE)
+    text_add(typed, WORK_TEXT_BYTES, "%c", 'a' + q->right);
   else if (k < 0)
-    snprintf(typed, WORK_TEXT_BYTES, "%s", kind == LESSON_WORK ? q->work.reference : q->answer);
+    text_add(typed, WORK_TEXT_BYTES, "%s", kind == LESSON_WORK ? q->work.reference : q->answer);
   else
-    for (int c = 0; c < q->n_choices; c++) text_add(typed, WORK_TEXT_BYTES, "%c ", 'a' + q->wrong[k].order[c]);
+    for (int c = 0; c < q->n_named; c++)
+      text_add(typed, WORK_TEXT_BYTES, "%s%c", c ? " " : "", 'a' + q->wrong[k].order[c]);
 }
 
 /* What is said after an answer must be computable too: the right one and each wrong one are graded. */
-static void check_grades(Lint *l, const LessonAsk *ask) {
+static void check_grades(Lint *l) {
+  const LessonAsk *ask = l->ask;
   if (l->rehearsed) {
     failed(l, lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, &l->why), 0);
     for (int k = 0; k < ask->n_wrong; k++) fill(l, ask->wrong[k].text);
@@ -422,7 +424,7 @@ static void check_grades(Lint *l, const LessonAsk *ask) {
 }
 
 static void check_ask(Lint *l, int index) {
-  const LessonAsk *ask = &l->lesson->asks[index];
+  const LessonAsk *ask = l->ask = &l->lesson->asks[index];
   if (failed(l, lesson_run_question(&l->run, index, &l->q, &l->why), 0)) return;
   check_wrong(l);
   check_equations(l, l->q.prompt, ask->prompt.line);
@@ -434,7 +436,7 @@ static void check_ask(Lint *l, int index) {
       check_given_away(l, l->text, "hint", ask->hint[k].line);
       check_equations(l, l->text, ask->hint[k].line);
     }
-  check_grades(l, ask);
+  check_grades(l);
   l->prose[0] = '\0'; /* what is said with it may give the next away */
   for (int k = 0; k < l->q.n_choices; k++) text_add(l->prose, sizeof l->prose, "%s\n", l->q.choice[k]);
 }
@@ -443,15 +445,14 @@ static void check_ask(Lint *l, int index) {
 static void check_picture(Lint *l, const LessonBlock *b, const LessonShow *show) {
   char *picture = NULL;
   if (!l->awaits_picture || !l->hooks->picture) return;
-  const LessonAsk *ask = &l->lesson->asks[l->q.ask]; /* there is one, or no picture would be awaited */
   l->awaits_picture = false;
-  if (ask->kind != LESSON_NUMBER) return;
+  if (l->ask->kind != LESSON_NUMBER) return;
   const Status status = l->hooks->picture(l->hooks->context, l->state, show, &picture);
   if (status == STATUS_NO_MEMORY) l->no_memory = true;
   if (!status && !holds_answer(&l->q, picture) &&
       !(b->caption.text && fill(l, b->caption) && holds_answer(&l->q, l->text)))
-    report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption", ask->id,
-           l->q.answer);
+    report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption",
+           l->ask->id, l->q.answer);
   free(picture);
 }
 
@@ -605,7 +606,7 @@ static Status check_programs(Lint *l, int a) {
 
 /* Learner 0 has the numbers of the page. */
 static Status check_sheet_ask(Lint *l, int a, int learner) {
-  const LessonAsk *ask = &l->lesson->asks[a];
+  const LessonAsk *ask = l->ask = &l->lesson->asks[a];
   char token[TOKEN_BYTES];
   const bool is_work = ask->kind == LESSON_WORK;
   Status status = lesson_run_question(&l->run, a, &l->q, &l->why);

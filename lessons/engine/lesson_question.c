@@ -118,6 +118,7 @@ static Status open_work(LessonRun *run, LessonQuestion *q, Error *error) {
 static void place_choices(const LessonRun *run, LessonQuestion *q) {
   const LessonAsk *ask = ask_of(run, q);
   q->n_choices = ask->n_choices;
+  q->n_named = ask->kind == LESSON_CHOICE ? 1 : q->n_choices;
   for (int k = 0; k < q->n_choices; k++) q->written[k] = k;
   const bool in_place = run->seed == LESSON_PAGE_SEED || run->variant >= 0 || ask->is_prediction;
   if (ask->kind != LESSON_ORDER && in_place) return;
@@ -130,7 +131,8 @@ static void place_choices(const LessonRun *run, LessonQuestion *q) {
   }
 }
 
-static bool in_order(const LessonQuestion *q, const int *order) {
+static bool is_right(const LessonQuestion *q, const int *order) {
+  if (q->n_named == 1) return *order == q->right;
   for (int k = 1; k < q->n_choices; k++)
     if (q->rank[order[k]] < q->rank[order[k - 1]]) return false;
   return true;
@@ -161,15 +163,12 @@ static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *err
   const char *key = lesson_text(text);
   LessonWrong *wrong = &q->wrong[k];
   if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
-  if (ask->kind == LESSON_CHOICE) {
-    wrong->choice = place_of(run, q, key, strlen(key));
-    if (wrong->choice < 0) return REFUSE(text, "'%s' is the key of no option", quote_text(key).text);
-    wrong->is_known = wrong->choice != q->right;
-    return STATUS_OK;
-  }
-  if (!order_of_keys(run, q, key, wrong->order))
-    return REFUSE(text, "'%s' does not name the key of every item once", quote_text(key).text);
-  wrong->is_known = !in_order(q, wrong->order);
+  const bool is_choice = ask->kind == LESSON_CHOICE;
+  if (is_choice) *wrong->order = place_of(run, q, key, strlen(key));
+  if (is_choice ? *wrong->order < 0 : !order_of_keys(run, q, key, wrong->order))
+    return REFUSE(text, is_choice ? "'%s' is the key of no option" : "'%s' does not name the key of every item once",
+                  quote_text(key).text);
+  wrong->is_known = !is_right(q, wrong->order);
   return STATUS_OK;
 }
 
@@ -255,20 +254,15 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
     choices.text[p] = q->choice[p];
   }
   Error why = {0};
-  int chosen = -1, order[ANSWER_CHOICES_MAX];
-  const bool is_order = ask->kind == LESSON_ORDER;
-  if (is_order ? answer_order(&choices, text, order, &why) : answer_choice(&choices, text, &chosen, &why)) {
+  int order[ANSWER_CHOICES_MAX];
+  if ((ask->kind == LESSON_ORDER ? answer_order : answer_choice)(&choices, text, order, &why)) {
     unreadable(grade, &why);
     return;
   }
-  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
-  if (is_order ? in_order(q, order) : chosen == q->right) grade->verdict = LESSON_RIGHT;
-  for (int k = 0; k < ask->n_wrong && grade->verdict == LESSON_NOT_RIGHT; k++) {
-    const LessonWrong *w = &q->wrong[k];
-    const bool same =
-        is_order ? memcmp(order, w->order, (size_t)q->n_choices * sizeof *order) == 0 : chosen == w->choice;
-    if (w->is_known && same) grade->verdict = LESSON_DIAGNOSED, grade->wrong = k;
-  }
+  *grade = (LessonGrade){.verdict = is_right(q, order) ? LESSON_RIGHT : LESSON_NOT_RIGHT, .wrong = -1};
+  for (int k = 0; k < ask->n_wrong && grade->verdict == LESSON_NOT_RIGHT; k++)
+    if (q->wrong[k].is_known && memcmp(order, q->wrong[k].order, (size_t)q->n_named * sizeof *order) == 0)
+      grade->verdict = LESSON_DIAGNOSED, grade->wrong = k;
 }
 
 static Status grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,

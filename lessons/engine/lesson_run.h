@@ -55,7 +55,7 @@ Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *sho
 typedef struct {
   bool is_known; /* it could be computed, and is not right */
   double value;
-  int choice, order[ANSWER_CHOICES_MAX];
+  int order[ANSWER_CHOICES_MAX]; /* places: n_named of them */
 } LessonWrong;
 
 /* A question with its computed answer. Indices of choices are places as shown: an order is
@@ -63,8 +63,8 @@ typedef struct {
 typedef struct {
   int ask;
   char prompt[LESSON_MESSAGE_BYTES];
-  AnswerKey key; /* numbers */
-  int n_choices;
+  AnswerKey key;          /* numbers */
+  int n_choices, n_named; /* n_named: that an answer names: one of a choice, all of an order */
   char choice[ANSWER_CHOICES_MAX][LESSON_OPTION_BYTES];
   int written[ANSWER_CHOICES_MAX]; /* place -> index as written */
   int right;                       /* choice: the place */

@@ -42,7 +42,7 @@ static int answer_all_ways(Bench *b, int ask) {
   for (int k = 0; !is_prediction && k < s->lesson.asks[ask].n_wrong; k++) {
     const LessonWrong *w = &q->wrong[k];
     if (!w->is_known) continue;
-    answer(b, ask, w->value, w->choice, w->order);
+    answer(b, ask, w->value, *w->order, w->order);
     if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved)
       fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k,
                lesson_verdict_name(a->verdict));
