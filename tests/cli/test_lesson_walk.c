@@ -10,7 +10,7 @@
 /* ---- The course ---- */
 
 /* What a learner types for a number; the letters of an order are pressed, a choice by its letter. */
-static void answer(Bench *b, int ask, double value, int choice, const int *order) {
+static void answer(Bench *b, int ask, double value, const int *order) {
   const LessonSession *s = &b->panel.session;
   const LessonQuestion *q = &s->questions[ask];
   char typed[64];
@@ -23,12 +23,10 @@ static void answer(Bench *b, int ask, double value, int choice, const int *order
     b->panel.focus = WIDGET_FIELD;
     text(b, typed);
     key(b, SIDE_KEY_RETURN);
-  } else if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
-    text(b, (const char[]){(char)('a' + choice), '\0'});
   } else {
     while (s->answers[ask].n_order > 0) key(b, SIDE_KEY_BACKSPACE);
-    for (int k = 0; k < q->n_choices; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
-    key(b, SIDE_KEY_RETURN);
+    for (int k = 0; k < q->n_named; k++) text(b, (const char[]){(char)('a' + order[k]), '\0'});
+    if (q->n_named > 1) key(b, SIDE_KEY_RETURN);
   }
 }
 
@@ -42,7 +40,7 @@ static int answer_all_ways(Bench *b, int ask) {
   for (int k = 0; !is_prediction && k < s->lesson.asks[ask].n_wrong; k++) {
     const LessonWrong *w = &q->wrong[k];
     if (!w->is_known) continue;
-    answer(b, ask, w->value, *w->order, w->order);
+    answer(b, ask, w->value, w->order);
     if (!a->has_verdict || a->verdict != LESSON_DIAGNOSED || a->is_resolved)
       fail_msg("%s, '%s': wrong answer %d is %s", s->lesson.file, s->lesson.asks[ask].id, k,
                lesson_verdict_name(a->verdict));
@@ -50,7 +48,8 @@ static int answer_all_ways(Bench *b, int ask) {
     n++;
   }
   lesson_order(q, order);
-  answer(b, ask, q->key.value, q->right, order);
+  if (q->n_named == 1) *order = q->right;
+  answer(b, ask, q->key.value, order);
   if (!a->is_resolved || !a->is_right)
     fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id,
              lesson_verdict_name(a->verdict), a->said);

@@ -50,36 +50,37 @@ TEST(a_small_file_is_read_and_computed) {
 }
 
 TEST(wrong_files_get_line_and_reason) {
-  static const TextSays rows[] = {
-      {"", "f.md: no entries"},
-      {"only text\n", "f.md:1: no entries"},
-      {"## \n", "f.md:1: an id has 1 to 39"},
-      {"## a b\n", "f.md:1: 'a b' is no id"},
-      {"## aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", "f.md:1: an id has"},
-      {"## X\n", "f.md:1: the entry has no 'claimed' value"},
-      {"## X\n- claimed: 1" CODE, "f.md:1: the entry has no 'article'"},
-      {"## X\n- article: A\n- claimed: 1" CODE, "f.md:1: the entry has no 'says'"},
-      {"## X\n- asks: why?\n- article: A\n- claimed: 1" CODE, "f.md:1: the entry has no 'article says'"},
-      {"## X\n" HEAD "- claimed: 1\n", "f.md:4: the claimed value above has no ```lua block"},
-      {"## X\n" HEAD "- claimed: 1\n## Y\n", "f.md:5: the claimed value above has no ```lua block"},
-      {"## X\n" HEAD "- claimed: 1\n- claimed: 2\n", "f.md:5: the claimed value before this one"},
-      {"## X\n" HEAD "- claimed: 1" CODE "- claimed: 1" CODE, "f.md:1: a claim has one claimed value"},
-      {"## X\n" HEAD "- claimed: 67 Mb\n", "f.md:4: 'Mb' would be bits"},
-      {"## X\n" HEAD "```lua\n1\n```\n", "f.md:4: this block computes nothing"},
-      {"## X\n" HEAD "- claimed: 1\n```c\n", "f.md:5: only ```lua blocks"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\n```\n", "f.md:6: the block is empty"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n", "f.md:5: the block that begins here has no closing"},
-      {"## X\n" HEAD "- claim: 1\n", "f.md:4: there is no key 'claim' (did you mean 'claimed'?) in an entry"},
-      {"## X\n" HEAD "- zzzzzzzz: 1\n", "f.md:4: there is no key 'zzzzzzzz' in an entry; "},
-      {"## X\n- article: here\n", "f.md:2: 'article' begins with its letter"},
-      {"## X\n- article: Ab\n", "f.md:2: 'article' begins with its letter"},
-      {"## X\nhello\n", "f.md:2: 'hello' is not of the form"},
-      {"## X\n- part: a\n- part: b\n", "f.md:3: two 'part' lines"},
-      {"## X\n" HEAD "- claimed: 1" CODE "- part: a\n", "after 'part' must stand"},
+  static const char *const rows[] = {
+      " => f.md: no entries",
+      "only text\n => f.md:1: no entries",
+      "## \n => f.md:1: an id has 1 to 39",
+      "## a b\n => f.md:1: 'a b' is no id",
+      "## aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n => f.md:1: an id has",
+      "## X\n => f.md:1: the entry has no 'claimed' value",
+      "## X\n- claimed: 1" CODE " => f.md:1: the entry has no 'article'",
+      "## X\n- article: A\n- claimed: 1" CODE " => f.md:1: the entry has no 'says'",
+      "## X\n- asks: why?\n- article: A\n- claimed: 1" CODE " => f.md:1: the entry has no 'article says'",
+      "## X\n" HEAD "- claimed: 1\n => f.md:4: the claimed value above has no ```lua block",
+      "## X\n" HEAD "- claimed: 1\n## Y\n => f.md:5: the claimed value above has no ```lua block",
+      "## X\n" HEAD "- claimed: 1\n- claimed: 2\n => f.md:5: the claimed value before this one",
+      "## X\n" HEAD "- claimed: 1" CODE "- claimed: 1" CODE " => f.md:1: a claim has one claimed value",
+      "## X\n" HEAD "- claimed: 67 Mb\n => f.md:4: 'Mb' would be bits",
+      "## X\n" HEAD "```lua\n1\n```\n => f.md:4: this block computes nothing",
+      "## X\n" HEAD "- claimed: 1\n```c\n => f.md:5: only ```lua blocks",
+      "## X\n" HEAD "- claimed: 1\n```lua\n```\n => f.md:6: the block is empty",
+      "## X\n" HEAD "- claimed: 1\n```lua\n1 + 1\n\n## Y\n => f.md:5: the block that begins here has no closing",
+      "## X\n" HEAD "- claim: 1\n => f.md:4: there is no key 'claim' (did you mean 'claimed'?) in an entry",
+      "## X\n" HEAD "- zzzzzzzz: 1\n => f.md:4: there is no key 'zzzzzzzz' in an entry; ",
+      "## X\n- article: here\n => f.md:2: 'article' begins with its letter",
+      "## X\n- article: Ab\n => f.md:2: 'article' begins with its letter",
+      "## X\nhello\n => f.md:2: 'hello' is not of the form",
+      "## X\n- part: a\n- part: b\n => f.md:3: two 'part' lines",
+      "## X\n" HEAD "- claimed: 1" CODE "- part: a\n => after 'part' must stand",
   };
   EACH (k, rows) {
+    const TextSays row = test_says(rows[k]);
     Claims claims = {0};
-    must_refuse(read_text(&claims, rows[k].text, fresh_error()), STATUS_BAD_FILE, rows[k].says);
+    must_refuse(read_text(&claims, row.text, fresh_error()), STATUS_BAD_FILE, row.says);
     assert_int_equal(claims.n_entries, 0);
     claims_free(&claims);
   }
@@ -87,22 +88,23 @@ TEST(wrong_files_get_line_and_reason) {
 
 /* Code that is wrong, or judged wrongly, is found when it runs; the line is the file's. */
 TEST(wrong_code_gets_line_and_reason) {
-  static const TextSays rows[] = {
-      {"## X\n" HEAD "- claimed: 1\n```lua\n1\n+ nope\n```\n", "f.md:7: there is no name 'nope'"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\nwhile true do end return 1\n```\n",
-       "f.md:6: the expression does too much work"},
-      {"## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n", "f.md:4: 1 numbers are claimed and 2 computed"},
-      {"## X\n" HEAD "- claimed: true\n```lua\n1\n```\n", "f.md:4: the claim 'true' needs true or false"},
-      {"## X\n" HEAD "- why: {1 +}\n- claimed: 1" CODE, "f.md:4: unexpected symbol"},
-      {"## X\n" HEAD "- why: a\n  {\n- claimed: 1" CODE, "f.md:5: a '{' in the text has no '}'"},
-      {"## X\n- article: A\n- says: {'\\27'}\n- claimed: 2" CODE,
-       "f.md:3: the result is a text with bytes that are no text"},
+  static const char *const rows[] = {
+      "## X\n" HEAD "- claimed: 1\n```lua\n1\n+ nope\n```\n => f.md:7: there is no name 'nope'",
+      "## X\n" HEAD
+      "- claimed: 1\n```lua\nwhile true do end return 1\n```\n => f.md:6: the expression does too much work",
+      "## X\n" HEAD "- claimed: 1\n```lua\n{1, 2}\n```\n => f.md:4: 1 numbers are claimed and 2 computed",
+      "## X\n" HEAD "- claimed: true\n```lua\n1\n```\n => f.md:4: the claim 'true' needs true or false",
+      "## X\n" HEAD "- why: {1 +}\n- claimed: 1" CODE " => f.md:4: unexpected symbol",
+      "## X\n" HEAD "- why: a\n  {\n- claimed: 1" CODE " => f.md:5: a '{' in the text has no '}'",
+      "## X\n- article: A\n- says: {'\\27'}\n- claimed: 2" CODE
+      " => f.md:3: the result is a text with bytes that are no text",
   };
   EACH (k, rows) {
+    const TextSays row = test_says(rows[k]);
     Claims claims = {0};
-    must(read_text(&claims, rows[k].text, fresh_error()));
+    must(read_text(&claims, row.text, fresh_error()));
     assert_int_not_equal(claims_compute(&claims, 0, NULL, fresh_error()), STATUS_OK);
-    assert_said(rows[k].says);
+    assert_said(row.says);
     assert_false(claims.entries[0].is_computed);
     claims_free(&claims);
   }

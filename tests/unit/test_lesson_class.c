@@ -235,21 +235,22 @@ TEST(a_cut_file_keeps_its_whole_answers) {
 /* ---- What cannot be read */
 
 TEST(files_of_which_nothing_can_be_read_are_refused) {
-  static const TextSays BROKEN[] = {
-      {"", "class.csv:1: the file is empty"},
-      {" \r\n\t", "class.csv:1: the file is empty"},
-      {"Ada,3\n", "class.csv:1: the first line must name the columns"},
-      {"id,student\n", "class.csv:1: the first line must name the columns"},
-      {"id,answer\na,1\n", "class.csv:1: the first line must name the columns, with 'student'"},
-      {"id,answer,ID\n", "class.csv:1: two columns are called 'id'"},
-      {"id,\"answer\n", "class.csv:1: a quotation mark"},
-      {"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n", "class.csv:1: more than 32 columns"},
-      {"\xFF\xFEi", "class.csv:1: the file is empty"}, /* UTF-16 of half a letter */
-      {"{\n\"answers\" 1}", "class.csv:2: this is not JSON"},
+  static const char *const BROKEN[] = {
+      " => class.csv:1: the file is empty",
+      " \r\n\t => class.csv:1: the file is empty",
+      "Ada,3\n => class.csv:1: the first line must name the columns",
+      "id,student\n => class.csv:1: the first line must name the columns",
+      "id,answer\na,1\n => class.csv:1: the first line must name the columns, with 'student'",
+      "id,answer,ID\n => class.csv:1: two columns are called 'id'",
+      "id,\"answer\n => class.csv:1: a quotation mark",
+      "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n => class.csv:1: more than 32 columns",
+      "\xFF\xFEi => class.csv:1: the file is empty", /* UTF-16 of half a letter */
+      "{\n\"answers\" 1} => class.csv:2: this is not JSON",
   };
   EACH (k, BROKEN) {
-    assert_int_equal(grade_bytes(BROKEN[k].text, strlen(BROKEN[k].text), (ClassRules){0}), STATUS_BAD_FILE);
-    if (!strstr(error.message, BROKEN[k].says)) fail_msg("%s", error.message);
+    const TextSays row = test_says(BROKEN[k]);
+    assert_int_equal(grade_bytes(row.text, strlen(row.text), (ClassRules){0}), STATUS_BAD_FILE);
+    if (!strstr(error.message, row.says)) fail_msg("%s", error.message);
   }
 }
 
@@ -277,25 +278,24 @@ TEST(entries_of_json_are_rows) {
 /* ---- Ways to write a file */
 
 TEST(other_spellings_of_csv_are_read) {
-  static const TextSays ROWS_OF[] = {
-      {"student,lesson,id,answer\nAda,two,bytes,64\n", "Ada"},
-      {"\xEF\xBB\xBFStudent;Lesson;ID;Answer\r\nAda;two;bytes;64,0\r\n", "Ada"},
-      {"student\tlesson\tid\tanswer\rAda\ttwo\tbytes\t64", "Ada"},
-      {"\"student\",\"lesson\",\"id\",\"answer\"\n\"A \"\"x\"\", B\",\"two\",\"bytes\",\" 64 \" \n", "A \"x\", B"},
-      {"student,lesson,id,answer\n\"Jos\xE9 \x80\x81L\",two,bytes,64\n",
-       "Jos\xC3\xA9 \xE2\x82\xAC?L"}, /* Windows-1252 */
-      {"student,lesson,id,answer\nJos\xC3\xA9,two,bytes,64\n", "Jos\xC3\xA9"},
-      {"student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\n", "Ada L"},
-      {"student,lesson,id,answer\nA\x1B[2J\xE2\x80\xAE"
-       "B,two,bytes,64\n",
-       "A?[2J?B"},
-      {"student,lesson,id,answer\n\xC0\xAF,two,bytes,64\n", "\xC3\x80\xC2\xAF"}, /* overlong '/': no UTF-8 */
-      {"other,student,lesson,id,answer\nx,Ada,two,bytes,64\n\n , , , , \n", "Ada"},
+  static const char *const ROWS_OF[] = {
+      "student,lesson,id,answer\nAda,two,bytes,64\n => Ada",
+      "\xEF\xBB\xBFStudent;Lesson;ID;Answer\r\nAda;two;bytes;64,0\r\n => Ada",
+      "student\tlesson\tid\tanswer\rAda\ttwo\tbytes\t64 => Ada",
+      "\"student\",\"lesson\",\"id\",\"answer\"\n\"A \"\"x\"\", B\",\"two\",\"bytes\",\" 64 \" \n => A \"x\", B",
+      "student,lesson,id,answer\n\"Jos\xE9 \x80\x81L\",two,bytes,64\n => Jos\xC3\xA9 \xE2\x82\xAC?L", /* Windows-1252 */
+      "student,lesson,id,answer\nJos\xC3\xA9,two,bytes,64\n => Jos\xC3\xA9",
+      "student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\n => Ada L",
+      "student,lesson,id,answer\nA\x1B[2J\xE2\x80\xAE"
+      "B,two,bytes,64\n => A?[2J?B",
+      "student,lesson,id,answer\n\xC0\xAF,two,bytes,64\n => \xC3\x80\xC2\xAF", /* overlong '/': no UTF-8 */
+      "other,student,lesson,id,answer\nx,Ada,two,bytes,64\n\n , , , , \n => Ada",
   };
   EACH (k, ROWS_OF) {
-    grade(ROWS_OF[k].text, (ClassRules){0});
+    const TextSays row = test_says(ROWS_OF[k]);
+    grade(row.text, (ClassRules){0});
     assert_int_equal(n_rows, 1);
-    assert_string_equal(rows[0].student, ROWS_OF[k].says);
+    assert_string_equal(rows[0].student, row.says);
     is(0, "right", "");
   }
   grade("student,lesson,id,answer\n\"Ada\nL\",two,bytes,64\nBob,two,bytes,64\n", (ClassRules){0});

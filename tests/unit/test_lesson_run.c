@@ -41,24 +41,25 @@ static LessonVerdict type(const char *typed) {
 /* ---- Texts */
 
 TEST(texts_are_filled_but_code_is_not) {
-  static const TextSays ROWS[] = {
-      {"two is {1 + 1}", "two is 2"},
-      {"{{1}", "{1}"},
-      {"`sim{N=1}` and {2 * 3}", "`sim{N=1}` and 6"},
-      {"``a ` {b}`` {1}", "``a ` {b}`` 1"},
-      {"a ` alone {1}", "a ` alone 1"},
-      {"```text\n{x}\n```\n{1}", "```text\n{x}\n```\n1"},
-      {"{N} of {size'4 KiB'}", "2,048 of 4,096"},
-      {"{word}", "many"},
+  static const char *const ROWS[] = {
+      "two is {1 + 1} => two is 2",
+      "{{1} => {1}",
+      "`sim{N=1}` and {2 * 3} => `sim{N=1}` and 6",
+      "``a ` {b}`` {1} => ``a ` {b}`` 1",
+      "a ` alone {1} => a ` alone 1",
+      "```text\n{x}\n```\n{1} => ```text\n{x}\n```\n1",
+      "{N} of {size'4 KiB'} => 2,048 of 4,096",
+      "{word} => many",
   };
   EACH (k, ROWS) {
+    const TextSays row = test_says(ROWS[k]);
     char file[512], filled[256];
     snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
-             ROWS[k].text);
+             row.text);
     begin(file, 3);
     if (lesson_run_fill(&run, lesson.blocks[0].text, filled, sizeof filled, fresh_error()))
-      fail_msg("%s: %s", ROWS[k].text, test_error.message);
-    assert_string_equal(filled, ROWS[k].says);
+      fail_msg("%s: %s", row.text, test_error.message);
+    assert_string_equal(filled, row.says);
     end();
   }
 }
@@ -218,24 +219,23 @@ TEST(orders_are_shuffled_and_graded) {
 }
 
 TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
-  static const struct {
-    const char *body, *reason;
-  } ROWS[] = {
-      {"answer: 'x'\n", "t.md:6: the answer of 'x' must be a number"},
-      {"option: ab\noption: cd\nanswer: 'ef'\n", "t.md:8: the answer of 'x' is 'ef'"},
-      {"option: ab\noption: cd\nanswer: 1\n", "t.md:8: the answer of 'x' must be the key"},
-      {"item: ab\nitem: cd\nanswer: 'ab ab'\n", "t.md:8: the answer of 'x' must name"},
-      {"item: ab\nitem: cd\nanswer: {1, 2, 3}\n", "t.md:8: the answer of 'x' must be its keys"},
-      {"answer: 1\nwrong: 'x' -> y\n", "t.md:7: a wrong answer must be a number"},
-      {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n", "t.md:9: 'zz' is the key of no option"},
-      {"answer: sim{N=0}.flops\n", "t.md:6:"},
+  static const char *const ROWS[] = {
+      "answer: 'x'\n => t.md:6: the answer of 'x' must be a number",
+      "option: ab\noption: cd\nanswer: 'ef'\n => t.md:8: the answer of 'x' is 'ef'",
+      "option: ab\noption: cd\nanswer: 1\n => t.md:8: the answer of 'x' must be the key",
+      "item: ab\nitem: cd\nanswer: 'ab ab'\n => t.md:8: the answer of 'x' must name",
+      "item: ab\nitem: cd\nanswer: {1, 2, 3}\n => t.md:8: the answer of 'x' must be its keys",
+      "answer: 1\nwrong: 'x' -> y\n => t.md:7: a wrong answer must be a number",
+      "option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n => t.md:9: 'zz' is the key of no option",
+      "answer: sim{N=0}.flops\n => t.md:6:",
   };
   EACH (k, ROWS) {
+    const TextSays row = test_says(ROWS[k]);
     char file[512];
-    snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", ROWS[k].body);
+    snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", row.text);
     begin(file, 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, fresh_error()), STATUS_BAD_FILE);
-    assert_begins(ROWS[k].reason);
+    assert_begins(row.says);
     end();
   }
 }
@@ -272,110 +272,106 @@ static int lint(const char *text) {
 #define ANSWERED(keys) ASKED("prompt: p\nhint: h h h\n" keys)
 #define FIVE(keys)     GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n" keys "\n```\n"
 
-static const struct {
-  const char *text, *finding; /* NULL: nothing is found */
-} LINTED[] = {
-    {GOOD, NULL},
-    {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_TEACHER, "2 questions"},
-    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "nothing is predicted"},
-    {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "no picture"},
-    {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two"), "0 teacher blocks"},
-    {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER, "glossary"},
-    {HEADER "\nA [link](elsewhere-entirely.md) to something else.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
-         GOOD_TEACHER,
-     "no term is linked to the glossary"},
-    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n",
-     "nothing is shown after the prediction 'three'"},
-    {ASKED("prompt: p\nanswer: abs(1)"), "'three' has no hint"},
-    {GOOD "```ask three\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n", "'three' has no explain"},
-    {ANSWERED("answer: nil"), "no value"},
-    {ASKED("prompt: p\nanswer: abs(1)\nhint: h h {x.y}"), "x"},
-    {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: {zz}\n```\n", "zz"},
-    {ANSWERED("answer: abs(12)\nwrong: 12 -> d"), "'12' of 'three' is right"},
-    {ANSWERED("answer: abs(12)\nwrong: 1 -> d\nwrong: 3 - 2 -> d"), "are the same"},
-    {ANSWERED("answer: abs(12.5)\ntolerance: 5%\nwrong: 12.6 -> d"), "within the tolerance"},
-    {ANSWERED("answer: abs(12.5)\ntolerance: 0.6%"), "the tolerance of 'three' begins with neither 1 nor 3"},
-    {ASKED("prompt: p\nanswer: abs(12)\nhint: It is 12."), "the hint of 'three' gives the answer away: 12"},
-    {ASKED("prompt: Is it 12?\nanswer: abs(12)\nhint: h h h"), "the prompt of 'three' gives"},
-    {GOOD "\nThere are 12 multiplications.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: multiplications\n"
-          "hint: h h h\nexplain: e\n```\n",
-     "prose before"},
-    {ASKED("fixed: f\nprompt: p\nanswer: abs(12)\nallow: 12\nhint: It is 12."), NULL},
-    {ASKED("prompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: That is 67.1 MB."), "gives the answer away: 67.1"},
-    {ASKED("prompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: Blocks of 64 rows, N = 4096, 64 KiB."),
-     "gives the answer away: 64"},
-    {ASKED("fixed: f\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: N = 4096, {64} KiB."), NULL},
-    {ASKED("fixed: f\nprompt: p\nanswer: abs(0.4375)\nunit: %\nhint: Less than 50%."), NULL},
-    {ASKED("prompt: p\nanswer: abs(0.36788)\nhint: e^-1 is 0.368 of it."), "gives the answer away: 0.368"},
-    {ASKED("prompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows fast.'\n"
-           "hint: Well, it grows fast. Yes."),
-     "word for word"},
-    {SHOWN("scene=wark"), "did you mean 'walk'"},
-    {SHOWN("scene=walk steps=9-2"), "are no steps"},
-    {SHOWN("scene=walk steps=0-1000000000000000"), "are no steps"},
-    {SHOWN("scene=walk steps=0-100000000000000"), NULL},
-    {SHOWN("steps=1-2"), "names no scene"},
-    {SHOWN("scene=walk scores=1,2"), "belong to scene=softmax"},
-    {SHOWN("scene=bank column=0 row_bytes=128 pad_bytes=4 swizzle=none"), NULL},
-    {SHOWN("scene=warp stride=12"), NULL},
-    {SHOWN("scene=decode"), NULL},
-    {SHOWN("scene=bank"), "stride (bytes from lane to lane) or column"},
-    {SHOWN("scene=bank stride=4 column=0"), "stride (bytes from lane to lane) or"},
-    {SHOWN("scene=bank stride=4 pad_bytes=4"), "go with column"},
-    {SHOWN("scene=bank stride=6 bytes=4"), "no multiple of 4"},
-    {SHOWN("scene=bank column=0 bytes=16"), "at most 4 bytes"},
-    {SHOWN("scene=bank stride=9999999"), "between 0 and 1048576"},
-    {SHOWN("scene=bank column=0 swizzle=256B"), "is no swizzle"},
-    {SHOWN("scene=bank stride=4 steps=0-3"), "leave out steps"},
-    {SHOWN("scene=walk stride=4"), "belong to scene=bank"},
+/* A lesson, and what is found; "": nothing. */
+static const char *const LINTED[] = {
+    GOOD " => ",
+    GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_TEACHER " => 2 questions",
+    GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER " => nothing is predicted",
+    GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER " => no picture",
+    GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") " => 0 teacher blocks",
+    HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER " => glossary",
+    HEADER "\nA [link](elsewhere-entirely.md) to something else.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
+        GOOD_TEACHER " => no term is linked to the glossary",
+    GOOD "```ask three\nkind: predict\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n"
+         " => nothing is shown after the prediction 'three'",
+    ASKED("prompt: p\nanswer: abs(1)") " => 'three' has no hint",
+    GOOD "```ask three\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n => 'three' has no explain",
+    ANSWERED("answer: nil") " => no value",
+    ASKED("prompt: p\nanswer: abs(1)\nhint: h h {x.y}") " => x",
+    GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: {zz}\n```\n => zz",
+    ANSWERED("answer: abs(12)\nwrong: 12 -> d") " => '12' of 'three' is right",
+    ANSWERED("answer: abs(12)\nwrong: 1 -> d\nwrong: 3 - 2 -> d") " => are the same",
+    ANSWERED("answer: abs(12.5)\ntolerance: 5%\nwrong: 12.6 -> d") " => within the tolerance",
+    ANSWERED("answer: abs(12.5)\ntolerance: 0.6%") " => the tolerance of 'three' begins with neither 1 nor 3",
+    ASKED("prompt: p\nanswer: abs(12)\nhint: It is 12.") " => the hint of 'three' gives the answer away: 12",
+    ASKED("prompt: Is it 12?\nanswer: abs(12)\nhint: h h h") " => the prompt of 'three' gives",
+    GOOD "\nThere are 12 multiplications.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: multiplications\n"
+         "hint: h h h\nexplain: e\n```\n => prose before",
+    ASKED("fixed: f\nprompt: p\nanswer: abs(12)\nallow: 12\nhint: It is 12.") " => ",
+    ASKED("prompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: That is 67.1 MB.") " => gives the answer away: 67.1",
+    ASKED("prompt: p\nanswer: abs(67108864)\nunit: MiB\n"
+          "hint: Blocks of 64 rows, N = 4096, 64 KiB.") " => gives the answer away: 64",
+    ASKED("fixed: f\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: N = 4096, {64} KiB.") " => ",
+    ASKED("fixed: f\nprompt: p\nanswer: abs(0.4375)\nunit: %\nhint: Less than 50%.") " => ",
+    ASKED("prompt: p\nanswer: abs(0.36788)\nhint: e^-1 is 0.368 of it.") " => gives the answer away: 0.368",
+    ASKED("prompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows fast.'\n"
+          "hint: Well, it grows fast. Yes.") " => word for word",
+    SHOWN("scene=wark") " => did you mean 'walk'",
+    SHOWN("scene=walk steps=9-2") " => are no steps",
+    SHOWN("scene=walk steps=0-1000000000000000") " => are no steps",
+    SHOWN("scene=walk steps=0-100000000000000") " => ",
+    SHOWN("steps=1-2") " => names no scene",
+    SHOWN("scene=walk scores=1,2") " => belong to scene=softmax",
+    SHOWN("scene=bank column=0 row_bytes=128 pad_bytes=4 swizzle=none") " => ",
+    SHOWN("scene=warp stride=12") " => ",
+    SHOWN("scene=decode") " => ",
+    SHOWN("scene=bank") " => stride (bytes from lane to lane) or column",
+    SHOWN("scene=bank stride=4 column=0") " => stride (bytes from lane to lane) or",
+    SHOWN("scene=bank stride=4 pad_bytes=4") " => go with column",
+    SHOWN("scene=bank stride=6 bytes=4") " => no multiple of 4",
+    SHOWN("scene=bank column=0 bytes=16") " => at most 4 bytes",
+    SHOWN("scene=bank stride=9999999") " => between 0 and 1048576",
+    SHOWN("scene=bank column=0 swizzle=256B") " => is no swizzle",
+    SHOWN("scene=bank stride=4 steps=0-3") " => leave out steps",
+    SHOWN("scene=walk stride=4") " => belong to scene=bank",
     /* the faults that lessons have had: each is found */
-    {ASKED("fixed: f\nprompt: And with d = 96?\nanswer: abs(5)\nhint: h h h"), "cannot stand alone"},
-    {ASKED("fixed: f\nprompt: How many does it read?\nanswer: abs(5)\nhint: h h h"), "'it' points"},
-    {ANSWERED("fixed: f\nanswer: 2 * 6"), "is typed in: 2 * 6"},
-    {ASKED("fixed: f\nprompt: p\nanswer: abs(5)\nhint: Divide."), "'Divide.' of 'three' says nothing"},
-    {FIVE("explain: the [bottleneck](glossary.md#bottleneck)."), "has a link"},
-    {FIVE("allow: 1.21\nexplain: So 1 / 0.82 = 1.21 us."), NULL},
-    {FIVE("explain: So 1 / 0.82 = 1.21 times."), "'1 / 0.82 = 1.21', and that"},
-    {FIVE("explain: So:10 - 3 = 8."), "'10 - 3 = 8', and that"},
+    ASKED("fixed: f\nprompt: And with d = 96?\nanswer: abs(5)\nhint: h h h") " => cannot stand alone",
+    ASKED("fixed: f\nprompt: How many does it read?\nanswer: abs(5)\nhint: h h h") " => 'it' points",
+    ANSWERED("fixed: f\nanswer: 2 * 6") " => is typed in: 2 * 6",
+    ASKED("fixed: f\nprompt: p\nanswer: abs(5)\nhint: Divide.") " => 'Divide.' of 'three' says nothing",
+    FIVE("explain: the [bottleneck](glossary.md#bottleneck).") " => has a link",
+    FIVE("allow: 1.21\nexplain: So 1 / 0.82 = 1.21 us.") " => ",
+    FIVE("explain: So 1 / 0.82 = 1.21 times.") " => '1 / 0.82 = 1.21', and that",
+    FIVE("explain: So:10 - 3 = 8.") " => '10 - 3 = 8', and that",
     /* figures are computed, or quoted; sizes of an element are what they are */
-    {FIVE("explain: It has 80 GB."), "'80 GB' of 'three' is typed in"},
-    {FIVE("allow: 80\nexplain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`."), NULL},
-    {GOOD "It has 80 GB.\n", "'80 GB' is typed in"},
+    FIVE("explain: It has 80 GB.") " => '80 GB' of 'three' is typed in",
+    FIVE("allow: 80\nexplain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`.") " => ",
+    GOOD "It has 80 GB.\n => '80 GB' is typed in",
     /* what a sentence recommends is computed */
-    {FIVE("explain: It runs. Best are 64 parts."), "'64 parts' is recommended"},
-    {FIVE("explain: 2.5 parts are the fastest, they say."), "is recommended"},
-    {FIVE("explain: {8 * 8} parts are best, `64` too. There are 64 of them."), NULL},
-    {FIVE("allow: 64\nexplain: 64 parts are best."), NULL},
+    FIVE("explain: It runs. Best are 64 parts.") " => '64 parts' is recommended",
+    FIVE("explain: 2.5 parts are the fastest, they say.") " => is recommended",
+    FIVE("explain: {8 * 8} parts are best, `64` too. There are 64 of them.") " => ",
+    FIVE("allow: 64\nexplain: 64 parts are best.") " => ",
     /* parentheses in each other are read */
-    {FIVE("explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4."), "that is not so"},
-    {FIVE("explain: So 1 / 0.82 = 1.21."), "'1 / 0.82 = 1.21', and that"},
-    {FIVE("explain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024."), NULL},
-    {FIVE("explain: So (2 + 3) (4 - 1) = 15, e^0 = 1."), NULL},
-    {FIVE("explain: So (2 + 3) (4 - 1) = 16."), "'(2 + 3) (4 - 1) = 16', and that"},
-    {FIVE("explain: So e^0 = 2."), "'e^0 = 2', and that"},
-    {ASKED("fixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\nhint: h h h\n"
-           "explain: e\n```\n```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h"),
-     "of 'four' gives the answer away: 37"},
+    FIVE("explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4.") " => that is not so",
+    FIVE("explain: So 1 / 0.82 = 1.21.") " => '1 / 0.82 = 1.21', and that",
+    FIVE("explain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024.") " => ",
+    FIVE("explain: So (2 + 3) (4 - 1) = 15, e^0 = 1.") " => ",
+    FIVE("explain: So (2 + 3) (4 - 1) = 16.") " => '(2 + 3) (4 - 1) = 16', and that",
+    FIVE("explain: So e^0 = 2.") " => 'e^0 = 2', and that",
+    ASKED("fixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\nhint: h h h\n"
+          "explain: e\n```\n```ask four\nfixed: f\nprompt: p\n"
+          "answer: abs(37)\nunit: tiles\nhint: h h h") " => of 'four' gives the answer away: 37",
     /* an answer that an earlier question, or a caption, has printed with its unit */
-    {GOOD SAME_ASK("three", "") SAME_ASK("four", ""), "the answer to 'four' is printed before it: 37"},
-    {GOOD SAME_ASK("three", "") SAME_ASK("four", "allow: 37\n"), NULL},
-    {SHOWN("scene=walk\nAll 37 tiles.") SAME_ASK("three", ""), "the answer to 'three' is printed"},
-    {SHOWN("scene=walk\nAll 37 rows.") SAME_ASK("three", ""), NULL},
-    {ANSWERED("answer: abs(5)"), "12 learners have 1 answer to 'three'"},
-    {"# T\n- idea: x\n- minutes: 50\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
-         GOOD_TEACHER,
-     "50 minutes"},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n",
-     "prompt"},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 105\n```\n",
-     "12 learners have 5 answers to 'three'"},
+    GOOD SAME_ASK("three", "") SAME_ASK("four", "") " => the answer to 'four' is printed before it: 37",
+    GOOD SAME_ASK("three", "") SAME_ASK("four", "allow: 37\n") " => ",
+    SHOWN("scene=walk\nAll 37 tiles.") SAME_ASK("three", "") " => the answer to 'three' is printed",
+    SHOWN("scene=walk\nAll 37 rows.") SAME_ASK("three", "") " => ",
+    ANSWERED("answer: abs(5)") " => 12 learners have 1 answer to 'three'",
+    "# T\n- idea: x\n- minutes: 50\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+    " => 50 minutes",
+    GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n"
+         " => prompt",
+    GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\n```\n => ",
+    GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 105\n```\n"
+         " => 12 learners have 5 answers to 'three'",
 };
 
 TEST(lint_finds_what_is_missing_or_wrong) {
   EACH (k, LINTED) {
-    const int n = lint(LINTED[k].text);
-    if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
+    const TextSays row = test_says(LINTED[k]);
+    const int n = lint(row.text);
+    if (*row.says ? n == 0 || !strstr(findings, row.says) : n != 0)
       fail_msg("row %zu, %d findings: %s", k, n, findings);
   }
 }
