@@ -122,12 +122,13 @@ static Status read_path(const char *path, int flags, size_t max_bytes, char **bu
   assert(max_bytes < SIZE_MAX / 2);
   *buffer = NULL;
   *length = 0;
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
   struct stat info;
+  if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) flags |= O_NONBLOCK; /* /proc/kmsg would wait for more */
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
   if (file < 0)
     return error_refuse(error, "cannot open %.200s: %s; name a file that can be read", path, strerror(errno));
   Status status = STATUS_OK;
-  if (flags && (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)))
+  if (flags & ~O_NONBLOCK && (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)))
     status = error_refuse(error, "cannot read %.200s: it is no regular file", path);
   if (!status) status = read_open_file(file, path, max_bytes, buffer, length, error);
   close(file);
