@@ -203,3 +203,22 @@ TW_HALF_ATOMIC(__half, "f16", "h", __half_as_ushort, tw___half)
 TW_HALF_ATOMIC(__half2, "f16x2", "r", tw_word, tw___half2)
 TW_HALF_ATOMIC(__nv_bfloat16, "bf16", "h", __bfloat16_as_ushort, tw___nv_bfloat16)
 TW_HALF_ATOMIC(__nv_bfloat162, "bf16x2", "r", tw_word, tw___nv_bfloat162)
+
+/* fp8: as numbers and bytes. */
+#define TW_FP8(NAME, TYPE)                                                                                             \
+  struct NAME {                                                                                                        \
+    unsigned char __x;                                                                                                 \
+    NAME() = default;                                                                                                  \
+    TW_MEMBER explicit NAME(float x) {                                                                                 \
+      unsigned short d;                                                                                                \
+      asm("cvt.rn.satfinite." TYPE "x2.f32 %0, %1, %2;" : "=h"(d) : "f"(0.f), "f"(x));                                 \
+      __x = (unsigned char)d;                                                                                          \
+    }                                                                                                                  \
+    TW_MEMBER operator float() const {                                                                                 \
+      unsigned d;                                                                                                      \
+      asm("cvt.rn.f16x2." TYPE "x2 %0, %1;" : "=r"(d) : "h"((unsigned short)__x));                                     \
+      return tw_from_f16((unsigned short)d);                                                                           \
+    }                                                                                                                  \
+  };
+TW_FP8(__nv_fp8_e4m3, "e4m3")
+TW_FP8(__nv_fp8_e5m2, "e5m2")

@@ -139,11 +139,22 @@ TW_HOST(cudaGraphInstantiate)
 TW_HOST(cudaGraphLaunch)
 TW_HOST(cudaDeviceSetCacheConfig)
 TW_HOST(cudaDeviceSetSharedMemConfig)
+TW_HOST(nvtxRangePushA)
+TW_HOST(nvtxRangePop)
+#define nvtxRangePush nvtxRangePushA
 static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 static inline const char *cudaGetErrorName(cudaError_t) { return ""; }
 
-/* A file may open these without a word of them. */
-namespace nvcuda {}
+/* Words that a file may say; a kernel that draws numbers is refused where it does. */
+struct curandState {
+  unsigned words[12];
+};
+typedef curandState curandState_t, curandStateXORWOW_t, curandStatePhilox4_32_10_t, curandStateMRG32k3a_t;
+typedef unsigned long long tw_seed;
+template <typename S> __device__ void curand_init(tw_seed seed, tw_seed sequence, tw_seed offset, S *state);
+template <typename S> __device__ unsigned curand(S *state);
+template <typename S> __device__ float curand_uniform(S *state);
+template <typename S> __device__ float curand_normal(S *state);
 namespace cub {}
 namespace thrust {}
 namespace cute {}

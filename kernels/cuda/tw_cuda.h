@@ -5,5 +5,6 @@
 #include "cuda_arithmetic.h"
 #include "cuda_warp.h"
 #include "cuda_half.h"
+#include "cuda_wmma.h"
 #include "cuda_groups.h"
 #include "cuda_host.h"

@@ -243,22 +243,13 @@ static uint32_t local_sectors(const uint64_t address[LANES], uint32_t mask, int3
   return sum;
 }
 
-static PtxRequestKind kind_in(int32_t space, PtxRequestKind kind) {
-  if (kind == PTX_NO_REQUEST || kind == PTX_ASYNC_COPY) return kind;
-  const bool load = kind == PTX_GLOBAL_LOAD || kind == PTX_SHARED_LOAD || kind == PTX_LOCAL_LOAD;
-  const bool store = kind == PTX_GLOBAL_STORE || kind == PTX_SHARED_STORE || kind == PTX_LOCAL_STORE;
-  if (space == SPACE_SHARED) return load ? PTX_SHARED_LOAD : store ? PTX_SHARED_STORE : PTX_SHARED_ATOMIC;
-  if (space == SPACE_LOCAL) return load ? PTX_LOCAL_LOAD : PTX_LOCAL_STORE;
-  return kind;
-}
-
 static void count_split(Run *run, int32_t pc, const Request *r, int32_t space, const Shape *p,
                         const uint64_t address[LANES], uint32_t mask) {
   PtxCounts *c = &run->result->counts[pc];
   uint32_t groups = 0;
   const bool is_atomic = r->ins->op == O_ATOM; /* its sectors are counted where it is done */
   c->requests++;
-  if (r->space == SPACE_GENERIC) run->result->kinds[pc] = kind_in(space, run->result->kinds[pc]);
+  if (r->space == SPACE_GENERIC) run->result->kinds[pc] = run_kind(r->ins, space);
   if (r->space == SPACE_SHARED || r->space == SPACE_GLOBAL) { /* its shape has the counts */
     c->sectors += is_atomic ? 0 : p->sectors, c->wavefronts += p->wavefronts, c->conflicts += p->wavefronts - p->groups;
   } else if (is_matrix(r)) {

@@ -9,14 +9,7 @@
 #include "kernels/ptx/ptx_numbers.h"
 
 /* Elements of a register. */
-static inline int32_t per_register(int32_t type) {
-  switch (type) {
-  case T_F16:
-  case T_BF16: return 2;
-  case T_TF32: return 1;
-  default: return 4;
-  }
-}
+static inline int32_t per_register(int32_t type) { return 4 / ptx_type_bytes[type]; }
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -67,6 +60,23 @@ INLINE void multiply(int32_t n, const float A[16][32], const float B[32][8], flo
       for (int r = 0; r < 4; r++) s[r] += A[y + r][k] * b;
     }
     memcpy(S[y], s, sizeof s);
+  }
+}
+
+/* D = C + sign x S, n_d registers of two halves or of one float; c NULL: of nothing. */
+INLINE void add_to(bool halves, int32_t n_d, const int32_t *d, const int32_t *c, char *R, float sign,
+                   const float S[16][8]) {
+  for (int32_t r = 0; r < n_d; r++) {
+    uint32_t *to = (uint32_t *)(R + d[r]);
+    const uint32_t *from = c ? (const uint32_t *)(R + c[r]) : NULL;
+    for (int g = 0; g < 8; g++)
+      for (int t = 0; t < 4; t++) {
+        const uint32_t old = from ? from[4 * g + t] : 0;
+        const float *s = &S[g + 8 * (halves ? r : r >> 1)][2 * t];
+        to[4 * g + t] = halves ? float_half(half_float(old & 0xffff) + sign * s[0]) |
+                                     float_half(half_float(old >> 16) + sign * s[1]) << 16
+                               : float_bits(bits_float(old) + sign * s[r & 1]);
+      }
   }
 }
 

@@ -457,6 +457,7 @@ static inline bool run_jumps(Run *run, int32_t pc, int32_t target, uint32_t lane
   return run->lanes_left >= 0 || run_is_spent(run, pc);
 }
 
+PtxRequestKind run_kind(const Ins *i, int32_t space); /* what its requests are, in a space */
 bool run_refuses(Run *run, Status status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
 
 /* ---- a launch against its kernel (ptx_launch.c) ---- */

@@ -76,20 +76,8 @@ void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
     multiply(16, A, B, S);
   else
     multiply(i->vec, A, B, S);
-  if (i->bytes == T_F16) {
-    for (int32_t r = 0; r < n_d; r++)
-      for (int l = 0; l < LANES; l++) {
-        const uint32_t old = ((const uint32_t *)(R + c[r]))[l];
-        const float *s = &S[(l >> 2) + 8 * r][2 * (l & 3)];
-        ((uint32_t *)(R + list[r]))[l] =
-            float_half(half_float(old & 0xffff) + s[0]) | float_half(half_float(old >> 16) + s[1]) << 16;
-      }
-    return;
-  }
-  for (int32_t r = 0; r < 4; r++) {
-    float *d = (float *)(R + list[r]);
-    const float *old = (const float *)(R + c[r]);
-    for (int g = 0; g < 8; g++)
-      for (int t = 0; t < 4; t++) d[4 * g + t] = old[4 * g + t] + S[g + 8 * (r >> 1)][2 * t + (r & 1)];
-  }
+  if (i->bytes == T_F16)
+    add_to(true, n_d, list, c, R, 1, S);
+  else
+    add_to(false, 4, list, c, R, 1, S);
 }

@@ -177,28 +177,22 @@ static bool can_use_avx2(void) {
 #endif
 }
 
-static void first_kinds(Run *run) {
-  for (int32_t pc = 0; pc < run->kernel->n_code; pc++) {
-    const Ins *i = &run->code[pc];
-    PtxRequestKind *kind = &run->result->kinds[pc];
-    const bool shared = i->space == SPACE_SHARED, local = i->space == SPACE_LOCAL,
-               silent = i->space == SPACE_CONST || i->space == SPACE_PARAM || !i->counted;
-    switch (i->op) {
-    case O_LD:
-      *kind = silent ? PTX_NO_REQUEST : shared ? PTX_SHARED_LOAD : local ? PTX_LOCAL_LOAD : PTX_GLOBAL_LOAD;
-      break;
-    case O_ST:
-      *kind = silent ? PTX_NO_REQUEST : shared ? PTX_SHARED_STORE : local ? PTX_LOCAL_STORE : PTX_GLOBAL_STORE;
-      break;
-    case O_ATOM:
-      *kind = shared ? PTX_SHARED_ATOMIC : i->mode & ATOM_NO_RESULT ? PTX_GLOBAL_REDUCE : PTX_GLOBAL_ATOMIC;
-      break;
-    case O_CP_ASYNC: *kind = PTX_ASYNC_COPY; break;
-    case O_LDMATRIX: *kind = PTX_SHARED_LOAD; break;
-    case O_STMATRIX: *kind = PTX_SHARED_STORE; break;
-    case O_BULK: *kind = PTX_BULK_COPY; break;
-    default: break;
-    }
+PtxRequestKind run_kind(const Ins *i, int32_t space) {
+  const bool shared = space == SPACE_SHARED, local = space == SPACE_LOCAL,
+             silent = space == SPACE_CONST || space == SPACE_PARAM || !i->counted;
+  switch (i->op) {
+  case O_LD: return silent ? PTX_NO_REQUEST : shared ? PTX_SHARED_LOAD : local ? PTX_LOCAL_LOAD : PTX_GLOBAL_LOAD;
+  case O_ST: return silent ? PTX_NO_REQUEST : shared ? PTX_SHARED_STORE : local ? PTX_LOCAL_STORE : PTX_GLOBAL_STORE;
+  case O_ATOM:
+    return shared                     ? PTX_SHARED_ATOMIC
+           : local                    ? PTX_LOCAL_STORE
+           : i->mode & ATOM_NO_RESULT ? PTX_GLOBAL_REDUCE
+                                      : PTX_GLOBAL_ATOMIC;
+  case O_CP_ASYNC: return PTX_ASYNC_COPY;
+  case O_LDMATRIX: return PTX_SHARED_LOAD;
+  case O_STMATRIX: return PTX_SHARED_STORE;
+  case O_BULK: return PTX_BULK_COPY;
+  default: return PTX_NO_REQUEST;
   }
 }
 
@@ -231,7 +225,7 @@ static bool prepare(Run *run, Dealer *d) {
   if (!run->sites || !run->result->counts || !run->result->kinds)
     return run_refuses(run, STATUS_NO_MEMORY, "no memory for the launch");
   run->result->n_instructions = k->n_code;
-  first_kinds(run);
+  for (int32_t pc = 0; pc < k->n_code; pc++) run->result->kinds[pc] = run_kind(&run->code[pc], run->code[pc].space);
   run->lanes = run->lanes_left = l->max_lanes > 0 ? l->max_lanes : PTX_MAX_LANES;
   run->watch = l->watch;
   run->n_sm = l->sm.n_sm > 0 ? l->sm.n_sm : 132;

@@ -107,26 +107,6 @@ static void tell(Run *run, Block *b, const Warp *w, int32_t pc, const Matrix *m,
   }
 }
 
-INLINE void add_to_floats(const int32_t *list, char *R, bool keeps, float sign, const float S[16][8]) {
-  for (int32_t r = 0; r < 4; r++) {
-    float *d = (float *)(R + list[r]);
-    for (int g = 0; g < 8; g++)
-      for (int t = 0; t < 4; t++)
-        d[4 * g + t] = (keeps ? d[4 * g + t] : 0) + sign * S[g + 8 * (r >> 1)][2 * t + (r & 1)];
-  }
-}
-
-INLINE void add_to_halves(const int32_t *list, char *R, bool keeps, float sign, const float S[16][8]) {
-  for (int32_t r = 0; r < 2; r++) {
-    uint32_t *d = (uint32_t *)(R + list[r]);
-    for (int l = 0; l < LANES; l++) {
-      const uint32_t old = keeps ? d[l] : 0;
-      const float *s = &S[(l >> 2) + 8 * r][2 * (l & 3)];
-      d[l] = float_half(half_float(old & 0xffff) + sign * s[0]) | float_half(half_float(old >> 16) + sign * s[1]) << 16;
-    }
-  }
-}
-
 static bool outside(Run *run, Block *b, int32_t pc) {
   return run_fails(run, pc, "block %lld multiplies a matrix that ends outside shared memory", (long long)b->index);
 }
@@ -172,10 +152,11 @@ bool PTX_ISA(wgmma_run)(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) 
       multiply(16, A, B, S);
     else
       multiply(n_k, A, B, S);
+    const int32_t *d = list + (half ? 2 : 4) * g, *c = keeps ? d : NULL;
     if (half)
-      add_to_halves(list + 2 * g, R, keeps, sign, S);
+      add_to(true, 2, d, c, R, sign, S);
     else
-      add_to_floats(list + 4 * g, R, keeps, sign, S);
+      add_to(false, 4, d, c, R, sign, S);
   }
   return true;
 }

@@ -191,6 +191,10 @@ static const char *const STOOD_FOR[] = {
     "math_functions.h",
     "vector_functions.h",
     "device_atomic_functions.h",
+    "mma.h",
+    "cuda_fp8.h",
+    "curand_kernel.h",
+    "nvtx3/nvToolsExt.h",
 };
 
 static Status add_copy(Compile *c, const char *name, const char *text, size_t length, Error *error) {
