@@ -208,13 +208,14 @@ static void share(Config *c) {
   if (config_true(c, "use_cla")) factor = config_count(c, "cla_share_factor", c->layers); /* Hunyuan */
   for (int64_t i = 0; i < c->layers; i++)
     if (i >= c->layers - last || (factor > 1 && i % factor)) c->layer[i].kind = LAYER_NONE, n++;
-  const json_t *groups = config_find(c, "kv_reuse_group"); /* Hymba: [[1, 2], [3, 4]] */
-  for (size_t g = 0; g < json_array_size(groups); g++)
-    for (size_t m = 1; m < json_array_size(json_array_get(groups, g)); m++) {
-      const int64_t i = json_integer_value(json_array_get(json_array_get(groups, g), m));
-      if (i < 0 || i >= c->layers) return config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
-      c->layer[i].kind = LAYER_NONE, n++;
-    }
+  const json_t *groups = config_find(c, "kv_reuse_group"), *group, *layer; /* Hymba: [[1, 2], [3, 4]] */
+  size_t g, m;
+  json_array_foreach(groups, g, group) json_array_foreach(group, m, layer) {
+    const int64_t i = json_integer_value(layer);
+    if (m == 0) continue;
+    if (i < 0 || i >= c->layers) return config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
+    c->layer[i].kind = LAYER_NONE, n++;
+  }
   if (n)
     config_remark(
         c, n == 1 ? "%" PRId64 " layer uses the K and V of another" : "%" PRId64 " layers use the K and V of others",
@@ -293,9 +294,7 @@ static void group(Config *c, KvModel *m) {
 /* The type of the elements: as the weights are kept, unless the file says how the cache is. */
 static void read_dtype(Config *c, KvModel *m) {
   const int64_t bits = json_integer_value(config_find(c, "quantization_config.kv_cache_scheme.num_bits"));
-  const char *name = config_text(c, "torch_dtype"), *own = config_text(c, "kv_cache_dtype");
-  if (!*name) name = config_text(c, "dtype");
-  if (!*own) own = config_text(c, "kv_cache_quant_algo");
+  const char *name = config_text(c, "dtypes"), *own = config_text(c, "own-dtype");
   if (!*name) {
     config_remark(c, "no data type is given: bf16 is assumed");
     name = "bf16";
@@ -334,7 +333,7 @@ static void name_after(const char *file, char *name) {
   char *dot = strstr(name, ".json");
   if (dot && dot != name) *dot = '\0';
   for (char *p = name; *p; p++)
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *p)) *p = '-';
+    if (!strchr(KEYFILE_LETTERS, *p)) *p = '-';
 }
 
 static void read_cache(Config *c, KvModel *m) {

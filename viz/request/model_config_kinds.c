@@ -83,11 +83,12 @@ static void read_words(Config *c, const Windows *w, const char *key, const json_
 
 static void read_runs(Config *c, const Windows *w, const char *key, const json_t *list) {
   int64_t i = 0;
-  for (size_t g = 0; g < json_array_size(list); g++) {
-    const json_t *words = json_array_get(json_array_get(list, g), 0),
-                 *times = json_array_get(json_array_get(list, g), 1);
-    const int64_t n = (int64_t)json_array_size(words), most = json_integer_value(times),
-                  until = i + n * (most < c->layers ? most : c->layers);
+  size_t g;
+  const json_t *run;
+  json_array_foreach(list, g, run) {
+    const json_t *words = json_array_get(run, 0);
+    const int64_t n = (int64_t)json_array_size(words),
+                  until = i + n * min64(json_integer_value(json_array_get(run, 1)), c->layers);
     for (int64_t k = 0; i < until && i < c->layers; i++, k++) read_word(c, w, key, words, k % n, &c->layer[i]);
   }
   if (i != c->layers) config_refuse(c, "'%s' says something of %" PRId64 " of %" PRId64 " layers", key, i, c->layers);
@@ -112,10 +113,10 @@ static void read_letters(Config *c, const Windows *w, const char *key, const cha
 }
 
 static bool all_flags(const json_t *list) {
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const json_t *v = json_array_get(list, i);
-    if (!json_is_boolean(v) && !(json_is_integer(v) && (json_integer_value(v) | 1) == 1)) return false;
-  }
+  size_t i;
+  const json_t *v;
+  json_array_foreach(list, i, v) if (!json_is_boolean(v) &&
+                                     !(json_is_integer(v) && (json_integer_value(v) | 1) == 1)) return false;
   return json_array_size(list) > 0;
 }
 
