@@ -173,7 +173,7 @@ static Status check_options(const Render *r, Error *error) {
   if (!*r->output.output && !r->describe)
     return error_refuse(
         error, "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp, .gif or .mp4, or --describe for words");
-  if (!*r->output.output && (r->ranged || r->picture.given || r->presentation || r->speaker))
+  if (!*r->output.output && (r->ranged || r->picture.given || r->picture.theme_given || r->presentation || r->speaker))
     return error_refuse(
         error,
         "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
