@@ -12,21 +12,23 @@
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
-  char heads[256], keys[128] = "", mask[MASK_TEXT_BYTES], values[64] = "", cache[32] = "";
   const Wide n_heads = wide(s->batch) * wide(s->heads);
+  char mask[MASK_TEXT_BYTES];
+  mask_text(s, mask, sizeof mask);
+  *text = '\0';
   if (s->kv_heads != s->heads)
-    snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
+    text_add(text, size, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
              number_count(wide(s->kv_heads)).text);
   else
-    snprintf(heads, sizeof heads, "%s", number_of(n_heads, "head").text);
-  if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
-  if (s->d_v != s->d || s->v_in_k)
-    snprintf(values, sizeof values, ", d_v = %" PRId64 "%s", s->d_v, s->v_in_k ? " inside K" : "");
-  if (s->has_kv_dtype) snprintf(cache, sizeof cache, " (K and V %s)", dtype_name(s->kv_dtype));
-  mask_text(s, mask, sizeof mask);
-  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 "%s, %s%s%s%s, on %s with %s of SRAM", heads,
-           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), cache, *mask ? ", " : "", mask,
-           run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
+    text_add(text, size, "%s", number_of(n_heads, "head").text);
+  text_add(text, size, " of N = %s", number_count(wide(s->N_q)).text);
+  if (s->N_k != s->N_q) text_add(text, size, ", %s keys", number_count(wide(s->N_k)).text);
+  text_add(text, size, ", d = %" PRId64, s->d);
+  if (s->d_v != s->d || s->v_in_k) text_add(text, size, ", d_v = %" PRId64 "%s", s->d_v, s->v_in_k ? " inside K" : "");
+  text_add(text, size, ", %s", dtype_name(s->dtype));
+  if (s->has_kv_dtype) text_add(text, size, " (K and V %s)", dtype_name(s->kv_dtype));
+  text_add(text, size, "%s%s, on %s with %s of SRAM", *mask ? ", " : "", mask, run->machine.name,
+           number_bytes(wide(run->machine.sram_bytes)).text);
 }
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
@@ -260,12 +262,13 @@ static const char *sentence(const Simulation *runs, int n, char text[1024]) {
     snprintf(text, 1024, "%s moves %s through HBM %s %s (%s%s vs %s).", b,
              times(first / other, "less", "more", "as much", r), fabs(first / other - 1) < 0.005 ? "as" : "than", a,
              at_least ? "at least " : "", number_bytes((Wide)other).text, number_bytes((Wide)first).text);
-  else if (runs[0].timed)
-    snprintf(text, 1024, "%s moves %s%s through HBM and takes %s%s.", a, at_least ? "at least " : "",
-             number_bytes((Wide)first).text, number_seconds(figure_value(runs, time)).text,
-             at_peak ? " at peak rates" : ", predicted");
   else
-    snprintf(text, 1024, "%s moves %s through HBM.", a, number_bytes((Wide)first).text);
+    snprintf(text, 1024, "%s moves %s%s through HBM%s%s%s.", a, at_least ? "at least " : "",
+             number_bytes((Wide)first).text, runs->timed ? " and takes " : "",
+             runs->timed ? number_seconds(figure_value(runs, time)).text : "",
+             !runs->timed ? ""
+             : at_peak    ? " at peak rates"
+                          : ", predicted");
   return text;
 }
 

@@ -121,14 +121,14 @@ void put_values(Document *d, const char *pattern, ...) {
   va_end(of);
 }
 
-/* By a letter of put_cells; f: six digits. */
+/* By a letter of put_cells. */
 static void add_value(Table *t, TextRole role, char as, const Figure *f) {
   if (f->is == IS_TEXT)
     table_text(t, role, f->text);
   else if (f->is == IS_FLAG)
     table_flag(t, role, f->flag, "", "");
-  else if (as == 'f')
-    table_real(t, role, f->real, number_double(f->real, 6).text);
+  else if (strchr("fg", as))
+    table_real(t, role, f->real, number_double(f->real, as == 'f' ? 6 : 3).text);
   else if (strchr("t%x", as))
     table_number(t, role, as == 't' ? number_seconds : as == '%' ? number_percent : number_ratio, f->real);
   else

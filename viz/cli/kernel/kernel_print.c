@@ -37,10 +37,7 @@ static void put_memories(Document *d, const KernelReport *r) {
     if (MEMORIES[m].is_shared) {
       put_cells(t, "---u@u", c.wavefronts, c.conflicts ? ROLE_WARN : ROLE_PLAIN, c.conflicts);
     } else {
-      const double a_request = (double)c.sectors / (double)c.requests;
-      put_cells(t, "u", c.sectors);
-      table_real(t, ROLE_PLAIN, a_request, number_double(a_request, 3).text);
-      put_cells(t, "*U--", c.sectors * SECTOR_BYTES);
+      put_cells(t, "ug*U--", c.sectors, (double)c.sectors / (double)c.requests, c.sectors * SECTOR_BYTES);
     }
   }
 }
@@ -151,10 +148,7 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   kernel_line_name(l, k, name, sizeof name);
   put_cells(t, "*s?U", name, global.sectors * SECTOR_BYTES);
   const double a_request = (double)global.sectors / (double)global.requests;
-  if (global.requests)
-    table_real(t, a_request > 16.5 ? ROLE_WARN : ROLE_PLAIN, a_request, number_double(a_request, 3).text);
-  else
-    table_empty(t, true);
+  put_cells(t, global.requests ? "@g" : "-", a_request > 16.5 ? ROLE_WARN : ROLE_PLAIN, a_request);
   const double used = global.sectors ? (double)k->asked_bytes / ((double)global.sectors * SECTOR_BYTES) : 0,
                lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
   put_cells(t, used > 0 ? "@%" : "-", used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1.0 : used);
