@@ -12,22 +12,17 @@ static Status cannot(const char *path, const char *why, Error *error) {
   return error_refuse(error, "cannot read %.200s: %s", path, why);
 }
 
-/* What cannot be read twice (a pipe), in a temporary file. */
-static Status put_aside(const char *path, FILE **file, Error *error) {
+bool file_put_aside(FILE **file, uint64_t most) {
   char piece[1 << 16];
   FILE *from = *file, *to = tmpfile();
   uint64_t all = 0;
-  if (!to) return cannot(path, "there is no room for a temporary file", error);
-  *file = to;
-  for (size_t n; (n = fread(piece, 1, sizeof piece, from)) > 0;) {
-    all += n;
-    if (all > SPOOL_MAX_BYTES || fwrite(piece, 1, n, to) != n) {
-      if (from != stdin) fclose(from);
-      return cannot(path, "the temporary file for a pipe is full; save the counters to a file", error);
-    }
-  }
+  bool fits = to != NULL;
+  for (size_t n; fits && (n = fread(piece, 1, sizeof piece, from)) > 0;)
+    fits = (all += n) <= most && fwrite(piece, 1, n, to) == n; /* clean: read again, not shown */
+  fits = fits && !ferror(from) && fflush(to) == 0;
   if (from != stdin) fclose(from);
-  return STATUS_OK;
+  *file = to;
+  return fits;
 }
 
 Status counter_file_read(const char *path, CounterTable *table, Error *error) {
@@ -39,9 +34,9 @@ Status counter_file_read(const char *path, CounterTable *table, Error *error) {
   Status status = STATUS_OK;
   if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
     status = cannot(path, "it is a folder", error);
-  else if (is_stdin || fseek(file, 0, SEEK_END) != 0)
-    status = put_aside(path, &file, error);
-  rewind(file);
+  else if (fseek(file, 0, SEEK_END) != 0 && !file_put_aside(&file, SPOOL_MAX_BYTES))
+    status = cannot(path, "the temporary file for a pipe is full or missing; save the counters to a file", error);
+  if (file) rewind(file);
   Error why = {0};
   if (!status) {
     status = counter_table_read(table, file, &why);
@@ -51,6 +46,6 @@ Status counter_file_read(const char *path, CounterTable *table, Error *error) {
       status = cannot(path, "reading failed", error);
     }
   }
-  if (file != stdin) fclose(file);
+  if (file && file != stdin) fclose(file);
   return status;
 }

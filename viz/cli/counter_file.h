@@ -8,4 +8,8 @@
  * *table is for counter_table_free, and empty on error. */
 Status counter_file_read(const char *path, CounterTable *table, Error *error);
 
+/* Puts what is left of a file that cannot be read twice, a pipe, into a temporary one in its place, which is at its
+ * end; false: there is no room, or it has more bytes than `most`. The old one is closed, but for stdin. */
+bool file_put_aside(FILE **file, uint64_t most);
+
 #endif

@@ -12,6 +12,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
+#include "viz/cli/counter_file.h"
 #include "viz/cli/two_programs.h"
 #include "viz/request/assets.h"
 #include "viz/text/print.h"
@@ -192,7 +193,6 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
  * `trace` reads one once, however long. */
 static Status keep_input(int argc, char **argv, Error *error) {
   enum { INPUT_BYTES_MAX = 256 << 20 };
-  char buffer[1 << 16];
   bool is_asked = false;
   for (int k = 2; k < argc; k++) { /* - or --gpu=- */
     const size_t n = strlen(argv[k]);
@@ -201,12 +201,9 @@ static Status keep_input(int argc, char **argv, Error *error) {
   if (!is_asked || strcmp(argv[1], "replay") == 0 || strcmp(argv[1], "trace") == 0 || isatty(STDIN_FILENO) ||
       lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
     return STATUS_OK;
-  FILE *file = tmpfile();
-  size_t total = 0, n;
-  while (file && total <= INPUT_BYTES_MAX && (n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-    total += fwrite(buffer, 1, n, file); /* clean: read again, not shown */
-  const bool is_kept = file && total <= INPUT_BYTES_MAX && !ferror(stdin) && fflush(file) == 0 &&
-                       dup2(fileno(file), STDIN_FILENO) >= 0 && lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
+  FILE *file = stdin;
+  const bool is_kept = file_put_aside(&file, INPUT_BYTES_MAX) && dup2(fileno(file), STDIN_FILENO) >= 0 &&
+                       lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
   if (file) fclose(file);
   clearerr(stdin);
   return is_kept
