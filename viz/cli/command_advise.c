@@ -18,11 +18,10 @@ typedef struct {
 /* ---- Output --------------------------------------------------------------------------------------- */
 
 /* Why it is where it is, in a line: what its CTAs are bound by. */
-static void reason_of(const Candidate *t, char *text, size_t size) {
-  char name[96];
+static void reason_of(const Candidate *t, const char *name, char text[320]) {
+  const size_t size = 320;
   const Launch *l = &t->launch;
   const Timing *timing = &t->run.timing;
-  advice_name(t, name, sizeof name);
   const bool memory = timing->run.bound == TIME_HBM && timing->run.bound_s > 0.5 * t->seconds;
   if (t->kernel && t->kind == TIME_PREDICTED)
     snprintf(text, size, "%s is first: it exists and was timed", name);
@@ -64,28 +63,37 @@ static void add_row(const FigureTable *t, const Candidate *tried, bool names_kin
   figure_cells(t, &run);
 }
 
-static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
-  const Candidate *first = a->candidates;
-  const int shown = d->form == DOCUMENT_CSV || a->n < SHOWN ? a->n : SHOWN;
+static void fill(Document *d, const Advice *a, const Gpu *gpu) {
+  const Candidate *first = a->candidates, *end = first + (d->form == DOCUMENT_CSV || a->n < SHOWN ? a->n : SHOWN);
+  const ReportSink sink = document_sink(d);
   bool mixed = false, any_cost = false;
-  for (int k = 0; k < shown; k++) {
-    mixed |= a->candidates[k].kind != first->kind;
-    any_cost |= a->candidates[k].kind != TIME_BOUND;
+  int equal = -1;
+  char name[96], problem[512], reason[320];
+  advice_name(first, name, sizeof name);
+  reason_of(first, name, reason);
+  if (d->form == DOCUMENT_JSON) { /* whole runs, where a row of the table has a few figures of each */
+    report_shape(&sink, "shape", &first->run);
+    put_values(d, "machine:s first:s reason:s tiles_that_do_not_fit:n", first->run.machine.name, name, reason,
+               a->n_misfits);
+    advice_report(&sink, a);
+    return;
+  }
+  for (const Candidate *k = first; k < end; k++) {
+    mixed |= k->kind != first->kind;
+    any_cost |= k->kind != TIME_BOUND;
   }
   FigureTable rows;
   figure_table(&rows, d, DOCUMENT_TABLES, NULL, COLUMNS, NULL);
   Table *t = rows.table;
-  char problem[512], reason[320];
   run_tables_problem(&first->run, problem, sizeof problem);
   table_title(t, "%s: kernels and tiles, best first", problem);
-  for (int k = 0; k < shown; k++) add_row(&rows, &a->candidates[k], mixed && d->form == DOCUMENT_TEXT);
+  for (const Candidate *k = first; k < end; k++) add_row(&rows, k, mixed && d->form == DOCUMENT_TEXT);
   if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(first->kind));
-  reason_of(first, reason, sizeof reason);
   table_note(t, "%s", reason);
-  int equal = 0;
-  for (int k = 1; k < a->n; k++) equal += a->candidates[k].seconds == first->seconds;
+  for (const Candidate *k = first; k < first + a->n; k++) equal += k->seconds == first->seconds;
   if (equal) table_note(t, "%d more are as fast; of equals those of the fewest bytes stand first.", equal);
-  if (shown < a->n) table_note(t, "%d more run, none of them faster; --csv and --json have all.", a->n - shown);
+  if (end < first + a->n)
+    table_note(t, "%d more run, none of them faster; --csv and --json have all.", (int)(first + a->n - end));
   if (gpu->l2_bytes == 0) {
     if (a->n_misfits)
       table_note(t, "%d tiles have no room in %s of SRAM.", a->n_misfits,
@@ -112,20 +120,6 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
       gpu->name);
 }
 
-/* Whole runs, where a row of the table has a few figures of each. */
-static void fill_values(Document *d, const Advice *a) {
-  const Candidate *first = a->candidates;
-  char name[96], reason[320];
-  const ReportSink sink = document_sink(d);
-  if (d->form != DOCUMENT_JSON) return;
-  advice_name(first, name, sizeof name);
-  reason_of(first, reason, sizeof reason);
-  report_shape(&sink, "shape", &first->run);
-  put_values(d, "machine:s first:s reason:s tiles_that_do_not_fit:n", first->run.machine.name, name, reason,
-             a->n_misfits);
-  advice_report(&sink, a);
-}
-
 static void tell(void *progress, double part) { progress_foretell(progress, part); }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
@@ -144,8 +138,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   const Status status = advice.candidates ? advice_make(&advice, &problem, r->algorithms[0], is_named, &gpu, error)
                                           : error_no_memory(error, "for %d runs", ADVICE_CANDIDATES_MAX);
   if (!status) {
-    fill_table(d, &advice, &gpu);
-    fill_values(d, &advice);
+    fill(d, &advice, &gpu);
     program_notes(r->algorithms, r->n_algorithms, io);
   }
   free(advice.candidates);

@@ -102,8 +102,8 @@ void put_json(Document *document, const char *key, json_t *value); /* taken over
 void put_at(Document *document, const char *path, json_t *value);  /* "paged.bytes": makes what it lies in */
 
 /* The next cells of a table by a pattern, a letter each: as above, where a number is a count and its capital bytes; and
- * t seconds, % a share, x a ratio, f and g six and three digits, d digits (int64_t), - and . nothing with and without a dash. Before it * means an
- * accent, ~ dim, @ that the role is an argument, ? that 0 is a dash. */
+ * t seconds, % a share, x a ratio, f and g six and three digits, d digits (int64_t), - and . nothing with and without a
+ * dash. Before it * means an accent, ~ dim, @ that the role is an argument, ? that 0 is a dash. */
 void put_cells(Table *table, const char *pattern, ...);
 
 /* Rows of a table from values of JSON: the label, the value as a letter of put_cells has it (f: a double), and how it
