@@ -35,9 +35,8 @@ static const Cursor *cursor_at(const Pile *p, uint64_t step, Cursor *cursor) {
 }
 
 static Event event_at(const Pile *p, uint64_t step) {
-  Cursor cursor;
   Event e = {0};
-  if (cursor_at(p, step, &cursor)) schedule_next(p->schedule, &p->plan, &cursor, &e);
+  if (step < p->n_steps) schedule_event(p->schedule, &p->plan, step, &e);
   return e;
 }
 

@@ -12,19 +12,18 @@
 /* ---- In words ---------------------------------------------------------------------------------------------------- */
 
 static void tell_ranks(const Many *m, Narration *said) {
-  char sent[NUMBER_CHARS];
+  const Number sent = number_bytes(m->sent_bytes);
   if (m->error.status) {
     snprintf(said->what, sizeof said->what, "These tokens do not go around a ring.");
     snprintf(said->why, sizeof said->why, "%.*s.", (int)(sizeof said->why - 2), m->error.message);
     return;
   }
-  snprintf(sent, sizeof sent, "%s", number_bytes(m->sent_bytes).text);
   if (m->beat < m->n)
     snprintf(said->what, sizeof said->what, "Step %" PRId64 " of %" PRId64 ": %.40s of %.40s have crossed the links.",
-             m->beat + 1, m->n, sent, number_bytes(m->all_bytes).text);
+             m->beat + 1, m->n, sent.text, number_bytes(m->all_bytes).text);
   else
-    snprintf(said->what, sizeof said->what, "All %" PRId64 " steps: %.40s crossed the links, idle %.20s.", m->n, sent,
-             number_percent(m->idle).text);
+    snprintf(said->what, sizeof said->what, "All %" PRId64 " steps: %.40s crossed the links, idle %.20s.", m->n,
+             sent.text, number_percent(m->idle).text);
   if (!m->ranks.shape.causal)
     snprintf(said->why, sizeof said->why, "Every block is whole: all ranks have as much to do.");
   else if (m->ranks.scheme != SCHEME_RING)
@@ -39,27 +38,26 @@ static void tell_ranks(const Many *m, Narration *said) {
 }
 
 static void tell_splits(const Snapshot *now, const Many *m, Narration *said) {
-  char unsplit[NUMBER_CHARS], ctas[NUMBER_CHARS];
+  const Number unsplit = number_count(m->ctas_unsplit), ctas = number_count(m->ctas);
   narrate(now, said);
   if (now->has_event && now->event.pass > 0) return; /* the parts are being combined */
-  snprintf(unsplit, sizeof unsplit, "%s", number_count(m->ctas_unsplit).text);
-  snprintf(ctas, sizeof ctas, "%s", number_count(m->ctas).text);
   if (!now->has_event) {
-    snprintf(said->what, sizeof said->what, "A CTA for each head and row block makes %.40s, for %.40s SMs.", unsplit,
-             number_count(m->sms).text);
-    snprintf(said->why, sizeof said->why, "With the keys in %" PRId64 " parts %.40s CTAs work at once.", m->n, ctas);
+    snprintf(said->what, sizeof said->what, "A CTA for each head and row block makes %.40s, for %.40s SMs.",
+             unsplit.text, number_count(m->sms).text);
+    snprintf(said->why, sizeof said->why, "With the keys in %" PRId64 " parts %.40s CTAs work at once.", m->n,
+             ctas.text);
     return;
   }
   snprintf(said->why, sizeof said->why, "%s", said->what);
   snprintf(said->what, sizeof said->what, "%.40s CTAs read all %" PRId64 " parts at once, not %.40s: %.16s is read.",
-           ctas, m->n, unsplit, number_percent(m->loaded).text);
+           ctas.text, m->n, unsplit.text, number_percent(m->loaded).text);
 }
 
 static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   (void)memo;
   Many m;
-  char read[NUMBER_CHARS], pages[NUMBER_CHARS];
   many_make(&m, now, 0);
+  const Number read = number_bytes(m.read_bytes);
   memset(said, 0, sizeof *said);
   if (m.kind == MANY_RANKS) {
     tell_ranks(&m, said);
@@ -69,11 +67,9 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
     tell_splits(now, &m, said);
     return;
   }
-  snprintf(read, sizeof read, "%s", number_bytes(m.read_bytes).text);
-  snprintf(pages, sizeof pages, "%s", number_count(m.pages).text);
   if (m.kind == MANY_CHUNKS) {
     snprintf(said->what, sizeof said->what, "Chunk %" PRId64 " of %" PRId64 ": %.40s of %.40s read.", m.present + 1,
-             m.n, read, number_bytes(m.whole_bytes).text);
+             m.n, read.text, number_bytes(m.whole_bytes).text);
     snprintf(said->why, sizeof said->why, "Each chunk reads K and V of %s, and its own: %.20s of one pass.",
              now->launched.window ? "its window" : "all before it", number_ratio_of(m.whole_bytes, m.used_bytes).text);
     return;
@@ -81,9 +77,9 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   const int64_t queries = now->launched.N_q / (now->problem.shape.group > 1 ? now->problem.shape.group : 1);
   snprintf(said->what, sizeof said->what, "%.40s new %s of %" PRId64 " %s: %.40s of %.40s read.",
            number_count(wide(queries)).text, queries == 1 ? "token" : "tokens", m.n,
-           m.n == 1 ? "sequence" : "sequences", read, number_bytes(m.whole_bytes).text);
+           m.n == 1 ? "sequence" : "sequences", read.text, number_bytes(m.whole_bytes).text);
   snprintf(said->why, sizeof said->why, "%.40s pages of %.20s tokens; only the last of a sequence may have room left.",
-           pages, number_count(wide(m.cache.page_tokens)).text);
+           number_count(m.pages).text, number_count(wide(m.cache.page_tokens)).text);
 }
 
 /* ---- The sheet --------------------------------------------------------------------------------------------------- */

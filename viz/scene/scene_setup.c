@@ -166,15 +166,10 @@ static void fill_spared(const Stage *stage, Snapshot *now) {
   now->spared_write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
 }
 
-static bool event_at(const Stage *stage, uint64_t number, Event *event) {
-  Cursor cursor;
-  return number < stage->n_steps && schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, number) &&
-         schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, event);
-}
-
 static void fill_events(const Stage *stage, Snapshot *now) {
-  now->has_event = now->step > 0 && event_at(stage, now->step - 1, &now->event);
-  now->has_next = event_at(stage, now->step, &now->next);
+  const Plan *plan = stage_plan(stage);
+  now->has_event = now->step > 0 && schedule_event(stage_schedule(stage), plan, now->step - 1, &now->event);
+  now->has_next = now->step < stage->n_steps && schedule_event(stage_schedule(stage), plan, now->step, &now->next);
 }
 
 static void fill_totals(const Stage *stage, Snapshot *now) {

@@ -27,14 +27,9 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
 }
 
-static int64_t length_of(const Plan *p, const Event *e, uint8_t side) {
-  switch (side) {
-  case SIDE_ROWS: return e->row1 - e->row0;
-  case SIDE_COLS: return e->col1 - e->col0;
-  case SIDE_D: return p->shape.d;
-  case SIDE_DV: return p->shape.d_v;
-  default: return 1;
-  }
+static int64_t length_of(const Stage *stage, const Event *e, uint8_t side) {
+  if (side == SIDE_ROWS) return e->row1 - e->row0;
+  return side == SIDE_COLS ? e->col1 - e->col0 : schedule_side(stage_schedule(stage), stage_plan(stage), side);
 }
 
 /* `counted`: places whose bytes are in held_bytes already. */
@@ -47,9 +42,8 @@ static void fill(const Stage *stage, Snapshot *now, int name, bool is_made, Name
   SnapshotSlot *slot = &now->slots[s->names[place].tensor];
   const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
   const bool is_column = sides_are_column(n->rows, n->cols);
-  const uint64_t bytes =
-      (uint64_t)(length_of(stage_plan(stage), e, n->rows) * length_of(stage_plan(stage), e, n->cols)) *
-      (uint64_t)(is_column || !slot->sram_bytes ? STATS_BYTES : now->grid.element_bytes);
+  const uint64_t bytes = (uint64_t)(length_of(stage, e, n->rows) * length_of(stage, e, n->cols)) *
+                         (uint64_t)(is_column || !slot->sram_bytes ? STATS_BYTES : now->grid.element_bytes);
   const bool is_new = !(*counted & name_bit(place));
   slot->held_bytes = s->tensors[n->tensor].is_stats ? slot->held_bytes + (is_new ? bytes : 0) : bytes;
   *counted |= name_bit(place);
@@ -100,21 +94,13 @@ SnapshotLies snapshot_lies(const Snapshot *now, int tensor) {
   return LIES[sides_blocks(t->rows, t->cols)];
 }
 
-static Wide whole_side(const Snapshot *now, uint8_t side) {
-  switch (side) {
-  case SIDE_ROWS: return wide(now->grid.N_q);
-  case SIDE_COLS: return wide(now->grid.N_k);
-  case SIDE_D: return wide(now->problem.shape.d);
-  case SIDE_DV: return wide(now->problem.shape.d_v);
-  default: return 1;
-  }
-}
-
 Wide snapshot_tensor_bytes(const Snapshot *now, int tensor) {
   const ProgramTensor *t = &now->schedule->tensors[tensor];
   if (t->is_stats) return wide(now->grid.N_q) * 2 * STATS_BYTES;
   const Wide each = t->is_fp32 || t->cols == SIDE_ONE ? STATS_BYTES : wide(now->grid.element_bytes);
-  return whole_side(now, t->rows) * whole_side(now, t->cols) * each;
+  const Plan *plan = snapshot_own_run(now)->plan;
+  return wide(schedule_side_whole(now->schedule, plan, t->rows)) *
+         wide(schedule_side_whole(now->schedule, plan, t->cols)) * each;
 }
 
 int snapshot_values(const Snapshot *now, bool (*is_wanted)(const Snapshot *, int), int values[VALUES_MAX]) {
