@@ -54,9 +54,6 @@ Wide schedule_n_steps(const Schedule *schedule, const Plan *plan);
  * that (step == number of events is the end, and fine). */
 bool schedule_seek(const Schedule *schedule, const Plan *plan, Cursor *cursor, uint64_t step);
 
-/* Event number `step` alone. False: there is none. */
-bool schedule_event(const Schedule *schedule, const Plan *plan, uint64_t step, Event *event);
-
 /* The fold of the events before the cursor, counted without walking: equal to traffic_add over all of them. */
 void schedule_traffic_before(const Schedule *schedule, const Plan *plan, const Cursor *cursor, Traffic *traffic,
                              bool *overflow);

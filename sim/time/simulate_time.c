@@ -198,10 +198,11 @@ static void take_kernels(const Simulation *s, const Gpu *gpu, bool as_launched, 
   if (p->n_passes < 2 || p->whole_head || n_steps >= (Wide)1 << 62) return;
   for (uint64_t step = 0; step < (uint64_t)n_steps;) {
     Traffic after, pass;
+    Cursor cursor = {0};
     Event event;
     bool overflow = false;
     double longest = 0;
-    if (!schedule_event(p, &s->plan, step, &event)) break;
+    if (!schedule_seek(p, &s->plan, &cursor, step) || !schedule_next(p, &s->plan, &cursor, &event)) break;
     step = place_steps(p, &s->plan, step, PLACE_PASS).end;
     place_traffic(p, &s->plan, step, &after);
     pass = traffic_since(&before, &after);

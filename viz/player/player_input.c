@@ -4,42 +4,38 @@
 #include "viz/player/player.h"
 #include "viz/text/number.h"
 
-static void stride(Player *p, Stride by, int direction) {
-  const uint64_t before = p->now.step;
-  p->is_playing = false;
-  p->message[0] = '\0';
-  player_show(p, stage_stride(&p->stage, before, by, direction));
-  if (direction < 0) p->moved_s = PLAYER_MOVE_S;
-  if (p->now.step == before) player_say(p, false, direction > 0 ? "This is the end" : "This is the start");
-}
+/* Where keys lead, both ways, in the order of the inputs. To the next event of a kind, of which there may be none: then
+ * the place stays. */
+typedef struct {
+  Stride by;
+  EventKind kind;
+  const char *what; /* NULL: no event of a kind */
+} Way;
+static const Way WAYS[] = {{.by = STRIDE_EVENT},
+                           {.by = STRIDE_TILE},
+                           {.by = STRIDE_ROW},
+                           {.by = STRIDE_PASS},
+                           {STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum"},
+                           {STRIDE_SKIP, EVENT_SKIP, "skipped tile"},
+                           {STRIDE_STORE, EVENT_STORE, "write-back"}};
 
-/* To the next event of a kind. Without one the place stays. */
-static void jump(Player *p, Stride to, EventKind kind, const char *what, int direction) {
+static void go(Player *p, const Way *way, int direction) {
   const uint64_t before = p->now.step;
-  const bool is_searched = to != STRIDE_SKIP || p->now.whole.tiles[TILE_SKIPPED] > 0;
+  const bool is_searched = way->by != STRIDE_SKIP || p->now.whole.tiles[TILE_SKIPPED] > 0;
   p->is_playing = false;
   p->message[0] = '\0';
-  if (is_searched) player_show(p, stage_stride(&p->stage, before, to, direction));
-  p->moved_s = PLAYER_MOVE_S;
-  if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
+  if (is_searched) player_show(p, stage_stride(&p->stage, before, way->by, direction));
+  if (way->what || direction < 0) p->moved_s = PLAYER_MOVE_S;
+  if (p->now.step != before && (!way->what || p->now.event.kind == way->kind)) return;
+  if (!way->what) {
+    player_say(p, false, direction > 0 ? "This is the end" : "This is the start");
+    return;
+  }
   const bool is_cut = is_searched && (direction > 0 ? p->stage.n_steps - before : before) > STAGE_SEARCH_EVENTS;
   if (p->now.step != before) player_show(p, before);
   char within[NUMBER_CHARS + 16] = "";
   if (is_cut) snprintf(within, sizeof within, "within %s events ", number_count(STAGE_SEARCH_EVENTS).text);
-  player_say(p, false, "There is no %s %s%s", what, within, direction > 0 ? "after this" : "before this");
-}
-
-static void place_input(Player *p, PlayerInput input) {
-  static const Stride STRIDES[] = {STRIDE_EVENT, STRIDE_TILE, STRIDE_ROW, STRIDE_PASS};
-  const int direction = (input - INPUT_EVENT_NEXT) % 2 == 0 ? 1 : -1;
-  if (input <= INPUT_PASS_BACK)
-    stride(p, STRIDES[(input - INPUT_EVENT_NEXT) / 2], direction);
-  else if (input <= INPUT_MAX_BACK)
-    jump(p, STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum", direction);
-  else if (input <= INPUT_SKIP_BACK)
-    jump(p, STRIDE_SKIP, EVENT_SKIP, "skipped tile", direction);
-  else
-    jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
+  player_say(p, false, "There is no %s %s%s", way->what, within, direction > 0 ? "after this" : "before this");
 }
 
 /* One thing at a time; nobody loses a lesson by a key too many. */
@@ -72,7 +68,8 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     p->message[0] = '\0';
   }
   if (input >= INPUT_COPY) return input;
-  if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
+  if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK)
+    go(p, &WAYS[(input - INPUT_EVENT_NEXT) / 2], (input - INPUT_EVENT_NEXT) % 2 ? -1 : 1);
   if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) p->scene = (SceneKind)(input - INPUT_SCENE);
   switch (input) {
   case INPUT_PLAY:

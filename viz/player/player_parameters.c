@@ -85,29 +85,25 @@ const char *parameter_value(const Player *p, Parameter which, char text[PARAMETE
   const Shape *shape = &p->request.shape;
   const int64_t heads = shape->heads ? shape->heads : 1;
   const int preset = which == PARAMETER_PRESET ? present_preset(p) : -1;
-  text[0] = '\0';
+  const char *name = "";
+  Number value = {""};
   switch (which) {
-  case PARAMETER_PRESET:
-    snprintf(text, PARAMETER_VALUE_BYTES, "%s", preset < 0 ? "own problem" : PRESETS[preset].name);
-    break;
-  case PARAMETER_ALGORITHM: snprintf(text, PARAMETER_VALUE_BYTES, "%s", p->request.algorithms[0]->name); break;
-  case PARAMETER_N: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_tokens(wide(g->N_q)).text); break;
-  case PARAMETER_D: snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_count(wide(g->d)).text); break;
-  case PARAMETER_BLOCK_Q: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_r); break;
-  case PARAMETER_BLOCK_K: snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, g->B_c); break;
-  case PARAMETER_SRAM:
-    snprintf(text, PARAMETER_VALUE_BYTES, "%s", number_bytes(p->now.sram_capacity_bytes).text);
-    break;
-  case PARAMETER_GPU: snprintf(text, PARAMETER_VALUE_BYTES, "%.60s", *p->request.gpu ? p->request.gpu : "paper"); break;
+  case PARAMETER_PRESET: name = preset < 0 ? "own problem" : PRESETS[preset].name; break;
+  case PARAMETER_ALGORITHM: name = p->request.algorithms[0]->name; break;
+  case PARAMETER_N: value = number_tokens(wide(g->N_q)); break;
+  case PARAMETER_D: value = number_count(wide(g->d)); break;
+  case PARAMETER_BLOCK_Q: value = number_digits(wide(g->B_r)); break;
+  case PARAMETER_BLOCK_K: value = number_digits(wide(g->B_c)); break;
+  case PARAMETER_SRAM: value = number_bytes(p->now.sram_capacity_bytes); break;
+  case PARAMETER_GPU: name = *p->request.gpu ? p->request.gpu : "paper"; break;
   case PARAMETER_HEADS:
-    if (shape->kv_heads && shape->kv_heads != heads)
-      snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64 "/%" PRId64, heads, shape->kv_heads);
-    else
-      snprintf(text, PARAMETER_VALUE_BYTES, "%" PRId64, heads);
+    value = number_digits(wide(heads));
+    if (shape->kv_heads && shape->kv_heads != heads) value = number_text("%s/%" PRId64, value.text, shape->kv_heads);
     break;
-  case PARAMETER_DTYPE: snprintf(text, PARAMETER_VALUE_BYTES, "%s", dtype_name(shape->dtype)); break;
+  case PARAMETER_DTYPE: name = dtype_name(shape->dtype); break;
   default: break;
   }
+  snprintf(text, PARAMETER_VALUE_BYTES, which == PARAMETER_GPU ? "%.60s%s" : "%s%s", name, value.text);
   return text;
 }
 

@@ -36,7 +36,7 @@ static const Cursor *cursor_at(const Pile *p, uint64_t step, Cursor *cursor) {
 
 static Event event_at(const Pile *p, uint64_t step) {
   Event e = {0};
-  if (step < p->n_steps) schedule_event(p->schedule, &p->plan, step, &e);
+  if (step < p->n_steps) walk_event(p->schedule, &p->plan, step, &e);
   return e;
 }
 

@@ -168,8 +168,8 @@ static void fill_spared(const Stage *stage, Snapshot *now) {
 
 static void fill_events(const Stage *stage, Snapshot *now) {
   const Plan *plan = stage_plan(stage);
-  now->has_event = now->step > 0 && schedule_event(stage_schedule(stage), plan, now->step - 1, &now->event);
-  now->has_next = now->step < stage->n_steps && schedule_event(stage_schedule(stage), plan, now->step, &now->next);
+  now->has_event = now->step > 0 && walk_event(stage_schedule(stage), plan, now->step - 1, &now->event);
+  now->has_next = now->step < stage->n_steps && walk_event(stage_schedule(stage), plan, now->step, &now->next);
 }
 
 static void fill_totals(const Stage *stage, Snapshot *now) {

@@ -53,7 +53,7 @@ static uint64_t search(const Stage *stage, uint64_t step, Stride stride, int dir
 /* How far the walk is over the tiles at a step, in the order in which it takes them; rises with the step. */
 static Wide order_at(const Stage *stage, uint64_t step, SnapshotGrid *g) {
   Event event;
-  const bool has_event = step > 0 && schedule_event(stage_schedule(stage), stage_plan(stage), step - 1, &event);
+  const bool has_event = step > 0 && walk_event(stage_schedule(stage), stage_plan(stage), step - 1, &event);
   snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), has_event ? &event : NULL, false, g);
   if (!has_event) g->at_work = false;
   return snapshot_tiles_done(g) * 2 + (g->at_work ? 2 : 1); /* 2: the first is at work */

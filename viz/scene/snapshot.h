@@ -288,6 +288,12 @@ int snapshot_operand(const Snapshot *snapshot, int which);
 /* The shown one among the runs. */
 const SnapshotRun *snapshot_own_run(const Snapshot *snapshot);
 
+/* Event number `step` of a walk; false: there is none. */
+static inline bool walk_event(const Schedule *s, const Plan *plan, uint64_t step, Event *event) {
+  Cursor cursor;
+  return schedule_seek(s, plan, &cursor, step) && schedule_next(s, plan, &cursor, event);
+}
+
 /* A part of a count; of none: 0. */
 static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 

@@ -88,11 +88,6 @@ bool schedule_seek(const Schedule *s, const Plan *plan, Cursor *c, uint64_t step
   return left == 0;
 }
 
-bool schedule_event(const Schedule *s, const Plan *plan, uint64_t step, Event *event) {
-  Cursor c;
-  return schedule_seek(s, plan, &c, step) && schedule_next(s, plan, &c, event);
-}
-
 uint64_t place_of_bytes(const Schedule *s, const Plan *plan, Wide bytes) {
   Cursor c;
   descend(s, plan, &c, COUNT_BYTES, bytes);
