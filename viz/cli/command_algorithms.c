@@ -58,13 +58,11 @@ static void print_links(const Schedule *s, FILE *out) {
  * out; "first_line" the first after which a value is off, by the mend. */
 static Status put_one(Document *d, const AlgorithmsOptions *o, Io *io, Error *error) {
   Question q = {0};
-  Status status = question_set_algorithm(&q, o->name, &REQUEST_FILES, error);
-  const Schedule *s = q.algorithms[0];
   const SoftmaxConfig *softmax = &o->numbers.softmax;
-  if (!status && q.n_algorithms > 1)
-    return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
-  if (!status) status = evaluate_takes(s, softmax, error);
-  if (status) return status;
+  if (question_set_algorithm(&q, o->name, &REQUEST_FILES, error)) return error->status;
+  const Schedule *s = q.algorithms[0];
+  if (q.n_algorithms > 1) return error_refuse(error, "one program at a time; 'tilewalk list algorithms' lists them");
+  if (evaluate_takes(s, softmax, error)) return error->status;
   const bool tries = s->path || o->numbers.any || o->json;
   const ProgramVerdict v = tries ? program_verdict(s, softmax) : (ProgramVerdict){.is_right = true};
   const ProgramMend mend = !v.is_right && v.is_tried ? program_mend(s, softmax) : (ProgramMend){0};
@@ -136,23 +134,21 @@ static Status answer_task(const AlgorithmsOptions *o, Document *d, Io *io, Error
   char *text = NULL, start[WORK_TEXT_BYTES];
   size_t length;
   TaskJudgement j;
-  Status status = STATUS_OK;
   ProgramTask *task = task_open(o->task, error);
   if (!task) return error->status;
   if (*o->name) {
-    status = file_read(o->name, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
-    if (!status) status = task_draw(task, 0, text, length, error);
-    if (!status) status = task_judge(o->task, task, text, length, o->name, &j, error);
-    if (!status) put_judgement(d, task, &j, io);
+    if (!file_read(o->name, PROGRAM_TEXT_BYTES - 1, &text, &length, error) &&
+        !task_draw(task, 0, text, length, error) && !task_judge(o->task, task, text, length, o->name, &j, error))
+      put_judgement(d, task, &j, io);
   } else if (o->json) {
-    status = error_refuse(error, "--json is a judgement; name a program");
-  } else if (!(status = task_start(o->task, task, start, sizeof start, error))) {
+    error_refuse(error, "--json is a judgement; name a program");
+  } else if (!task_start(o->task, task, start, sizeof start, error)) {
     for (int k = 0; k < task->n_hints; k++) text_say(io->err, "Hint: %s\n", task->hints[k]);
     text_put(io->out, start);
   }
   free(text);
   free(task);
-  return status;
+  return error->status;
 }
 
 /* ---- The command ---- */

@@ -125,8 +125,7 @@ static Status cost_of(const EligibleOptions *o, const CallFacts *facts, const ch
   Simulation run;
   *cost = (Cost){.program = program_of(runs, &p.kernel)};
   if (!cost->program) return STATUS_OK;
-  Status status = shape_complete(&p.shape, error);
-  if (status) return status;
+  if (shape_complete(&p.shape, error)) return error->status;
   Shape *s = &p.shape;
   const Wide heads = wide(s->batch) * wide(s->heads), element = wide(dtype_bytes(s->dtype));
   Wide mask = 0, repeated = 0, repeated_read = 0;
@@ -145,9 +144,8 @@ static Status cost_of(const EligibleOptions *o, const CallFacts *facts, const ch
   }
   if (!p.kernel || simulate(&run, &p, planner_algorithm(&p), NULL)) { /* else its own tiles, where it takes this */
     p.kernel = NULL;
-    status = simulate(&run, &p, schedule_find(cost->program), error);
+    if (simulate(&run, &p, schedule_find(cost->program), error)) return error->status;
   }
-  if (status) return status;
   simulation_time(&run, &o->gpu);
   const double rate = timing_rate(&o->gpu, TIME_HBM, s->dtype), extra = (double)(mask + repeated + repeated_read);
   cost->boundary_bytes = run.total_bytes + mask * heads + repeated + repeated_read;
@@ -269,13 +267,11 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   CallFacts call;
   (void)io;
   if (!*o->request.gpu) strcpy(o->request.gpu, DEFAULT_GPU);
-  Status status = request_take_model(&o->request, error);
-  if (!status) status = request_problem(&o->request, &o->problem, &o->gpu, error);
-  if (!status) status = shape_complete(&o->problem.shape, error);
-  if (!status) status = take_facts(o, &call, error);
+  if (request_take_model(&o->request, error) || request_problem(&o->request, &o->problem, &o->gpu, error) ||
+      shape_complete(&o->problem.shape, error) || take_facts(o, &call, error))
+    return error->status;
   o->facts = call;
-  if (!status) status = judge_call(o, error);
-  return status ? status : fill(o, d, &call, error);
+  return judge_call(o, error) ? error->status : fill(o, d, &call, error);
 }
 
 static const Option CALL_OPTIONS[] = {

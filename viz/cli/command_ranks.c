@@ -248,14 +248,13 @@ static Status resolve(RanksOptions *o, Error *error) {
   const Schedule *program;
   const bool offload = o->scheme == SCHEME_OFFLOAD;
   if (!*request->gpu) strcpy(request->gpu, DEFAULT_GPU);
-  Status status = take_program(o, &program, error);
+  if (take_program(o, &program, error)) return error->status;
   request->n_algorithms = 0;
-  if (!status) status = description_timed_gpu(request->gpu, &o->gpu, error);
-  if (!status && offload) status = take_model(request->model, &o->gpu, &o->model, &o->serving, error);
-  if (!status) status = rank_options_link(&o->ranks, &o->link, error);
-  if (!status) status = request_take_model(request, error);
-  if (!status) status = request_problem(request, &o->problem, &o->gpu, error);
-  if (status) return status;
+  if (description_timed_gpu(request->gpu, &o->gpu, error) ||
+      (offload && take_model(request->model, &o->gpu, &o->model, &o->serving, error)) ||
+      rank_options_link(&o->ranks, &o->link, error) || request_take_model(request, error) ||
+      request_problem(request, &o->problem, &o->gpu, error))
+    return error->status;
   const RanksAsked asked = {.scheme = o->scheme,
                             .n = offload      ? 1
                                  : o->ranks.n ? o->ranks.n
@@ -271,9 +270,7 @@ static Status resolve(RanksOptions *o, Error *error) {
 static Status answer(void *options, Document *d, Io *io, Error *error) {
   RanksOptions *o = options;
   (void)io;
-  Status status = resolve(o, error);
-  if (!status) status = walk(o, d, error);
-  if (status) return status;
+  if (resolve(o, error) || walk(o, d, error)) return error->status;
   say_times(d, o);
   add_head(d, o);
   document_gap(d);

@@ -217,19 +217,17 @@ static Status check_options(const SweepOptions *o, Error *error) {
 static Status fill(const SweepOptions *o, SweepValue *values, Document *d, Io *io, Error *error) {
   Request asked = o->request;
   Sweep sweep = {.axis = o->axis, .values = values, .ranks = &o->ranks, .document = d};
-  Status status = STATUS_OK;
   const bool gpus = sweep_is_gpu(o->axis);
   if (gpus) *asked.gpu = '\0';
   Request resolved = asked;
-  if (!gpus) status = request_algorithms(&resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
-  if (!status) status = read_values(o, values, &sweep.n, error);
-  if (!status) status = choose_metric(o, &sweep.metric, error);
-  if (!status) status = rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error);
-  if (status) return status;
+  if ((!gpus && request_algorithms(&resolved, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error)) ||
+      read_values(o, values, &sweep.n, error) || choose_metric(o, &sweep.metric, error) ||
+      rank_options_check(&o->ranks, resolved.algorithms, resolved.n_algorithms, error))
+    return error->status;
   shard_slice(&o->shard, sweep.n, &sweep.first, &sweep.end);
   sweep.request = &resolved;
   sweep.progress = progress_begin(io->err, "sweep", true);
-  status = sweep_run(&sweep, &asked, error);
+  const Status status = sweep_run(&sweep, &asked, error);
   progress_end(&sweep.progress);
   if (!status) program_notes(resolved.algorithms, resolved.n_algorithms, io);
   if (!status && d->form == DOCUMENT_PICTURE)
