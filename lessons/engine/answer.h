@@ -98,6 +98,12 @@ typedef struct {
 Status answer_grade(const AnswerKey *key, const AnswerMistakes *mistakes, const char *explains, const char *text,
                     AnswerGrade *grade, Error *error);
 
+/* Slips that everybody makes, told from the number alone: a thousand for 1,024, bits for bytes, elements for bytes,
+ * half or twice, the share of the others, the other way up, one too many. A lesson's own `wrong` lines go first: they
+ * know the question. Whether a wrong answer is one of these; then `text` says which. A slip is told only where the
+ * typed number would be right but for it, under the question's own tolerance. */
+bool answer_slip(const AnswerKey *key, const Answer *answer, char text[ANSWER_NOTE_BYTES]);
+
 /* The value of an answer in base units, as the key's unit completes it. */
 double answer_value(const AnswerKey *key, const Answer *answer);
 

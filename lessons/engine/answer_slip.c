@@ -1,4 +1,4 @@
-#include "lessons/engine/answer_slip.h"
+#include "lessons/engine/answer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "lessons/engine/arguments.h"
+#include "lessons/engine/library.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lessons/engine/answer_slip.h"
 #include "lessons/engine/lesson_run_inner.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"

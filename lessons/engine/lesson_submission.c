@@ -343,11 +343,11 @@ static size_t unify_lines(char *text, size_t length) {
 }
 
 static void read_all(Reader *r, const char *buffer, size_t length, char *text) {
-  const size_t mark = length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  const Piece file = piece_file(buffer, length);
   if (length >= 2 && (memcmp(buffer, "\xFF\xFE", 2) == 0 || memcmp(buffer, "\xFE\xFF", 2) == 0))
     length = convert("UTF-16", buffer, length, text, length + length / 2);
-  else if (length > mark)
-    memcpy(text, buffer + mark, length -= mark);
+  else
+    memcpy(text, file.text, length = file.length);
   r->p = text;
   r->end = text + unify_lines(text, length);
   const char *first = r->p;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
-#include "lessons/engine/machine.h"
+#include "lessons/engine/library.h"
 
 /* ---- The table `view` */
 

@@ -19,7 +19,7 @@ enum { WORK_TEXT_BYTES = 8192, WORK_LINE_BYTES = 512, WORK_HINTS_MAX = 4, LESSON
 typedef enum {
   LESSON_RIGHT = 0,
   LESSON_NEARLY,    /* more digits, the other unit: the message says what */
-  LESSON_DIAGNOSED, /* a known wrong answer, or a slip (answer_slip.h): the message is its diagnosis */
+  LESSON_DIAGNOSED, /* a known wrong answer, or a slip (answer_slip): the message is its diagnosis */
   LESSON_NOT_RIGHT,
   LESSON_UNREADABLE, /* the message says why; it does not count as a try */
   LESSON_VERDICT_COUNT

@@ -1,9 +1,8 @@
 /* Functions over machines and memories: gpu, kvcache. */
-#include "lessons/engine/machine.h"
+#include "lessons/engine/library.h"
 
 #include <string.h>
 
-#include "lessons/engine/arguments.h"
 #include "sim/machine/kvcache.h"
 #include "sim/base/quote.h"
 

@@ -1,6 +1,5 @@
 /* Functions over the two-level model: sim, events, advise. */
-#include "lessons/engine/arguments.h"
-#include "lessons/engine/machine.h"
+#include "lessons/engine/library.h"
 #include "sim/answer/advice.h"
 
 #include <string.h>

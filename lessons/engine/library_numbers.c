@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lessons/engine/arguments.h"
+#include "lessons/engine/library.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/attention.h"

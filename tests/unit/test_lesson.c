@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "lessons/engine/lesson_lint.h"
+#include "sim/base/text_add.h"
 #include "tests/support/alloc_fail.h"
 
 #define HEADER "# T\n- idea: one\n- minutes: 5\n"
@@ -61,47 +62,28 @@ static const char WHOLE[] = "# A title\n"
 
 TEST(a_whole_lesson_is_read) {
   Lesson l;
+  char shown[1024] = "";
   must(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", fresh_error()));
-  assert_string_equal(l.file, "03-x.md");
-  assert_string_equal(l.name, "03-x");
-  assert_string_equal(l.title.text, "A title");
-  assert_string_equal(l.idea.text, "One idea.");
-  assert_int_equal(l.minutes, 7);
-  assert_int_equal(l.n_draws, 1);
-  assert_string_equal(l.draw[0].name, "N");
-  assert_int_equal(l.draw[0].n, 2);
-  static const struct {
-    LessonBlockKind kind;
-    int line;
-  } BLOCKS[] = {{LESSON_PROSE, 7}, {LESSON_PROSE, 9}, {LESSON_STATE, 16},  {LESSON_ASK, 0},
-                {LESSON_SHOW, 35}, {LESSON_TASK, 39}, {LESSON_TEACHER, 49}};
-  assert_int_equal(l.n_blocks, COUNT_OF(BLOCKS));
-  for (size_t k = 0; k < l.n_blocks; k++) {
-    assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
-    if (BLOCKS[k].line) assert_int_equal(l.blocks[k].text.line, BLOCKS[k].line);
-  }
+  text_add(shown, sizeof shown, "%s|%s|%s|%s|%d minutes|%s %d", l.file, l.name, l.title.text, l.idea.text, l.minutes,
+           l.draw[0].name, l.draw[0].n);
+  for (size_t k = 0; k < l.n_blocks; k++)
+    text_add(shown, sizeof shown, "|%d: %d %s", l.blocks[k].text.line, (int)l.blocks[k].kind,
+             lesson_text(l.blocks[k].caption));
+  assert_string_equal(shown,
+                      "03-x.md|03-x|A title|One idea.|7 minutes|N 2|7: 0 |9: 0 |16: 2 |0: 5 |35: 3 A caption.|39: 4 |"
+                      "49: 6 ");
   assert_non_null(strstr(l.blocks[1].text.text, "## not a page"));
-  assert_string_equal(l.blocks[4].caption.text, "A caption.");
-  const LessonTask *task = &l.tasks[l.blocks[5].task];
   assert_string_equal(l.blocks[5].text.text, "Look: at it.\n\n- until: is no key here");
-  assert_string_equal(task->until.text, "view.N > 1\n  and true");
-  assert_int_equal(task->until.line, 42);
-  assert_string_equal(task->solution.text, "N={N}");
-  assert_string_equal(lesson_text(task->explain), "So.");
-  assert_int_equal(task->n_hints, 1);
+  const LessonTask *task = &l.tasks[l.blocks[5].task];
   const LessonAsk *ask = &l.asks[0];
-  assert_string_equal(ask->id, "first-one");
-  assert_int_equal(ask->line, 19);
-  assert_int_equal(ask->kind, LESSON_NUMBER);
-  assert_int_equal(ask->answer.line, 22);
-  assert_int_equal(ask->n_hints, 2);
-  assert_int_equal(ask->n_wrong, 2);
-  assert_string_equal(ask->wrong[0].key.text, "N - 1");
-  assert_int_equal(ask->wrong[0].key.line, 28);
+  *shown = '\0';
+  text_add(shown, sizeof shown, "%d: %s|%s|%s|%d|%d: %s %d|%d|%d hints|%d wrong|%d: %s", task->until.line,
+           task->until.text, task->solution.text, task->explain.text, task->n_hints, ask->line, ask->id, (int)ask->kind,
+           ask->answer.line, ask->n_hints, ask->n_wrong, ask->wrong[0].key.line, ask->wrong[0].key.text);
+  assert_string_equal(shown, "42: view.N > 1\n  and true|N={N}|So.|1|19: first-one 0|22|2 hints|2 wrong|28: N - 1");
   assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART && ask->tolerance.amount == 0.01);
-  assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
-  assert_int_equal(lesson_find_ask(&l, "none"), -1);
-  assert_int_equal(lesson_block_of(&l, 0), 3);
+  assert_true(lesson_find_ask(&l, "first-one") == 0 && lesson_find_ask(&l, "none") == -1 &&
+              lesson_block_of(&l, 0) == 3);
   lesson_free(&l);
 }
 
