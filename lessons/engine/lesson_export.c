@@ -9,6 +9,8 @@
 typedef struct {
   LessonRun run;
   LessonQuestion q;
+  const LessonAsk *ask; /* of q */
+  Error error;          /* the first */
   FILE *out;
   char text[LESSON_PROSE_BYTES];
 } Export;
@@ -91,35 +93,35 @@ static double tolerance_of(const AnswerKey *key, double value) {
   }
 }
 
-static const char *diagnosis(Export *x, int wrong, Error *error) {
-  const LessonText text = x->run.lesson->asks[x->q.ask].wrong[wrong].text;
+static const char *diagnosis(Export *x, int wrong) {
   x->text[0] = '\0';
-  lesson_run_fill(&x->run, text, x->text, LESSON_MESSAGE_BYTES, error);
+  lesson_run_fill(&x->run, x->ask->wrong[wrong].text, x->text, LESSON_MESSAGE_BYTES, &x->error);
   return x->text;
 }
 
 #define FEEDBACK "    <feedback format=\"plain_text\"><text>%t</text></feedback>\n"
 
 /* The right one is not as wide as to take in a known wrong one. */
-static void put_numbers(Export *x, int n_wrong, Error *error) {
+static void put_numbers(Export *x) {
   const AnswerKey *key = &x->q.key;
   const double factor = key->unit.factor, middle = key->value;
   double right = tolerance_of(key, middle);
-  for (int k = 0; k < n_wrong; k++)
+  for (int k = 0; k < x->ask->n_wrong; k++)
     if (x->q.wrong[k].is_known) right = fmin(right, 0.45 * fabs(x->q.wrong[k].value - middle) / factor);
   put(x->out, "    <answer fraction=\"100\"><text>%n</text><tolerance>%e</tolerance></answer>\n", middle / factor,
       right);
-  for (int k = 0; k < n_wrong; k++) {
+  for (int k = 0; k < x->ask->n_wrong; k++) {
     const double wrong = x->q.wrong[k].value;
     if (x->q.wrong[k].is_known)
       put(x->out, "    <answer fraction=\"0\"><text>%n</text><tolerance>%e</tolerance>\n" FEEDBACK "    </answer>\n",
-          wrong / factor, fmin(tolerance_of(key, wrong), 0.45 * fabs(wrong - middle) / factor), diagnosis(x, k, error));
+          wrong / factor, fmin(tolerance_of(key, wrong), 0.45 * fabs(wrong - middle) / factor), diagnosis(x, k));
   }
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------------------- */
 
-static void put_choices(Export *x, LessonKind kind, int n_wrong, Error *error) {
+static void put_choices(Export *x) {
+  const LessonKind kind = x->ask->kind;
   const LessonQuestion *q = &x->q;
   int order[ANSWER_CHOICES_MAX], place = 0;
   if (kind == LESSON_ORDER) lesson_order(q, order);
@@ -134,14 +136,14 @@ static void put_choices(Export *x, LessonKind kind, int n_wrong, Error *error) {
     }
     put(x->out, "    <answer fraction=\"%d\" format=\"plain_text\"><text>%t</text>\n", p == q->right ? 100 : 0,
         q->choice[p]);
-    for (int k = 0; k < n_wrong; k++)
-      if (q->wrong[k].is_known && *q->wrong[k].order == p) put(x->out, FEEDBACK, diagnosis(x, k, error));
+    for (int k = 0; k < x->ask->n_wrong; k++)
+      if (q->wrong[k].is_known && *q->wrong[k].order == p) put(x->out, FEEDBACK, diagnosis(x, k));
     put(x->out, "    </answer>\n");
   }
 }
 
 /* What the learner has read on the question's page: prose since the heading. */
-static void put_context(Export *x, int ask, Error *error) {
+static void put_context(Export *x, int ask) {
   const Lesson *l = x->run.lesson;
   const size_t at = lesson_block_of(l, ask);
   size_t first = at;
@@ -151,51 +153,49 @@ static void put_context(Export *x, int ask, Error *error) {
   }
   for (size_t k = first; k < at; k++) {
     if (l->blocks[k].kind != LESSON_PROSE) continue;
-    if (lesson_run_fill(&x->run, l->blocks[k].text, x->text, sizeof x->text, error)) return;
+    if (lesson_run_fill(&x->run, l->blocks[k].text, x->text, sizeof x->text, &x->error)) return;
     put_plain(x->out, x->text);
     put(x->out, "\n\n");
   }
 }
 
-static Status put_question(Export *x, int ask, int variant, Error *error) {
+static void put_question(Export *x, int ask, int variant) {
   static const char *const TYPES[] = {"numerical", "multichoice", "matching"};
-  const LessonAsk *a = &x->run.lesson->asks[ask];
-  Status status = lesson_run_question(&x->run, ask, &x->q, error);
-  if (status) return status;
+  const LessonAsk *a = x->ask = &x->run.lesson->asks[ask];
+  if (lesson_run_question(&x->run, ask, &x->q, &x->error)) return;
   if (variant == 0)
     put(x->out, "  <question type=\"category\"><category><text>$course$/Tilewalk/%s/%s</text></category></question>\n",
         x->run.lesson->name, a->id);
   put(x->out, "  <question type=\"%s\">\n    <name><text>%s", TYPES[a->kind], a->id);
   if (variant) put(x->out, "-%d", variant + 1);
   put(x->out, "</text></name>\n    <questiontext format=\"plain_text\"><text>");
-  put_context(x, ask, error);
+  put_context(x, ask);
   put(x->out, "%t%s%t%s</text></questiontext>\n", x->q.prompt, *a->unit.name ? " (in " : "", a->unit.name,
       *a->unit.name ? ")" : "");
-  status = lesson_run_explain(&x->run, &x->q, x->text, LESSON_MESSAGE_BYTES, error); /* names `answer` */
+  lesson_run_explain(&x->run, &x->q, x->text, LESSON_MESSAGE_BYTES, &x->error); /* names `answer` */
   put(x->out, "    <generalfeedback format=\"plain_text\"><text>%t</text></generalfeedback>\n", x->text);
   if (a->kind == LESSON_NUMBER)
-    put_numbers(x, a->n_wrong, error);
+    put_numbers(x);
   else
-    put_choices(x, a->kind, a->n_wrong, error);
+    put_choices(x);
   put(x->out, "  </question>\n");
-  return status ? status : error->status;
 }
 
 Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, FILE *out,
                             Error *error) {
-  Error own = {0};
   Export *x = calloc(1, sizeof *x);
   if (!x) return error_no_memory(error, "for a question");
   x->out = out;
   put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<quiz>\n");
   for (size_t k = 0; k < lesson->n_asks; k++)
-    for (int v = 0; (v == 0 || v < draws.n_variants) && !own.status; v++) {
+    for (int v = 0; (v == 0 || v < draws.n_variants) && !x->error.status; v++) {
       if (lesson->asks[k].is_prediction || lesson->asks[k].kind > LESSON_ORDER) break;
-      if (lesson_run_start(&x->run, lesson, limits, draws.seed + (uint64_t)v, &own) == STATUS_OK)
-        put_question(x, (int)k, v, &own);
+      if (lesson_run_start(&x->run, lesson, limits, draws.seed + (uint64_t)v, &x->error) == STATUS_OK)
+        put_question(x, (int)k, v);
       lesson_run_end(&x->run);
     }
   put(out, "</quiz>\n");
+  const Status status = error_pass(error, &x->error);
   free(x);
-  return error_pass(error, &own);
+  return status;
 }

@@ -21,50 +21,47 @@ static int words_in(const char *text) {
 }
 
 /* A show, with the state and the prediction that stand before it. */
-static Status tell_show(LessonRun *run, const LessonBlock *b, StoryBeat *beat, Error *error) {
+static void tell_show(LessonRun *run, const LessonBlock *b, StoryBeat *beat, Error *error) {
   char line[LESSON_LINE_BYTES];
+  const char *file = run->lesson->file;
   Error why = {0};
   beat->line = b->text.line;
-  Status status = lesson_run_line(run, b->text, line, sizeof line, error);
-  if (!status && lesson_show_parse(line, &beat->show, &beat->moments, &why))
-    status = keyfile_refuse(run->lesson->file, b->text.line, error, "%s", why.message);
-  if (!status) status = lesson_run_line(run, b->caption, beat->caption, sizeof beat->caption, error);
-  if (!status && (!*beat->caption || words_in(beat->caption) > STORY_WORDS_MAX))
-    status = keyfile_refuse(run->lesson->file, b->text.line, error, "a caption has 1 to %d words; this one has %d",
-                            STORY_WORDS_MAX, words_in(beat->caption));
-  if (!status && beat->asks && !beat->question.n_choices &&
-      (beat->show.scene != SCENE_PILES || strcmp(beat->question.key.unit.name, "x") != 0))
-    status =
-        keyfile_refuse(run->lesson->file, b->text.line, error, "a story's question has options, or is in x of piles");
-  if (!status && beat->asks)
-    status = lesson_run_explain(run, &beat->question, beat->because, sizeof beat->because, error);
-  return status;
+  if (!lesson_run_line(run, b->text, line, sizeof line, error) &&
+      lesson_show_parse(line, &beat->show, &beat->moments, &why))
+    keyfile_refuse(file, beat->line, error, "%s", why.message);
+  lesson_run_line(run, b->caption, beat->caption, sizeof beat->caption, error);
+  if (!*beat->caption || words_in(beat->caption) > STORY_WORDS_MAX)
+    keyfile_refuse(file, beat->line, error, "a caption has 1 to %d words; this one has %d", STORY_WORDS_MAX,
+                   words_in(beat->caption));
+  if (!beat->asks || error->status) return;
+  if (!beat->question.n_choices && (beat->show.scene != SCENE_PILES || strcmp(beat->question.key.unit.name, "x") != 0))
+    keyfile_refuse(file, beat->line, error, "a story's question has options, or is in x of piles");
+  lesson_run_explain(run, &beat->question, beat->because, sizeof beat->because, error);
 }
 
-static Status tell(LessonRun *run, StoryTold *told, Error *error) {
+static void tell(LessonRun *run, StoryTold *told, Error *error) {
   const Lesson *l = run->lesson;
-  Status status = STATUS_OK;
-  for (size_t k = 0; k < l->n_blocks && !status; k++) {
+  for (size_t k = 0; k < l->n_blocks && !error->status; k++) {
     StoryBeat *beat = &told->beats[told->n];
     const LessonBlock *b = &l->blocks[k];
-    if (b->kind == LESSON_STATE) status = lesson_run_state(run, b, beat->state, sizeof beat->state, error);
+    if (b->kind == LESSON_STATE) lesson_run_state(run, b, beat->state, sizeof beat->state, error);
     if (b->kind == LESSON_ASK) {
-      status = lesson_run_question(run, b->ask, &beat->question, error);
+      lesson_run_question(run, b->ask, &beat->question, error);
       beat->asks = true;
     }
     if (b->kind != LESSON_SHOW) continue;
     if (!*beat->state && told->n) memcpy(beat->state, beat[-1].state, sizeof beat->state);
-    status = told->n < STORY_BEATS_MAX
-                 ? tell_show(run, b, beat, error)
-                 : keyfile_refuse(l->file, b->text.line, error, "more than %d shows", STORY_BEATS_MAX);
-    told->n++;
+    if (told->n++ == STORY_BEATS_MAX)
+      keyfile_refuse(l->file, b->text.line, error, "more than %d shows", STORY_BEATS_MAX);
+    else
+      tell_show(run, b, beat, error);
   }
-  if (!status && told->n == 0) return keyfile_refuse(l->file, l->title.line, error, "the story shows nothing");
-  return status;
+  if (told->n == 0) keyfile_refuse(l->file, l->title.line, error, "the story shows nothing");
 }
 
 StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *limits, Error *error) {
   LessonRun run = {0};
+  Error own = {0};
   int size = 0;
   while (N && story_size(story, size) && story_size(story, size) != N) size++;
   if (!story_size(story, size)) {
@@ -73,11 +70,12 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
     return NULL;
   }
   StoryTold *told = calloc(1, sizeof *told + (story->n_blocks + 1) * sizeof *told->beats);
-  Status status =
-      told ? lesson_run_start_variant(&run, story, limits, size, error) : error_no_memory(error, "for a story");
-  if (!status) status = tell(&run, told, error);
+  if (!told)
+    error_no_memory(&own, "for a story");
+  else if (lesson_run_start_variant(&run, story, limits, size, &own) == STATUS_OK)
+    tell(&run, told, &own);
   lesson_run_end(&run);
-  if (status) {
+  if (error_pass(error, &own)) {
     free(told);
     return NULL;
   }
