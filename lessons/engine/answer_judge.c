@@ -12,7 +12,7 @@
 #include "lessons/engine/answer.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
+#include "sim/base/pieces.h"
 
 enum { DIGITS_SHORT = 2, DIGITS_ENOUGH = 3, DIGITS_MOST = 15, COUNTED_BELOW = 10000 };
 #define NEAR_PART 0.05
@@ -244,22 +244,20 @@ static int find_choice(const AnswerChoices *c, const char *text, size_t length) 
 }
 
 static const char *next_word(const char *p, size_t *length) {
-  while (*p && (ascii_is_space(*p) || strchr(",;()<>.", *p))) p++;
+  p += strspn(p, " \t\r\n\v\f,;()<>.");
   *length = strcspn(p, " \t\r\n,;()<>.");
   return p;
 }
 
 Status answer_choice(const AnswerChoices *choices, const char *text, int *chosen, Error *error) {
-  size_t length = strlen(text);
-  while (length && ascii_is_space(text[length - 1])) length--;
-  while (length && ascii_is_space(*text)) text++, length--;
-  int k = find_choice(choices, text, length);
+  const Piece p = piece_trim((Piece){text, strlen(text)});
+  int k = find_choice(choices, p.text, p.length);
   size_t word = 0;
-  const char *first = next_word(text, &word);
+  const char *first = next_word(p.text, &word);
   const char *behind = first + word;
-  if (k < 0 && behind + strspn(behind, " ).,") >= text + length) k = find_choice(choices, first, word);
+  if (k < 0 && behind + strspn(behind, " ).,") >= p.text + p.length) k = find_choice(choices, first, word);
   if (k < 0)
-    return error_refuse(error, "'%s' is none of the choices; type a letter from a to %c", quote(text, length).text,
+    return error_refuse(error, "'%s' is none of the choices; type a letter from a to %c", piece_quote(p).text,
                         'a' + choices->n - 1);
   *chosen = k;
   return STATUS_OK;

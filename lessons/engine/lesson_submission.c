@@ -60,12 +60,11 @@ static bool is_utf8(const char *text, size_t length) {
 /* Makes r->clean of text[0..length), at most SUBMISSION_FIELD_BYTES: UTF-8, safe, in one line, without blanks around.
  */
 static void clean(Reader *r, const char *text, size_t length) {
-  while (length && ascii_is_space(text[length - 1])) length--;
-  while (length && ascii_is_space(*text)) text++, length--;
-  if (is_utf8(text, length))
-    memcpy(r->clean, text, length);
+  const Piece p = piece_trim((Piece){text, length});
+  if (is_utf8(p.text, p.length))
+    memcpy(r->clean, p.text, length = p.length);
   else
-    length = convert("CP1252", text, length, r->clean, sizeof r->clean - 1);
+    length = convert("CP1252", p.text, p.length, r->clean, sizeof r->clean - 1);
   for (size_t k = 0; k < length; k++) {
     if (!r->clean[k]) r->clean[k] = '?';
     if (ascii_is_space(r->clean[k])) r->clean[k] = ' ';
