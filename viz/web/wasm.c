@@ -1,6 +1,7 @@
 /* What clang's code and wasi-libc want of a program without a main. */
 #include <iconv.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -14,6 +15,9 @@ clock_t clock(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * CLOCKS_PER_SEC + now.tv_nsec / (1000000000 / CLOCKS_PER_SEC);
 }
+
+/* Nor files of one's own: one in memory, as large as what a page reads. */
+FILE *tmpfile(void) { return fmemopen(NULL, 32 << 20, "w+"); }
 
 /* A page's text is UTF-8: the C library's tables of other encodings, an eighth of whole.wasm, stay out of it. */
 iconv_t iconv_open(const char *to, const char *from) {
