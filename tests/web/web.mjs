@@ -88,17 +88,14 @@ async function pixels(world) {
       tilewalk.engine.call('web_open', ${JSON.stringify(line)})
       tilewalk.engine.call('web_look', 0, 0)
       const pixelsOf = async source => {
-        const bitmap = await createImageBitmap(source)
-        const canvas = document.createElement('canvas')
-        canvas.width = 1280
-        canvas.height = 720
-        const context = canvas.getContext('2d')
-        context.drawImage(bitmap, 0, 0)
+        const context = new OffscreenCanvas(1280, 720).getContext('2d')
+        context.drawImage(await createImageBitmap(source), 0, 0)
         return context.getImageData(0, 0, 1280, 720).data
       }
       const got = await pixelsOf(await tilewalk.picturePng())
-      const bytes = Uint8Array.from(atob('${readFileSync(file).toString('base64')}'), c => c.charCodeAt(0))
-      const wanted = await pixelsOf(new Blob([bytes], { type: 'image/png' }))
+      const image = Object.assign(new Image(), { src: 'data:image/png;base64,${readFileSync(file).toString('base64')}' })
+      await image.decode()
+      const wanted = await pixelsOf(image)
       const text = new Uint8Array(1280 * 720)
       const svg = new DOMParser().parseFromString(tilewalk.pictureSvg(), 'image/svg+xml').documentElement
       document.body.append(svg)
@@ -213,7 +210,7 @@ async function touch(world) {
   await tap('[data-scene="piles"]')
   await page.until(`tilewalk.state().includes('scene=piles')`)
   await tap('#chip')
-  await page.evaluate(`(() => { const field = document.querySelector('[data-parameter="7"]'); field.value = 'h200'; field.dispatchEvent(new Event('change')) })()`)
+  await page.select('[data-parameter="7"]', 'h200')
   await has(page, 'gpu=h200')
   // The rooms of the head are behind one button here, and the theme.
   await tap('#rooms')
@@ -500,8 +497,8 @@ async function records(world) {
   check(await page.evaluate(`$$('.box.good').length`) === 1, 'right:', before ?? '', await html(page))
   // The name is asked for; what is handed in is the first answer, and the terminal grades it for that name.
   const student = async (name, seed) => {
-    await page.evaluate(`(() => { $('student-name').value = ${JSON.stringify(name)}
-      $('student-seed').value = '${seed}' })()`)
+    await fill(page, 'student-name', name)
+    await fill(page, 'student-seed', seed)
     await click(page, '#student-done')
   }
   await click(page, '#hand-in')
@@ -1132,9 +1129,8 @@ async function kernels(world) {
   const ask = async (sample, entry, checks = {}) => {
     await page.evaluate(`(async () => {
       await tilewalk.example(${JSON.stringify(sample)})
-      const field = $('entry')
-      field.value = ${JSON.stringify(entry)}
-      field.dispatchEvent(new Event('change'))
+      $('entry').value = ${JSON.stringify(entry)}
+      $('entry').onchange()
       $('faults').checked = ${Boolean(checks.faults)}
       $('caches').checked = ${!checks.faults}
       await tilewalk.run()
@@ -1162,7 +1158,7 @@ async function kernels(world) {
   // By hand: a column of 32 rows of 128 bytes lies in one bank. XORed by 3 bits of the row, in 8, with 4 words each.
   const drawn = words => page.until(`document.querySelector('#picture-of svg')?.textContent.includes(${JSON.stringify(words)})`)
   await drawn('32 passes, where 1 would do')
-  await page.evaluate(`(() => { const rows = $('swizzle'); rows.value = 128; rows.onchange() })()`)
+  await page.select('#swizzle', '128')
   await drawn('Swizzled by rows of 128 B: 4 passes; as it is, 32')
   await page.evaluate(`$('swizzle').value = 0`)
   const padded = await ask('transpose.cu', 'transpose_padded')

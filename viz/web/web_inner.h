@@ -9,11 +9,10 @@ SceneMemo *web_memo(void);
 Player *web_player(void);
 void web_cover(SidePanel cover);                                    /* has canvas, keys and presses while it is open */
 Status web_parse(const char *line, Request *request, Error *error); /* a state line */
-/* An answer as JSON: begun, filled by put_values, and ended, as text until the next one; or of one value, taken over.
- * What fails is {"error": why}. */
+/* An answer as JSON: begun, filled by put_values, and ended, as text until the next one. What fails is {"error": why}.
+ */
 Document *web_begin(void);
 const char *web_end(void);
-const char *web_json(json_t *value);
 double web_measure(void *data, double size, int style, const char *text); /* by the page's fonts */
 bool web_file(const char *name, const char *text); /* is read before those that the page fetched; false: no room */
 void web_changed(void);                            /* the next frame is drawn */

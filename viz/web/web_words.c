@@ -20,15 +20,12 @@ Document *web_begin(void) {
   return d;
 }
 
-const char *web_json(json_t *value) {
+const char *web_end(void) {
   static char *text;
   free(text);
-  text = value ? json_dumps(value, JSON_COMPACT) : NULL;
-  json_decref(value);
+  text = d->status ? NULL : json_dumps(d->open[0], JSON_COMPACT);
   return text ? text : "{\"error\":\"no memory for the answer\"}";
 }
-
-const char *web_end(void) { return web_json(d->status ? NULL : json_incref(d->open[0])); }
 
 /* ---- Menus ------------------------------------------------------------------------------------------------- */
 

@@ -80,9 +80,7 @@ export class Painter {
     let canvas = this.kept.get(key)
     this.kept.delete(key)
     if (!canvas) {
-      canvas = document.createElement('canvas')
-      canvas.width = Math.max(1, surface.width * scale)
-      canvas.height = Math.max(1, surface.height * scale)
+      canvas = new OffscreenCanvas(Math.max(1, surface.width * scale), Math.max(1, surface.height * scale))
       this.paint(canvas.getContext('2d'), new List(list.engine, surface.address), canvas.width, canvas.height, scale)
     }
     this.kept.set(key, canvas)

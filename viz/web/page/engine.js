@@ -125,13 +125,13 @@ function attempts(engine) {
 }
 
 // Records that a browser keeps for this folder, by name.
-const records = {
-  load(engine, name) {
-    const text = kept(engine.read(name))
-    return text === null ? 0 : engine.write(encoder.encode(text))
+const records = engine => ({
+  load(name) {
+    const text = kept(engine.it.read(name))
+    return text === null ? 0 : engine.it.write(encoder.encode(text))
   },
-  keep: (engine, name, at, length) => keep(engine.read(name), engine.readPart(at, length)),
-}
+  keep: (name, at, length) => keep(engine.it.read(name), engine.it.readPart(at, length)),
+})
 
 export const bytesOf = name => fetch(new URL(name, import.meta.url)).then(answer => {
   if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
@@ -143,8 +143,7 @@ export async function load(program, bundles, ruler) {
   const fetched = [program, ...bundles].map(name => typeof name === 'string' ? bytesOf(name) : name)
   const engine = { it: null }
   const imports = {
-    page: { ...attempts(engine),
-      ...Object.fromEntries(Object.entries({ ...records, measure: (...of) => ruler.measure(...of) }).map(([name, call]) => [name, (...v) => call(engine.it, ...v)])) },
+    page: { ...attempts(engine), ...records(engine), measure: (...of) => ruler.measure(engine.it, ...of) },
     wasi_snapshot_preview1: wasi(engine),
   }
   const module = typeof program === 'string' ? await WebAssembly.compile(await fetched[0]) : program

@@ -222,6 +222,7 @@ said.onclick = () => { // a row of the table of lines chooses its line; what is 
   if (isCollapsed && line) choose(Number(line[1]))
 }
 lineField.onchange = () => choose(Number(lineField.value))
+for (const bytes of [128, 256, 512, 1024]) $('swizzle').add(new Option(`swizzled, rows of ${bytes} B`, bytes))
 $('swizzle').onchange = draw
 for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (!drawn.hidden) draw() })
 onPress({ run, stop: () => whole.stop('Stopped.'), 'copy-command': () => copy(command()), 'copy-link': async () => copy(await link()), 'note-close': () => tell('') })

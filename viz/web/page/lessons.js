@@ -130,10 +130,9 @@ async function answer() {
 }
 
 function press(what, number = 0) {
-  const page = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
+  const page = () => engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1], before = page()
   engine.call('web_lesson_press', what, Number(number))
-  const now = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
-  showPage(now === page ? 'open' : 'top')
+  showPage(page() === before ? 'open' : 'top')
   viewer.wake()
 }
 

@@ -7,7 +7,7 @@ import { turnTheme } from './top.js'
 import { openScene } from './drive.js'
 
 const isEmbedded = document.body.classList.contains('embed')
-const { panel, menu, unit: unitButton } = elements
+const { panel, menu } = elements
 const FIRST = 'algorithm=fa2 N=1024 d=64 block=128 step=153'
 const rail = [...document.querySelectorAll('#rail [data-scene]')]
 const asked = new URLSearchParams(location.search)
@@ -68,24 +68,15 @@ for (const [id, name] of Object.entries(from)) $(id)?.addEventListener('click', 
 const UNITS = { event: 'step', tile: 'tile', row: 'row', pass: 'pass', mark: 'write-back', max: 'new maximum', skip: 'skipped tile' }
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 1000]
 
-function fillMenu() {
-  const radio = (name, value, text, checked, onchange) => element('label', {}, element('input', { type: 'radio', name, value, checked, onchange }), text)
+menu?.addEventListener('beforetoggle', () => {
+  const radio = (name, value, text, checked, onchange) => element('label', {}, element('input', { type: 'radio', name, value, checked, autofocus: checked, onchange }), text)
   const speed = engine.call('web_speed')
   menu.replaceChildren(
     element('fieldset', {}, element('legend', { textContent: 'Back and Next go by' }), ...Object.entries(UNITS).map(([key, text]) =>
       radio('unit', key, text, key === unit, () => { unit = key; $('unit-name').textContent = text }))),
     element('fieldset', {}, element('legend', { textContent: 'Steps a second' }), ...[...new Set([...SPEEDS, speed])].sort((a, b) => a - b).map(value =>
       radio('speed', value, value.toLocaleString('en'), value === speed, () => engine.call('web_set_speed', value)))))
-}
-function showMenu(isShown) {
-  if (!menu) return
-  if (isShown) fillMenu()
-  menu.hidden = !isShown
-  unitButton.setAttribute('aria-expanded', String(isShown))
-  if (isShown) menu.querySelector(':checked').focus()
-}
-unitButton?.addEventListener('click', () => showMenu(menu.hidden))
-document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
+})
 $('fullscreen').onclick = () => viewer.fullscreen()
 const noMax = $('no-max').firstElementChild
 noMax.addEventListener('change', () => viewer.restore(lineWith(viewer.state(), { 'without-max': noMax.checked ? 1 : '' })))
@@ -107,10 +98,8 @@ rail.forEach((tab, k) => {
 // ---- keys
 
 function closeTop() {
-  if (menu && !menu.hidden) {
-    showMenu(false)
-    unitButton.focus()
-  } else if (open) toggle('')
+  if (menu?.matches(':popover-open')) menu.hidePopover()
+  else if (open) toggle('')
   else if (isEmbedded) parent.focus() // the keyboard is the host's again
   else return false
   return true

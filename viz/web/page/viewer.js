@@ -392,11 +392,9 @@ export class Viewer {
 
   picturePng() {
     return this.withPicture((list, width, height) => {
-      const canvas = document.createElement('canvas')
-      canvas.width = width
-      canvas.height = height
+      const canvas = new OffscreenCanvas(width, height)
       this.painter.paint(canvas.getContext('2d'), list, width, height)
-      return new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
+      return canvas.convertToBlob()
     })
   }
   pictureSvg() { return this.withPicture(list => list.engine.taken('web_svg')) }
