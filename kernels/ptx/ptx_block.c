@@ -76,52 +76,44 @@ void warp_exit(Run *run, Block *b, Warp *w, uint32_t mask) {
 
 /* ---- what a warp's file holds before it begins ---- */
 
-static uint32_t special(const Run *run, const Block *b, const Warp *w, uint64_t which, int l) {
-  const int32_t thread = 32 * w->index + l, x = run->block[0], y = run->block[1];
+/* Those that all lanes share. */
+static void find_specials(const Run *run, const Block *b, const Warp *w, int32_t of[N_SPECIALS]) {
   const int32_t *c = run->cluster;
+  for (int k = 0; k < 3; k++) {
+    of[SPECIAL_NTID_X + k] = run->block[k];
+    of[SPECIAL_CTAID_X + k] = b->ctaid[k];
+    of[SPECIAL_NCTAID_X + k] = run->grid[k];
+    of[SPECIAL_CLUSTERID_X + k] = b->ctaid[k] / c[k];
+    of[SPECIAL_NCLUSTERID_X + k] = run->grid[k] / c[k];
+    of[SPECIAL_CLUSTER_CTAID_X + k] = b->ctaid[k] % c[k];
+    of[SPECIAL_CLUSTER_NCTAID_X + k] = c[k];
+  }
+  of[SPECIAL_WARPID] = w->index;
+  of[SPECIAL_NWARPID] = run->warps_per_block;
+  of[SPECIAL_SMID] = b->sm;
+  of[SPECIAL_NSMID] = run->n_sm;
+  of[SPECIAL_GRIDID] = 0;
+  of[SPECIAL_CLUSTER_CTARANK] = b->rank;
+  of[SPECIAL_CLUSTER_NCTARANK] = c[0] * c[1] * c[2];
+  of[SPECIAL_DYNAMIC_SMEM] = (int32_t)run->launch->dynamic_shared_bytes;
+  of[SPECIAL_TOTAL_SMEM] = (int32_t)run->shared_bytes;
+  of[SPECIAL_EXPLICIT_CLUSTER] = c[0] * c[1] * c[2] > 1;
+}
+
+static uint32_t special(const Run *run, const int32_t of[N_SPECIALS], uint64_t which, int l) {
+  const int32_t thread = 32 * of[SPECIAL_WARPID] + l, x = run->block[0], y = run->block[1];
+  const uint32_t own = 1u << l;
   switch (which) {
   case SPECIAL_TID_X: return (uint32_t)(thread % x);
   case SPECIAL_TID_Y: return (uint32_t)(thread / x % y);
   case SPECIAL_TID_Z: return (uint32_t)(thread / x / y);
-  case SPECIAL_NTID_X:
-  case SPECIAL_NTID_Y:
-  case SPECIAL_NTID_Z: return (uint32_t)run->block[which - SPECIAL_NTID_X];
-  case SPECIAL_CTAID_X:
-  case SPECIAL_CTAID_Y:
-  case SPECIAL_CTAID_Z: return (uint32_t)b->ctaid[which - SPECIAL_CTAID_X];
-  case SPECIAL_NCTAID_X:
-  case SPECIAL_NCTAID_Y:
-  case SPECIAL_NCTAID_Z: return (uint32_t)run->grid[which - SPECIAL_NCTAID_X];
   case SPECIAL_LANEID: return (uint32_t)l;
-  case SPECIAL_WARPID: return (uint32_t)w->index;
-  case SPECIAL_NWARPID: return (uint32_t)run->warps_per_block;
-  case SPECIAL_SMID: return (uint32_t)b->sm;
-  case SPECIAL_NSMID: return (uint32_t)run->n_sm;
-  case SPECIAL_CLUSTERID_X:
-  case SPECIAL_CLUSTERID_Y:
-  case SPECIAL_CLUSTERID_Z: return (uint32_t)(b->ctaid[which - SPECIAL_CLUSTERID_X] / c[which - SPECIAL_CLUSTERID_X]);
-  case SPECIAL_NCLUSTERID_X:
-  case SPECIAL_NCLUSTERID_Y:
-  case SPECIAL_NCLUSTERID_Z:
-    return (uint32_t)(run->grid[which - SPECIAL_NCLUSTERID_X] / c[which - SPECIAL_NCLUSTERID_X]);
-  case SPECIAL_CLUSTER_CTAID_X:
-  case SPECIAL_CLUSTER_CTAID_Y:
-  case SPECIAL_CLUSTER_CTAID_Z:
-    return (uint32_t)(b->ctaid[which - SPECIAL_CLUSTER_CTAID_X] % c[which - SPECIAL_CLUSTER_CTAID_X]);
-  case SPECIAL_CLUSTER_NCTAID_X:
-  case SPECIAL_CLUSTER_NCTAID_Y:
-  case SPECIAL_CLUSTER_NCTAID_Z: return (uint32_t)c[which - SPECIAL_CLUSTER_NCTAID_X];
-  case SPECIAL_CLUSTER_CTARANK: return (uint32_t)b->rank;
-  case SPECIAL_CLUSTER_NCTARANK: return (uint32_t)(c[0] * c[1] * c[2]);
-  case SPECIAL_LANEMASK_EQ: return 1u << l;
-  case SPECIAL_LANEMASK_LT: return (1u << l) - 1;
-  case SPECIAL_LANEMASK_LE: return (1u << l) - 1 + (1u << l);
-  case SPECIAL_LANEMASK_GT: return ~((1u << l) - 1 + (1u << l));
-  case SPECIAL_LANEMASK_GE: return ~((1u << l) - 1);
-  case SPECIAL_DYNAMIC_SMEM: return (uint32_t)run->launch->dynamic_shared_bytes;
-  case SPECIAL_TOTAL_SMEM: return (uint32_t)run->shared_bytes;
-  case SPECIAL_EXPLICIT_CLUSTER: return c[0] * c[1] * c[2] > 1;
-  default: return 0;
+  case SPECIAL_LANEMASK_EQ: return own;
+  case SPECIAL_LANEMASK_LT: return own - 1;
+  case SPECIAL_LANEMASK_LE: return own - 1 + own;
+  case SPECIAL_LANEMASK_GT: return ~(own - 1 + own);
+  case SPECIAL_LANEMASK_GE: return ~(own - 1);
+  default: return (uint32_t)of[which];
   }
 }
 
@@ -142,13 +134,15 @@ static uint64_t slot_value(const Run *run, const Slot *s) {
 
 static void write_slots(Run *run, const Block *b, const Warp *w, bool first) {
   char *R = run->arena + w->file;
+  int32_t of[N_SPECIALS];
+  find_specials(run, b, w, of);
   for (int32_t k = 0; k < run->kernel->n_slots; k++) {
     const Slot *s = &run->kernel->slots[k];
     const bool is_special = s->kind == SLOT_SPECIAL;
     if (is_special ? !first && !changes_with_block(s->value) : !first) continue;
     const uint64_t value = is_special ? 0 : slot_value(run, s);
     for (int l = 0; l < LANES; l++) {
-      const uint64_t v = is_special ? special(run, b, w, s->value, l) : value;
+      const uint64_t v = is_special ? special(run, of, s->value, l) : value;
       lane_set(R + s->offset, s->width == 64, l, v);
     }
   }

@@ -282,12 +282,12 @@ static bool is_candidate(const Ins *i) {
          !(i->mode & (MODE_LONG | MODE_VOLATILE)) && i->imm % 4 == 0 && i->imm == (int32_t)i->imm;
 }
 
-static bool merge_loads(Merger *m, const uint8_t *leader) {
+static bool merge_loads(Merger *m, const Blocks *blocks) {
   PtxKernel *k = m->k;
   Operands o;
   for (int32_t pc = 0; pc < k->n_code; pc++) {
     const Ins *i = &k->code[pc];
-    if ((leader[pc] || ends_merging(i)) && !settle(m, -1)) return false;
+    if ((blocks->first[blocks->block_of[pc]] == pc || ends_merging(i)) && !settle(m, -1)) return false;
     ins_operands(k, i, &o);
     for (int32_t w = 0; w < o.n_writes; w++) {
       if (o.writes[w] < 0) continue;
@@ -309,36 +309,26 @@ static bool merge_loads(Merger *m, const uint8_t *leader) {
   return settle(m, -1);
 }
 
-static void find_leaders(const PtxKernel *k, uint8_t *leader) {
-  for (int32_t pc = 0; pc < k->n_code; pc++) {
-    const Ins *i = &k->code[pc];
-    if (i->op == O_BRA && i->target >= 0 && i->target < k->n_code) leader[i->target] = 1;
-    if (i->op == O_BRX)
-      for (int32_t t = 0; t < i->imm; t++)
-        if (k->lists[i->ext + t] < k->n_code) leader[k->lists[i->ext + t]] = 1;
-  }
-}
-
 static bool make_merged(PtxKernel *k) {
   const size_t n = (size_t)(k->file_bytes / WORD_BYTES) + 2;
   Alignment a = {calloc(n, 1), calloc(n, sizeof *a.slots)};
   Merger *m = calloc(1, sizeof *m);
-  uint8_t *leader = calloc((size_t)k->n_code + 1, 1);
+  Blocks blocks;
   int32_t *touched = malloc(n * sizeof *touched);
   k->merged = malloc((size_t)k->n_code * sizeof *k->merged);
-  bool ok = a.zeros && a.slots && m && leader && touched && k->merged;
+  bool ok = blocks_find(k, &blocks) && a.zeros && a.slots && m && touched && k->merged;
   if (ok) {
     memcpy(k->merged, k->code, (size_t)k->n_code * sizeof *k->merged);
     memset(touched, 0xff, n * sizeof *touched);
     first_zeros(k, &a, n);
-    find_leaders(k, leader);
     *m = (Merger){.k = k, .a = &a, .touched = touched};
-    if (find_zeros(k, &a)) ok = merge_loads(m, leader);
+    if (find_zeros(k, &a)) ok = merge_loads(m, &blocks);
   }
   free(a.zeros);
   free((void *)a.slots);
   free(m);
-  free(leader);
+  free(blocks.first);
+  free(blocks.block_of);
   free(touched);
   return ok;
 }
