@@ -219,8 +219,7 @@ static void say(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t la
     snprintf(what, sizeof what, "%s; it was read first at line %d", WITHOUT_VALUE, shadow_line(s, from));
   else
     snprintf(what, sizeof what, WITHOUT_VALUE);
-  shadow_says(s, fault, "%s of %s uses %s", shadow_thread(s, 32 * w->index + __builtin_ctz(lanes)).text,
-              shadow_block_name(s, b->index).text, what);
+  shadow_says(s, fault, "%T of %B uses %s", 32 * w->index + __builtin_ctz(lanes), b->index, what);
 }
 
 void ptx_registers_check(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t mask, uint32_t m) {

@@ -2,6 +2,7 @@
  * goes up at each. Two accesses of one block are ordered when a chain of barriers leads from one to the other. Blocks
  * are ordered by fences and what is posted behind them (ShadowSet). */
 #include "kernels/ptx/ptx_shadow_private.h"
+#include "sim/base/text_add.h"
 
 #include <stdarg.h>
 #include <inttypes.h>
@@ -17,10 +18,12 @@ int32_t shadow_line(const PtxShadow *s, int32_t pc) {
   return i.line ? i.line : i.ptx_line;
 }
 
-ShadowName shadow_thread(const PtxShadow *s, int32_t thread) {
+static ShadowName thread_name(const PtxShadow *s, int32_t thread) {
   ShadowName name;
   const int32_t *b = s->launch->block, x = b[0] > 0 ? b[0] : 1, y = b[1] > 0 ? b[1] : 1;
-  if (b[2] > 1)
+  if (thread < 0)
+    snprintf(name.text, sizeof name.text, "another lane");
+  else if (b[2] > 1)
     snprintf(name.text, sizeof name.text, "thread (%d, %d, %d)", thread % x, thread / x % y, thread / x / y);
   else if (y > 1)
     snprintf(name.text, sizeof name.text, "thread (%d, %d)", thread % x, thread / x);
@@ -29,7 +32,7 @@ ShadowName shadow_thread(const PtxShadow *s, int32_t thread) {
   return name;
 }
 
-ShadowName shadow_block_name(const PtxShadow *s, int64_t block) {
+static ShadowName block_name(const PtxShadow *s, int64_t block) {
   ShadowName name;
   const int32_t *g = s->launch->grid;
   const int64_t x = g[0] > 0 ? g[0] : 1, y = g[1] > 0 ? g[1] : 1;
@@ -46,9 +49,25 @@ ShadowName shadow_block_name(const PtxShadow *s, int64_t block) {
 void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...) {
   va_list arguments;
   if (!fault) return;
-  const int n = snprintf(fault->message, sizeof fault->message, "line %d: ", shadow_line(s, fault->pc));
+  fault->message[0] = '\0';
+  text_add(fault->message, sizeof fault->message, "line %d: ", shadow_line(s, fault->pc));
   va_start(arguments, format);
-  vsnprintf(fault->message + n, sizeof fault->message - (size_t)n, format, arguments);
+  for (const char *p = format; *p; p++) {
+    ShadowName name = {{*p}};
+    const char *text = name.text;
+    p += *p == '%';
+    if (*name.text == '%' && *p == 'T')
+      name = thread_name(s, va_arg(arguments, int32_t));
+    else if (*name.text == '%' && *p == 'B')
+      name = block_name(s, va_arg(arguments, int64_t));
+    else if (*name.text == '%' && *p == 's')
+      text = va_arg(arguments, const char *);
+    else if (*name.text == '%') {
+      const int32_t n = va_arg(arguments, int32_t);
+      snprintf(name.text, sizeof name.text, "%d", *p == 'L' ? shadow_line(s, n) : n);
+    }
+    text_add(fault->message, sizeof fault->message, "%s", text);
+  }
   va_end(arguments);
 }
 
@@ -331,8 +350,7 @@ void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
 
 void ptx_shadow_outside_mask(PtxShadow *s, int64_t block, int32_t warp, int lane, int32_t pc) {
   PtxFault *fault = shadow_fault(s, "outside its mask", pc, -1, 0);
-  shadow_says(s, fault, "%.40s of %.48s runs this %.40s, and its mask leaves it out",
-              shadow_thread(s, 32 * warp + lane).text, shadow_block_name(s, block).text,
+  shadow_says(s, fault, "%T of %B runs this %s, and its mask leaves it out", 32 * warp + lane, block,
               ptx_instruction(s->kernel, pc).text);
 }
 
@@ -370,8 +388,7 @@ static int first_bit(uint32_t mask) { return __builtin_ctz(mask); }
 
 static void ended_without(PtxShadow *s, int32_t pc, int32_t thread) {
   PtxFault *fault = shadow_fault(s, "barrier", pc, -1, 0);
-  shadow_says(s, fault, "%s ended without this barrier, at which others of its warp wait",
-              shadow_thread(s, thread).text);
+  shadow_says(s, fault, "%T ended without this barrier, at which others of its warp wait", thread);
 }
 
 void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask, bool waits) {
@@ -383,9 +400,8 @@ void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int3
     b->first[id].pc = pc, b->first[id].thread = thread;
   } else if (id == 0 && shadow_line(s, b->first[id].pc) != shadow_line(s, pc)) {
     PtxFault *fault = shadow_fault(s, "barrier", pc, b->first[id].pc, 0);
-    shadow_says(s, fault, "threads of one block meet at different barriers: %s here, %s at line %d",
-                shadow_thread(s, thread).text, shadow_thread(s, b->first[id].thread).text,
-                shadow_line(s, b->first[id].pc));
+    shadow_says(s, fault, "threads of one block meet at different barriers: %T here, %T at line %L", thread,
+                b->first[id].thread, b->first[id].pc);
   }
   b->first[id].waiting[warp] |= mask;
   if (!waits) {

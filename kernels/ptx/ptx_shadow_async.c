@@ -102,7 +102,7 @@ void shadow_ends(PtxShadow *s, ShadowBlock *b, int32_t warp, uint32_t mask) {
     const ShadowCopy *c = &b->copies[k];
     if (!c->reads || c->thread / 32 != warp || !(mask >> c->thread % 32 & 1)) continue;
     PtxFault *fault = shadow_fault(s, "in flight", c->pc, -1, 0);
-    shadow_says(s, fault, "%s ends while this %s still reads shared memory (%s)", shadow_thread(s, c->thread).text,
+    shadow_says(s, fault, "%T ends while this %s still reads shared memory (%s)", c->thread,
                 c->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy",
                 c->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
   }
@@ -125,9 +125,8 @@ static void made_unseen(PtxShadow *s, const ShadowBlock *b, const ShadowSignal *
   if (!unordered && !unfenced) return;
   PtxFault *fault = shadow_fault(s, unordered ? "race" : "fence", pc, m->pc1 - 1, 0);
   if (!fault) return;
-  shadow_says(s, fault, "%s %s the mbarrier at byte %llu, which %s made at line %d with %s",
-              shadow_thread(s, thread).text, by_copy ? "starts a copy that counts at" : "uses",
-              (unsigned long long)signal->offset, shadow_thread(s, m->thread).text, shadow_line(s, m->pc1 - 1),
+  shadow_says(s, fault, "%T %s the mbarrier at byte %d, which %T made at line %L with %s", thread,
+              by_copy ? "starts a copy that counts at" : "uses", (int32_t)signal->offset, m->thread, m->pc1 - 1,
               unordered ? "no barrier between" : "no fence.mbarrier_init since");
 }
 

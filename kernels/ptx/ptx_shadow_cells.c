@@ -33,13 +33,15 @@ static const char *verb(const Touch *t) {
   }
 }
 
-static void place(const Touch *t, char *to, size_t size) {
+static ShadowName place(const Touch *t) {
+  ShadowName name;
   if (t->a->space == PTX_SPACE_SHARED)
-    snprintf(to, size, "shared memory at byte %" PRId64, t->offset);
+    snprintf(name.text, sizeof name.text, "shared memory at byte %" PRId64, t->offset);
   else if (t->region->name)
-    snprintf(to, size, "%.50s at byte %" PRId64, t->region->name, t->offset);
+    snprintf(name.text, sizeof name.text, "%.50s at byte %" PRId64, t->region->name, t->offset);
   else
-    snprintf(to, size, "argument %d at byte %" PRId64, t->region->argument, t->offset);
+    snprintf(name.text, sizeof name.text, "argument %d at byte %" PRId64, t->region->argument, t->offset);
+  return name;
 }
 
 /* --- outside --- */
@@ -79,26 +81,20 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
       snprintf(name, sizeof name, "argument %d", r->argument);
   }
   char where[160];
-  snprintf(where, sizeof where, "line %d: %.40s of %.48s %s %d bytes", shadow_line(s, a->pc),
-           shadow_thread(s, 32 * a->warp + lane).text, shadow_block_name(s, a->block).text, DOES[a->kind], a->bytes);
   if (!*name)
-    snprintf(fault->message, sizeof fault->message, "%s at address 0x%" PRIx64 ", far from every argument", where,
-             a->address[lane]);
+    snprintf(where, sizeof where, " at address 0x%" PRIx64 ", far from every argument", a->address[lane]);
   else if (past < 0 && past > -a->bytes)
-    snprintf(fault->message, sizeof fault->message, "%s across the end of %s", where, name);
+    snprintf(where, sizeof where, " across the end of %s", name);
   else if (past < 0)
-    snprintf(fault->message, sizeof fault->message, "%s that begin %" PRId64 " bytes before the start of %s", where,
-             -past, name);
+    snprintf(where, sizeof where, " that begin %" PRId64 " bytes before the start of %s", -past, name);
   else
-    snprintf(fault->message, sizeof fault->message, "%s, %" PRId64 " bytes past the end of %s", where, past, name);
+    snprintf(where, sizeof where, ", %" PRId64 " bytes past the end of %s", past, name);
+  shadow_says(s, fault, "%T of %B %s %d bytes%s", 32 * a->warp + lane, a->block, DOES[a->kind], a->bytes, where);
 }
 
 static void read_only(const Touch *t) {
   PtxFault *fault = shadow_fault(t->s, "out of bounds", t->a->pc, -1, -2 - about(t));
-  char where[90];
-  place(t, where, sizeof where);
-  shadow_says(t->s, fault, "%s of %s %s %s, which is const", shadow_thread(t->s, t->thread).text,
-              shadow_block_name(t->s, t->a->block).text, verb(t), where);
+  shadow_says(t->s, fault, "%T of %B %s %s, which is const", t->thread, t->a->block, verb(t), place(t).text);
 }
 
 /* --- order --- */
@@ -120,26 +116,21 @@ static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order
   const int32_t other = m->pc1 - 1;
   const char *kind = t->same ? "race of equal values" : order == LOCKSTEP ? "relies on lockstep" : "race";
   PtxFault *fault = shadow_fault(t->s, kind, t->a->pc, other, about(t));
-  char where[90];
   if (!fault) return;
   if (order != OTHER_BLOCK && !(m->flags & CELL_BULK)) fault->since = t->b->since;
-  place(t, where, sizeof where);
-  const int32_t other_line = shadow_line(s, other);
   const char *did = m->sync == SYNC_ATOMIC ? "updated" : it_wrote ? "wrote" : "read";
   if (order == OTHER_BLOCK)
-    shadow_says(s, fault, "%.40s %s %s, which %.40s of %.40s %s at line %d; blocks are in no order",
-                shadow_block_name(s, t->a->block).text, verb(t), where, shadow_thread(s, m->thread).text,
-                shadow_block_name(s, shadow_block_of(s, m->agent)).text, did, other_line);
+    shadow_says(s, fault, "%B %s %s, which %T of %B %s at line %L; blocks are in no order", t->a->block, verb(t),
+                place(t).text, m->thread, shadow_block_of(s, m->agent), did, other);
   else if (order == LOCKSTEP && other == t->a->pc && it_wrote)
-    shadow_says(s, fault, "%s and %s of one warp store different values to %s at once",
-                shadow_thread(s, m->thread).text, shadow_thread(s, t->thread).text, where);
+    shadow_says(s, fault, "%T and %T of one warp store different values to %s at once", m->thread, t->thread,
+                place(t).text);
   else if (order == LOCKSTEP)
-    shadow_says(s, fault, "%s %s %s, which %s of the same warp %s at line %d with no __syncwarp between",
-                shadow_thread(s, t->thread).text, verb(t), where,
-                m->thread == t->thread ? "another lane" : shadow_thread(s, m->thread).text, did, other_line);
+    shadow_says(s, fault, "%T %s %s, which %T of the same warp %s at line %L with no __syncwarp between", t->thread,
+                verb(t), place(t).text, m->thread == t->thread ? -1 : m->thread, did, other);
   else
-    shadow_says(s, fault, "%s %s %s, which %s %s at line %d with no barrier between", shadow_thread(s, t->thread).text,
-                verb(t), where, shadow_thread(s, m->thread).text, did, other_line);
+    shadow_says(s, fault, "%T %s %s, which %T %s at line %L with no barrier between", t->thread, verb(t), place(t).text,
+                m->thread, did, other);
 }
 
 static inline void check_order(const Touch *t, const ShadowMark *m, bool it_wrote) {
@@ -162,10 +153,8 @@ static inline ShadowMark mark(const Touch *t) {
 
 static void in_flight(const Touch *t, const ShadowMark *writer) {
   PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, writer->pc1 - 1, about(t));
-  char where[90];
-  place(t, where, sizeof where);
-  shadow_says(t->s, fault, "%s %s %s before the copy of line %d has arrived (%s)", shadow_thread(t->s, t->thread).text,
-              verb(t), where, shadow_line(t->s, writer->pc1 - 1),
+  shadow_says(t->s, fault, "%T %s %s before the copy of line %L has arrived (%s)", t->thread, verb(t), place(t).text,
+              writer->pc1 - 1,
               strstr(shadow_text(t->s, writer->pc1 - 1), ".bulk") ? "a wait at its mbarrier" : "cp.async.wait_group");
 }
 
@@ -173,10 +162,8 @@ static void still_read(const Touch *t, int64_t cell) {
   const ShadowCopy *reader = shadow_reader(t->b, cell);
   if (!reader) return;
   PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, reader->pc, about(t));
-  char where[90];
-  place(t, where, sizeof where);
-  shadow_says(t->s, fault, "%s %s %s, which the %s of line %d may still read (%s)", shadow_thread(t->s, t->thread).text,
-              verb(t), where, reader->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy", shadow_line(t->s, reader->pc),
+  shadow_says(t->s, fault, "%T %s %s, which the %s of line %L may still read (%s)", t->thread, verb(t), place(t).text,
+              reader->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy", reader->pc,
               reader->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
 }
 
@@ -186,19 +173,13 @@ static void check_fence(const Touch *t, const ShadowCell *cell) {
   if (!w->pc1 || w->flags & CELL_COPIED || t->b->fences[w->thread] > cell->when || t->b->fences[t->thread] > cell->when)
     return;
   PtxFault *fault = shadow_fault(t->s, "fence", t->a->pc, w->pc1 - 1, about(t));
-  char where[90];
-  place(t, where, sizeof where);
-  shadow_says(t->s, fault, "%s reads %s, which %s wrote at line %d with no fence.proxy.async since",
-              t->a->async == PTX_ASYNC_WGMMA ? "wgmma" : "a bulk copy", where, shadow_thread(t->s, w->thread).text,
-              shadow_line(t->s, w->pc1 - 1));
+  shadow_says(t->s, fault, "%s reads %s, which %T wrote at line %L with no fence.proxy.async since",
+              t->a->async == PTX_ASYNC_WGMMA ? "wgmma" : "a bulk copy", place(t).text, w->thread, w->pc1 - 1);
 }
 
 static void uninitialised(const Touch *t) {
   PtxFault *fault = shadow_fault(t->s, "uninitialised", t->a->pc, -1, about(t));
-  char where[90];
-  place(t, where, sizeof where);
-  shadow_says(t->s, fault, "%s of %s %s %s, which nobody wrote", shadow_thread(t->s, t->thread).text,
-              shadow_block_name(t->s, t->a->block).text, verb(t), where);
+  shadow_says(t->s, fault, "%T of %B %s %s, which nobody wrote", t->thread, t->a->block, verb(t), place(t).text);
 }
 
 static void touch_read(const Touch *t, ShadowCell *cell) {

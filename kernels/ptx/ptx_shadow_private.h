@@ -177,10 +177,8 @@ static inline void shadow_note_read(ShadowCell *cell, ShadowMark now, int32_t wa
 
 /* Names for sentences. */
 typedef struct {
-  char text[64];
+  char text[96];
 } ShadowName;
-ShadowName shadow_thread(const PtxShadow *s, int32_t thread);
-ShadowName shadow_block_name(const PtxShadow *s, int64_t block);
 int32_t shadow_line(const PtxShadow *s, int32_t pc);
 /* Says which barriers are missing (ptx_shadow_place.c). */
 void shadow_place_barriers(PtxShadow *s, const PtxResult *result);
@@ -188,8 +186,8 @@ void shadow_place_barriers(PtxShadow *s, const PtxResult *result);
 /* Notes a fault once for each kind and pair of lines; returns it when it is new, so that its sentence can be written.
  */
 PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc, int32_t about);
-/* "line N: ...", where there is a fault. */
-__attribute__((format(printf, 3, 4))) void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...);
+/* "line N: ...", where there is a fault. %T is a thread, %B a block (64 bits), %L the line of a pc; %s and %d. */
+void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...);
 
 /* What a warp releases at an address of shared memory; what it did since its last fence only if `fenced`. */
 void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset, bool fenced);

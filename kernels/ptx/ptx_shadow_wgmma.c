@@ -61,8 +61,7 @@ static bool ran(const Flow *f, int32_t pc) { /* what is part of the instruction 
 static void report(Flow *f, int32_t pc, int32_t r, const char *does, const char *why) {
   PtxShadow *s = f->s;
   PtxFault *fault = ran(f, pc) ? shadow_fault(s, "in flight", pc, f->last[r], 0) : NULL;
-  shadow_says(s, fault, "%s a register of the wgmma of line %d %s (wgmma.wait_group)", does, shadow_line(s, f->last[r]),
-              why);
+  shadow_says(s, fault, "%s a register of the wgmma of line %L %s (wgmma.wait_group)", does, f->last[r], why);
 }
 
 static void unfenced(Flow *f, int32_t pc) {
