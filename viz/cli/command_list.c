@@ -256,13 +256,6 @@ static void put_kernel(Document *d, const Profile *p) {
 
 /* ---- The command ---- */
 
-static Status names_of(int kind, DescriptionNames *names, Error *error) {
-  if (kind) return description_names(KINDS[kind], names, error);
-  for (names->n = 0; names->n < N_PROGRAMS; names->n++)
-    snprintf(names->names[names->n], sizeof names->names[0], "%s", SCHEDULES[names->n]->name);
-  return STATUS_OK;
-}
-
 /* Those that are named, or all. */
 static Status load(ListOptions *o, Described *things, int *n, Error *error) {
   const bool gpus = o->kind == LIST_GPUS;
@@ -288,27 +281,27 @@ static void add_things(Document *d, const ListOptions *o, const Described *thing
   put_end(d);
 }
 
-static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *names) {
-  put_cells(t, "*sns", KINDS[kind], names->n, TAKEN_BY[kind]);
-  put_row(d, t);
-  put_values(d, "names[");
-  for (int k = 0; k < names->n; k++) put_values(d, ":s", names->names[k]);
-  put_end(d);
-  put_end(d);
-}
-
+/* The names of one kind, or how many each has. */
 static Status add_names(Document *d, const ListOptions *o, DescriptionNames *names, Error *error) {
   const bool one = o->kind < N_KINDS;
-  Status status = STATUS_OK;
   Table *t = put_table(d, one ? DOCUMENT_JSON | DOCUMENT_CSV : DOCUMENT_ALL, "kinds",
                        "list=kind|names>=count|taken by=option");
-  for (int k = one ? o->kind : 0; k < (one ? o->kind + 1 : N_KINDS) && !status; k++) {
-    status = names_of(k, names, error);
-    if (!status) add_kind(d, t, k, names);
-    for (int n = 0; !status && one && n < names->n; n++) document_line(d, ROLE_PLAIN, "%s", names->names[n]);
+  for (int k = one ? o->kind : 0; k < (one ? o->kind + 1 : N_KINDS); k++) {
+    const bool shipped = k == LIST_ALGORITHMS;
+    names->n = N_PROGRAMS;
+    if (!shipped && description_names(KINDS[k], names, error)) return error->status;
+    put_cells(t, "*sns", KINDS[k], names->n, TAKEN_BY[k]);
+    put_row(d, t);
+    put_values(d, "names[");
+    for (int n = 0; n < names->n; n++) {
+      const char *name = shipped ? SCHEDULES[n]->name : names->names[n];
+      put_values(d, ":s", name);
+      if (one) document_line(d, ROLE_PLAIN, "%s", name);
+    }
+    put_values(d, "]}");
   }
   table_note(t, "Next: tilewalk list gpus; list gpus h200: every number of one, with its source.");
-  return status;
+  return STATUS_OK;
 }
 
 static Status answer(void *options, Document *d, Io *io, Error *error) {
