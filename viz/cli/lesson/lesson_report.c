@@ -14,18 +14,10 @@
 #include "sim/base/text_add.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
-#include "sim/base/utf8.h"
 #include "viz/cli/lesson/class_names.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/export/output.h"
 #include "viz/text/print.h"
-
-typedef struct {
-  char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
-  int n_rows, n_right, n_counted, n_errors, n_conflicts;
-  int n_asked; /* as n_asked_of says */
-  bool is_unknown;
-} ClassScore;
 
 enum { CLASS_REMARK_BYTES = 128 };
 
@@ -33,17 +25,18 @@ enum { CLASS_REMARK_BYTES = 128 };
 
 /* Something that is counted. */
 typedef struct {
-  char *lesson, *id, *text; /* text: the first's */
+  char *lesson, *id, *text; /* text: the first's; of a student id is the name as it is compared */
   int n, n_right, n_conflicts;
+  int n_rows, n_errors; /* of a student */
+  bool is_unknown;
   GPtrArray *wrong; /* of a question: its wrong answers */
 } Counted;
 
 typedef struct {
   Table *students, *answers;
-  ClassScore *score; /* one a student, in the order of the roster, then of the rows */
-  size_t n_scores, capacity;
-  GHashTable *by_name;                   /* who: 1 + the index of the score */
   GPtrArray *questions, *misconceptions; /* in the order in which they came */
+  GPtrArray *scores;                     /* one a student, in the order of the roster, then of the rows */
+  int n_asked;                           /* of each: as n_asked_of says */
   GHashTable *counted;                   /* all of these, by whose they are and their keys */
   GString *unmarked;                     /* rows of HTML */
   GHashTable *tested;                    /* keys of the questions with a test */
@@ -81,8 +74,7 @@ static Counted *find(Report *report, GPtrArray *counter, const char *lesson, con
 static GHashTable *keys_new(void) { return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL); }
 
 static void report_free(Report *report) {
-  free(report->score);
-  g_hash_table_destroy(report->by_name);
+  g_ptr_array_free(report->scores, TRUE);
   g_ptr_array_free(report->questions, TRUE);
   g_ptr_array_free(report->misconceptions, TRUE);
   g_string_free(report->unmarked, TRUE);
@@ -92,15 +84,15 @@ static void report_free(Report *report) {
 }
 
 /* What a teacher should know of a student, made in `text` or constant. */
-static const char *score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES]) {
+static const char *score_remark(const Report *report, const Counted *s, char text[CLASS_REMARK_BYTES]) {
   if (s->is_unknown) return "not on the roster";
   if (s->n_rows == 0) return "has handed in nothing";
-  if (!*s->who) return "answers without a name";
+  if (!*s->id) return "answers without a name";
   *text = '\0';
   if (s->n_conflicts) snprintf(text, CLASS_REMARK_BYTES, "%d in conflict with another file", s->n_conflicts);
   if (s->n_errors) text_add(text, CLASS_REMARK_BYTES, "%s%d could not be graded", *text ? ", " : "", s->n_errors);
-  if (s->n_counted < s->n_asked)
-    text_add(text, CLASS_REMARK_BYTES, "%s%d of %d questions counted", *text ? ", " : "", s->n_counted, s->n_asked);
+  if (s->n < report->n_asked)
+    text_add(text, CLASS_REMARK_BYTES, "%s%d of %d questions counted", *text ? ", " : "", s->n, report->n_asked);
   return text;
 }
 
@@ -206,11 +198,12 @@ static void put_share(GString *page, int n, int of) {
 static void put_students(GString *page, const Report *report) {
   g_string_append(page, "<h2>Students</h2>\n<table>\n<tr><th>Student</th><th class=\"n\">Right at the first try</th>"
                         "<th class=\"n\">Answered</th><th class=\"n\">Share of those asked</th><th>Remark</th></tr>\n");
-  for (const ClassScore *s = report->score; s < report->score + report->n_scores; s++) {
+  for (guint k = 0; k < report->scores->len; k++) {
+    const Counted *s = g_ptr_array_index(report->scores, k);
     char remark[CLASS_REMARK_BYTES];
-    put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->name, s->n_right, s->n_counted);
-    put_share(page, s->n_right, s->n_rows ? s->n_asked : 0);
-    put(page, "<td>%s</td></tr>\n", score_remark(s, remark));
+    put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->text, s->n_right, s->n);
+    put_share(page, s->n_right, s->n_rows ? report->n_asked : 0);
+    put(page, "<td>%s</td></tr>\n", score_remark(report, s, remark));
   }
   g_string_append(page, "</table>\n");
 }
@@ -307,7 +300,8 @@ static void add_unanswered(Report *report, const Lesson *lesson) {
  * Source: gradescope-autograders.readthedocs.io, "Autograder Specifications". */
 static Status write_gradescope(Report *report, const Lesson *lesson, const char *path, Error *error) {
   int n_students = 0;
-  for (size_t k = 0; k < report->n_scores; k++) n_students += report->score[k].n_rows > 0;
+  for (guint k = 0; k < report->scores->len; k++)
+    n_students += ((const Counted *)g_ptr_array_index(report->scores, k))->n_rows > 0;
   if (n_students > 1)
     return error_refuse(
         error,
@@ -342,42 +336,29 @@ static void add_stranger(Table *t, const char *text) {
 
 /* ---- One row a student */
 
-static ClassScore *find_score(Report *report, const char *name) {
+static Counted *find_score(Report *report, const char *name) {
   char who[CLASS_NAME_BYTES];
   class_fold_name(name, who);
-  const size_t known = (size_t)g_hash_table_lookup(report->by_name, who);
-  if (known) return &report->score[known - 1];
-  if (!grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score)) return NULL;
-  ClassScore *new = &report->score[report->n_scores++];
-  *new = (ClassScore){0};
-  snprintf(new->name, sizeof new->name, "%s", name);
-  utf8_clean(new->name); /* it may have been cut within a letter */
-  memcpy(new->who, who, sizeof who);
-  g_hash_table_insert(report->by_name, g_strdup(who), (void *)report->n_scores);
-  return new;
+  return find(report, report->scores, "", who, "", name);
 }
 
-static Status count_row(Report *report, const ClassRow *row) {
-  ClassScore *score = find_score(report, row->student);
-  if (!score) return STATUS_NO_MEMORY;
+static void count_row(Report *report, const ClassRow *row) {
+  Counted *score = find_score(report, row->student);
   score->n_rows++;
   score->n_right += row->is_right;
-  score->n_counted += row->counts;
+  score->n += row->counts;
   score->n_errors += row->is_error;
   score->n_conflicts += strcmp(row->verdict, "conflict") == 0;
   score->is_unknown = score->is_unknown || strcmp(row->verdict, "unknown") == 0;
-  return STATUS_OK;
 }
 
-static void add_scores(const Report *report, const Lesson *lesson) {
-  Table *t = report->students;
-  const int n_asked = n_asked_of(report, lesson);
-  for (size_t k = 0; k < report->n_scores; k++) {
-    ClassScore *s = &report->score[k];
-    s->n_asked = n_asked;
+static void add_scores(Report *report, const Lesson *lesson) {
+  report->n_asked = n_asked_of(report, lesson);
+  for (guint k = 0; k < report->scores->len; k++) {
+    const Counted *s = g_ptr_array_index(report->scores, k);
     char text[CLASS_REMARK_BYTES];
-    add_stranger(t, s->name);
-    put_cells(t, "*dds", (int64_t)s->n_right, (int64_t)s->n_counted, score_remark(s, text));
+    add_stranger(report->students, s->text);
+    put_cells(report->students, "*dds", (int64_t)s->n_right, (int64_t)s->n, score_remark(report, s, text));
   }
 }
 
@@ -386,7 +367,7 @@ static void add_scores(const Report *report, const Lesson *lesson) {
 static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = report->answers;
-  if (count_row(report, row)) return error_no_memory(error, "for the grades");
+  count_row(report, row);
   count_answer(report, row);
   if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
     text_say(report->err, "tilewalk lesson: %s\n", row->remark);
@@ -490,7 +471,7 @@ Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
                    .answers = put_table(d, o->by_student ? DOCUMENT_JSON : DOCUMENT_ALL, "answers",
                                         "=file|=line|student=student|lesson=lesson|=seed|id=id|answer~=answer|"
                                         "verdict=verdict|=counts|remark~=remark"),
-                   .by_name = keys_new(),
+                   .scores = counter_new(),
                    .questions = counter_new(),
                    .misconceptions = counter_new(),
                    .counted = keys_new(),
@@ -501,8 +482,7 @@ Status lesson_grade(const LessonOptions *o, Document *d, Io *io, Error *error) {
   Status status = o->n_names ? lesson_load(o->names[0], &named, error) : STATUS_OK;
   if (!status && *o->roster) status = class_names_read(&names, o->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
-  for (size_t k = 0; k < roster.n && !status; k++)
-    if (!find_score(&report, roster.names[k])) status = error_no_memory(error, "for the grades");
+  for (size_t k = 0; k < roster.n && !status; k++) find_score(&report, roster.names[k]);
   ClassRules rules = {.lesson = o->n_names ? &named : NULL,
                       .load = lesson_load_named,
                       .limits = &LESSON_LIMITS,

@@ -84,11 +84,7 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   walk_grid(run, show, g);
   text_say(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
            run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
-  for (int64_t j = 0; j < g->T_c; j++) {
-    char label[32];
-    snprintf(label, sizeof label, "K%" PRId64, j);
-    text_say(io->out, "%7s", label);
-  }
+  for (int64_t j = 0; j < g->T_c; j++) fprintf(io->out, "%*c%" PRId64, j < 10 ? 6 : 5, 'K', j);
   io_end_line(io);
   for (int64_t i = 0; i < g->T_r; i++) {
     fprintf(io->out, "  Q%-6" PRId64 "", i);
@@ -228,32 +224,21 @@ static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error
 
 /* ---- A scene */
 
-static bool has_events(const LessonShow *show) { /* a few of them are read one by one */
-  return show->scene == SCENE_TIME ||
-         (show->scene == SCENE_WALK && show->has_steps && show->last - show->first < EVENTS_READ);
-}
-
-static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error) {
-  Status status = STATUS_OK;
-  char lines[WARP_LINES_BYTES];
-  lesson_warp_lines(show, lines, sizeof lines);
-  if (*lines) text_say(io->out, "%s\n", lines);
-  for (int k = 0; k < s->n_runs && !status; k++) {
-    const bool events = has_events(show), grid = show->scene == SCENE_WALK && !events;
-    if (k > 0 && (grid || events)) io_end_line(io);
-    if (grid) print_grid(&s->runs[k], show, io);
-    if (events) print_events(&s->runs[k], show, io);
-  }
-  if (!status && (show->scene == SCENE_WALK || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
-  if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
-  if (!status && show->scene == SCENE_MANY) status = print_words(s, show, io, error);
-  return status;
-}
-
-/* ---- All of them */
-
 Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error) {
   Scene s = {0};
-  const Status status = prepare(&s, state, error);
-  return status ? status : print_scene(&s, show, io, error);
+  char lines[WARP_LINES_BYTES];
+  const bool walks = show->scene == SCENE_WALK; /* a few of its events are read one by one */
+  const bool reads = show->scene == SCENE_TIME || (walks && show->has_steps && show->last - show->first < EVENTS_READ);
+  Status status = prepare(&s, state, error);
+  if (status) return status;
+  lesson_warp_lines(show, lines, sizeof lines);
+  if (*lines) text_say(io->out, "%s\n", lines);
+  for (int k = 0; k < s.n_runs && (walks || reads); k++) {
+    if (k > 0) io_end_line(io);
+    (reads ? print_events : print_grid)(&s.runs[k], show, io);
+  }
+  if (walks || show->scene == SCENE_PILES) status = print_traffic(&s, io, error);
+  if (show->scene == SCENE_SOFTMAX) print_softmax(show, s.request.seed, io);
+  if (show->scene == SCENE_MANY) status = print_words(&s, show, io, error);
+  return status;
 }

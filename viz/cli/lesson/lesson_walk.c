@@ -40,10 +40,7 @@ static void say(Walk *w, TextRole role, const char *text) { io_paragraph(w->io, 
 
 /* A mark and a short verdict, then the rest of the message below. */
 static void verdict(Walk *w, TextRole role, const char *words, const char *message) {
-  if (*words) {
-    io_print(w->io, role, "  %s %s", text_role_mark(&w->io->style, role), words);
-    io_end_line(w->io);
-  }
+  if (*words) io_print(w->io, role, "  %s %s\n", text_role_mark(&w->io->style, role), words);
   if (*message) say(w, *words ? ROLE_PLAIN : role, message);
 }
 
@@ -182,14 +179,10 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   case PART_REVEAL: print_reveal(w, part, role, words, text); break;
   case PART_TO_DO: print_to_do(w); break;
   case PART_END: print_end(w, words, text); break;
-  case PART_HEADING:
+  case PART_HEADING: io_print(w->io, role, "%s\n", w->heading ? w->heading : text); break;
   case PART_HINT:
-    io_print(w->io, role, part->kind == PART_HINT ? "  %s" : "%s",
-             part->kind == PART_HINT ? words
-             : w->heading            ? w->heading
-                                     : text);
-    io_end_line(w->io);
-    if (part->kind == PART_HINT) say(w, ROLE_PLAIN, text);
+    io_print(w->io, role, "  %s\n", words);
+    say(w, ROLE_PLAIN, text);
     break;
   default: break; /* the title was printed; nothing can be pressed */
   }
@@ -334,23 +327,25 @@ static void print_title(Walk *w) {
   io_end_line(w->io);
 }
 
+static Status print_block(Walk *w, size_t block, Error *error) {
+  LessonSession *s = &w->session;
+  return print_prose(w, lesson_session_fill(s, s->lesson.blocks[block].text, w->page.filled, sizeof w->page.filled),
+                     error);
+}
+
 /* Where it was left: how it began, and what was said last. */
 static Status recall(Walk *w, Error *error) {
-  LessonSession *s = &w->session;
+  const LessonBlock *blocks = w->session.lesson.blocks;
   const size_t from = w->next_block;
   size_t first = from, last = from;
   io_paragraph(w->io, ROLE_DIM, 0, "Going on where you stopped; --restart begins again.\n\n");
-  for (size_t k = 0; k < from; k++) {
-    if (s->lesson.blocks[k].kind != LESSON_PROSE) continue;
-    last = k;
-    if (first == from) first = k;
+  for (size_t k = from; k-- > 0;) {
+    if (blocks[k].kind != LESSON_PROSE) continue;
+    first = k;
+    if (last == from) last = k;
   }
-  Status status = STATUS_OK;
-  for (size_t k = first; k < from && !status; k += last > k ? last - k : from) {
-    if (k == first || s->lesson.blocks[from].kind != LESSON_PROSE)
-      status = print_prose(w, lesson_session_fill(s, s->lesson.blocks[k].text, w->page.filled, sizeof w->page.filled),
-                           error);
-  }
+  Status status = first < from ? print_block(w, first, error) : STATUS_OK;
+  if (!status && last > first && blocks[from].kind != LESSON_PROSE) status = print_block(w, last, error);
   return status;
 }
 
