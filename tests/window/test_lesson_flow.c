@@ -115,9 +115,9 @@ TEST(paragraphs_are_wrapped) {
 TEST(things_to_press_have_their_place) {
   flow_clear(&flow);
   flow_option(&flow, 0, "a", "One `choice`.");
-  flow_button(&flow, 7, "Check");
-  flow_button(&flow, 8, "Hint");
-  flow_button(&flow, 9, "A button with a very long label that wants a line");
+  flow_press(&flow, PIECE_BUTTON, 7, "Check");
+  flow_press(&flow, PIECE_BUTTON, 8, "Hint");
+  flow_press(&flow, PIECE_BUTTON, 9, "A button with a very long label that wants a line");
   flow_code(&flow, "0123456789012345678901234567890123456789012345678901234");
   flow_place(&flow, cr, &theme_light, 400, 1, 16);
   const FlowPiece *check = flow_widget(&flow, 7), *hint = flow_widget(&flow, 8), *last = flow_widget(&flow, 9);

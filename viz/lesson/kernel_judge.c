@@ -102,24 +102,16 @@ static Status run(const PtxKernel *kernel, const State *s, bool faults, int64_t 
   return ptx_run(kernel, &r->launch, &r->result, error);
 }
 
-static uint64_t sectors_of(const PtxTotals *t) {
-  uint64_t n = 0;
-  for (PtxRequestKind k = PTX_GLOBAL_LOAD; k <= PTX_GLOBAL_REDUCE; k++) n += t->by_kind[k].sectors;
-  return n + t->by_kind[PTX_ASYNC_COPY].sectors;
-}
-
-static uint64_t conflicts_of(const PtxTotals *t) {
-  return t->by_kind[PTX_SHARED_LOAD].conflicts + t->by_kind[PTX_SHARED_STORE].conflicts +
-         t->by_kind[PTX_SHARED_ATOMIC].conflicts;
-}
-
 /* What a run shows of each demand. */
 static void measure(const ProgramTask *t, const PtxKernel *kernel, const Run *r, DemandFigures *figures) {
-  const double shown[DEMAND_COUNT] = {[DEMAND_SECTORS] = (double)sectors_of(&r->result.totals),
-                                      [DEMAND_CONFLICTS] = (double)conflicts_of(&r->result.totals),
-                                      [DEMAND_SHARED] =
-                                          (double)(ptx_kernel_static_shared(kernel) + r->launch.dynamic_shared_bytes),
-                                      [DEMAND_LOCAL] = (double)ptx_kernel_local(kernel)};
+  double shown[DEMAND_COUNT] = {[DEMAND_SHARED] =
+                                    (double)(ptx_kernel_static_shared(kernel) + r->launch.dynamic_shared_bytes),
+                                [DEMAND_LOCAL] = (double)ptx_kernel_local(kernel)};
+  for (PtxRequestKind k = PTX_GLOBAL_LOAD; k <= PTX_ASYNC_COPY; k++) {
+    const PtxCounts *c = &r->result.totals.by_kind[k];
+    if (k <= PTX_GLOBAL_REDUCE || k == PTX_ASYNC_COPY) shown[DEMAND_SECTORS] += (double)c->sectors;
+    if (k >= PTX_SHARED_LOAD && k <= PTX_SHARED_ATOMIC) shown[DEMAND_CONFLICTS] += (double)c->conflicts;
+  }
   for (int k = 0; k < t->n_demands; k++) figures->of[k] = shown[t->demands[k].kind];
 }
 

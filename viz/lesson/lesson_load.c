@@ -72,15 +72,13 @@ static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
 Status lesson_load(const char *name, Lesson *lesson, Error *error) {
   char path[ASSETS_PATH_BYTES];
   *lesson = (Lesson){0};
-  const Status status = lesson_find(name, path, error);
-  return status ? status : read_lesson(path, lesson, error);
+  return lesson_find(name, path, error) ? error->status : read_lesson(path, lesson, error);
 }
 
 Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
   char path[ASSETS_PATH_BYTES];
   *lesson = (Lesson){0};
-  const Status status = find_named(name, path, error);
-  return status ? status : read_lesson(path, lesson, error);
+  return find_named(name, path, error) ? error->status : read_lesson(path, lesson, error);
 }
 
 bool lesson_next(LessonShelf *s, Error *error) {

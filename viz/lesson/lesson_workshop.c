@@ -135,17 +135,22 @@ static void add_comment(const char *mark, const char *text, char *out, size_t si
   }
 }
 
-Status task_start(const char *name, const ProgramTask *t, char *text, size_t size, Error *error) {
+/* `bars` is parted into its lines. */
+static void put_start(const ProgramTask *t, char *bars, char *text, size_t size) {
   const char *mark = *t->entry ? "//" : "#";
-  char bars[TASK_BARS_BYTES], *rest = bars;
-  const Status status = task_bars(name, t, bars, error);
-  if (status) return status;
+  char *rest = bars;
   *text = '\0';
   add_comment(mark, t->title, text, size);
   add_comment(mark, t->ask, text, size);
   for (char *bar; (bar = strtok_r(rest, "\n", &rest));) add_comment(mark, bar, text, size);
   text_add(text, size, "%s", t->start);
-  return STATUS_OK;
+}
+
+Status task_start(const char *name, const ProgramTask *t, char *text, size_t size, Error *error) {
+  char bars[TASK_BARS_BYTES];
+  const Status status = task_bars(name, t, bars, error);
+  if (!status) put_start(t, bars, text, size);
+  return status;
 }
 
 static Status open_work(const char *name, LessonWork *w, Error *error) {
@@ -157,9 +162,9 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
   w->n_hints = task->n_hints;
   for (int k = 0; k < task->n_hints; k++) snprintf(w->hint[k], sizeof w->hint[k], "%s", task->hints[k]);
   char bars[TASK_BARS_BYTES];
-  Status status = task_start(name, task, w->start, sizeof w->start, error);
-  if (!status) status = task_bars(name, task, bars, error);
+  const Status status = task_bars(name, task, bars, error);
   if (!status) snprintf(w->prompt, sizeof w->prompt, "%s\n\n%s", task->ask, bars);
+  if (!status) put_start(task, bars, w->start, sizeof w->start);
   snprintf(w->reference, sizeof w->reference, "%s", task->reference);
   free(task);
   return status;

@@ -26,11 +26,8 @@ void flow_free(Flow *f) {
 }
 
 static FlowPiece *push(Flow *f, FlowPiece **pieces, size_t *n, size_t *capacity, FlowPiece piece) {
-  if (!grow_array((void **)pieces, capacity, *n + 1, sizeof piece)) {
-    f->store.status = STATUS_NO_MEMORY;
-    f->nowhere = piece;
-    return &f->nowhere;
-  }
+  f->nowhere = piece;
+  if (!grow_array((void **)pieces, capacity, *n + 1, sizeof piece)) return &f->nowhere;
   (*pieces)[*n] = piece;
   return &(*pieces)[(*n)++];
 }
@@ -63,11 +60,9 @@ FlowPiece *flow_cell(Flow *f, bool is_heading, const char *text) {
 }
 
 void flow_span(Flow *f, FlowPiece *piece, size_t begin, size_t end, unsigned look) {
-  if (piece == &f->nowhere || begin >= end) return;
-  if (!grow_array((void **)&f->spans, &f->spans_capacity, f->n_spans + 1, sizeof *f->spans)) {
-    f->store.status = STATUS_NO_MEMORY;
+  if (piece == &f->nowhere || begin >= end ||
+      !grow_array((void **)&f->spans, &f->spans_capacity, f->n_spans + 1, sizeof *f->spans))
     return;
-  }
   f->spans[f->n_spans++] = (ParagraphSpan){begin, end, look};
   piece->n_spans = f->n_spans - piece->first_span;
 }
@@ -77,10 +72,7 @@ static FlowPiece *add_with_code(Flow *f, PieceKind kind, const char *words, cons
   const size_t n = strlen(words);
   FlowPiece spans = {.first_span = f->n_spans};
   char *plain = malloc(n + strlen(text) + 3);
-  if (!plain) {
-    f->store.status = STATUS_NO_MEMORY;
-    return flow_add(f, kind, "");
-  }
+  if (!plain) return flow_add(f, kind, "");
   size_t used = (size_t)sprintf(plain, "%s%s", words, n && *text ? "  " : ""), open = SIZE_MAX;
   flow_span(f, &spans, 0, n, LOOK_BOLD);
   for (const char *p = text; *p; p++) {
@@ -134,14 +126,8 @@ FlowPiece *flow_option(Flow *f, int widget, const char *mark, const char *text) 
   return piece;
 }
 
-FlowPiece *flow_button(Flow *f, int widget, const char *text) {
-  FlowPiece *piece = flow_add(f, PIECE_BUTTON, text);
-  piece->widget = widget;
-  return piece;
-}
-
-FlowPiece *flow_field(Flow *f, int widget, const char *text) {
-  FlowPiece *piece = flow_add(f, PIECE_FIELD, text);
+FlowPiece *flow_press(Flow *f, PieceKind kind, int widget, const char *text) {
+  FlowPiece *piece = flow_add(f, kind, text);
   piece->widget = widget;
   return piece;
 }

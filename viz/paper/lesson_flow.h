@@ -73,8 +73,7 @@ FlowPiece *flow_boxed(Flow *flow, TextRole ink, const char *words, const char *t
 FlowPiece *flow_heading(Flow *flow, double size, const char *text);
 FlowPiece *flow_code(Flow *flow, const char *text);
 FlowPiece *flow_option(Flow *flow, int widget, const char *mark, const char *text);
-FlowPiece *flow_button(Flow *flow, int widget, const char *text);
-FlowPiece *flow_field(Flow *flow, int widget, const char *text);
+FlowPiece *flow_press(Flow *flow, PieceKind kind, int widget, const char *text); /* a button, a field */
 void flow_markdown(Flow *flow, const char *text);
 
 /* For flow_markdown and the functions above. */

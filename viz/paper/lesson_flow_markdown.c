@@ -5,38 +5,35 @@
 #include "viz/text/prose.h"
 
 /* Keeps the looks of a block, and where its links lead. */
-static bool keep_spans(Flow *f, FlowPiece *piece, const ProseBlock *b, bool keeps_links) {
+static void keep_spans(Flow *f, FlowPiece *piece, const ProseBlock *b, bool keeps_links) {
   for (int k = 0; k < b->n_spans; k++) {
     const ParagraphSpan s = b->spans[k].span;
     flow_span(f, piece, s.begin, s.end, s.look);
     if (!b->spans[k].target || !keeps_links || piece == &f->nowhere) continue;
-    if (!grow_array((void **)&f->links, &f->links_capacity, f->n_links + 1, sizeof *f->links)) return false;
+    if (!grow_array((void **)&f->links, &f->links_capacity, f->n_links + 1, sizeof *f->links)) return;
     f->links[f->n_links++] =
         (FlowLink){s.begin, s.end, (size_t)(piece - f->pieces), text_store_add(&f->store, b->spans[k].target)};
   }
-  return true;
 }
 
 /* Only whole rows of the last piece count. */
-static bool take_cell(Flow *f, const ProseBlock *b) {
+static void take_cell(Flow *f, const ProseBlock *b) {
   FlowPiece *table = f->n ? &f->pieces[f->n - 1] : &f->nowhere;
   const int n_columns = table->n_columns;
-  if (table->kind != PIECE_TABLE || b->column >= n_columns || f->text_bytes + strlen(b->text) > FLOW_TEXT_BYTES)
-    return true;
+  if (table->kind != PIECE_TABLE || b->column >= n_columns || f->text_bytes + strlen(b->text) > FLOW_TEXT_BYTES) return;
   FlowPiece *cell = flow_cell(f, b->row == 0, b->text);
   cell->right = b->right;
   keep_spans(f, cell, b, false);
   if (b->column + 1 == n_columns && f->n_cells == table->first_cell + (size_t)(table->n_rows + 1) * (size_t)n_columns)
     table->n_rows++;
-  return cell != &f->nowhere;
 }
 
 static bool take(void *data, const ProseBlock *b) {
   Flow *f = data;
   FlowPiece *piece;
-  if (b->kind == PROSE_CELL) return take_cell(f, b);
-  if (b->kind == PROSE_TABLE && b->is_end) return true;
-  if (b->kind == PROSE_RULE) return flow_add(f, PIECE_RULE, ""), true;
+  if (b->kind == PROSE_CELL) take_cell(f, b);
+  if (b->kind == PROSE_RULE) flow_add(f, PIECE_RULE, "");
+  if (b->kind == PROSE_CELL || b->kind == PROSE_RULE || (b->kind == PROSE_TABLE && b->is_end)) return true;
   if (b->kind == PROSE_TABLE) {
     piece = flow_add(f, PIECE_TABLE, "");
     piece->first_cell = f->n_cells;
@@ -53,7 +50,8 @@ static bool take(void *data, const ProseBlock *b) {
     if (!b->marks[k]) piece->ink = ROLE_DIM;
   if (mark && b->kind != PROSE_CODE) piece->mark = text_store_add(&f->store, mark);
   if (b->is_tight) piece->gap = 4;
-  return keep_spans(f, piece, b, true);
+  keep_spans(f, piece, b, true);
+  return true;
 }
 
 void flow_markdown(Flow *flow, const char *source) {

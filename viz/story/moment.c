@@ -15,12 +15,6 @@ typedef struct {
   bool before;
 } Moment;
 
-static Status no_moment(const char *text, Error *error) {
-  return error_refuse(
-      error, "'%s' is no moment; give start, end, or KIND,TENSOR,COUNT, such as load,Q,2 or store,O,last,before",
-      quote_text(text).text);
-}
-
 static bool read_moment(const char *text, Moment *m) {
   char count[24], before[8] = "", more[2], *end;
   const int n = sscanf(text, "%15[^,],%15[^,],%23[^,],%7[^,]%1s", m->kind, m->tensor, count, before, more);
@@ -43,7 +37,10 @@ Status moment_step(const Stage *stage, const char *text, uint64_t *step, Error *
   Moment m = {.count = 0};
   if (strcmp(text, "start") == 0) return *step = 0, STATUS_OK;
   if (strcmp(text, "end") == 0) return *step = stage->n_steps, STATUS_OK;
-  if (!read_moment(text, &m)) return no_moment(text, error);
+  if (!read_moment(text, &m))
+    return error_refuse(
+        error, "'%s' is no moment; give start, end, or KIND,TENSOR,COUNT, such as load,Q,2 or store,O,last,before",
+        quote_text(text).text);
   if (stage->n_steps > MOMENT_EVENTS_MAX)
     return error_set(error, STATUS_TOO_LARGE, "a run of %" PRIu64 " steps is too long to look for '%s'", stage->n_steps,
                      text);

@@ -170,7 +170,7 @@ static double width_of(void *data, const Player *player, double width, double he
 
 static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, LessonLook look) {
   const double u = p->flow.unit;
-  FlowPiece *piece = flow_button(&p->foot, widget, label);
+  FlowPiece *piece = flow_press(&p->foot, PIECE_BUTTON, widget, label);
   piece->box = box_at(x, p->view.y + p->view.height + 9 * u, width, ceil(FOOT * u) - 18 * u);
   piece->look = look;
 }

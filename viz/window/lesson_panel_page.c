@@ -30,7 +30,7 @@ static void put_file(LessonPanel *p, const LessonPart *part) {
   snprintf(words, sizeof words, "`%s` %s. Write in it with your editor: each time you save, it is judged here.",
            p->file.path, p->file.was_there ? "was there already" : "was written");
   flow_boxed(&p->flow, ROLE_ACCENT, "Your file", words);
-  flow_button(&p->flow, WIDGET_EDIT, "Edit it (e)");
+  flow_press(&p->flow, PIECE_BUTTON, WIDGET_EDIT, "Edit it (e)");
 }
 
 static void put_answered(Flow *f, const LessonPart *part, const char *words, const char *typed) {
@@ -61,8 +61,8 @@ static void put_end(LessonPanel *p, const char *right, const char *first) {
   snprintf(text, sizeof text, "%s Predictions are not counted.%s%s%s", first, next >= 0 ? " The next lesson: " : "",
            next >= 0 ? p->picker.rows[next].title : "", next >= 0 ? "." : "");
   flow_boxed(&p->flow, ROLE_GOOD, words, text)->gap = 20;
-  if (next >= 0) flow_button(&p->flow, WIDGET_LESSON + next, "Next lesson ▶")->look = LOOK_MAIN;
-  flow_button(&p->flow, WIDGET_LIST, "All lessons");
+  if (next >= 0) flow_press(&p->flow, PIECE_BUTTON, WIDGET_LESSON + next, "Next lesson ▶")->look = LOOK_MAIN;
+  flow_press(&p->flow, PIECE_BUTTON, WIDGET_LIST, "All lessons");
 }
 
 static void put_part(LessonPanel *p, const LessonPart *part) {
@@ -87,7 +87,8 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_FIELD:
     if (part->ask == LESSON_WORK) put_file(p, part);
     if (part->ask == LESSON_ORDER) flow_text(f, ROLE_DIM, "Press them in order; press one again to take it back.");
-    if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, text)->mark = text_store_add(&f->store, words);
+    if (part->ask == LESSON_NUMBER)
+      flow_press(f, PIECE_FIELD, WIDGET_FIELD, text)->mark = text_store_add(&f->store, words);
     break;
   case PART_CODE: flow_code(f, text); break;
   case PART_ANSWERED:
@@ -101,7 +102,7 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_BUTTON:
     if (part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != lesson_session_ask(&p->session) + 1)
       text = "Begin the file";
-    flow_button(f, widget_of(part), text)->look = part->look;
+    flow_press(f, PIECE_BUTTON, widget_of(part), text)->look = part->look;
     break;
   case PART_END: put_end(p, words, text); break;
   }
