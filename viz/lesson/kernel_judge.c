@@ -130,15 +130,13 @@ static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
   return -1;
 }
 
-/* A buffer beside the output that is not as the reference leaves it; -1: none. */
-static int first_destroyed(const State *s, const Run *is, const Run *should) {
-  for (int a = 0; a < s->request.n_arguments; a++) {
-    const Spec *spec = &s->specs[a];
-    if (a != s->out && memcmp(is->arguments[a].bytes, should->arguments[a].bytes,
-                              (size_t)(spec->n * spec_type_bytes(spec->type))) != 0)
-      return a;
-  }
-  return -1;
+/* Whether a buffer beside the output is not as the reference leaves it. */
+static bool destroys(const State *s, const Run *is, const Run *should) {
+  for (int a = 0; a < s->request.n_arguments; a++)
+    if (a != s->out &&
+        memcmp(is->arguments[a].bytes, should->arguments[a].bytes, (size_t)is->arguments[a].n_bytes) != 0)
+      return true;
+  return false;
 }
 
 /* ---- What is wrong with it -------------------------------------------------------------------------------- */
@@ -232,18 +230,20 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     task_fails(j, TASK_MUCH_WORK, "it does not end, or not soon: %.400s", own.message);
     status = STATUS_OK;
   }
-  const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
-  const int destroyed = status || j->verdict || wrong >= 0 ? -1 : first_destroyed(s, &is, &should);
-  if (destroyed >= 0) task_fails(j, TASK_OTHER, "it changes an input, which the next kernel may read");
-  DemandFigures own_figures, must;
-  measure(g->task, g->reference, &should, &must);
-  if (wrong >= 0)
-    status = say_wrong(g, kernel, s, &is, &should, wrong, j);
-  else if (!status && !j->verdict) {
+  if (!status && !j->verdict) {
+    DemandFigures own_figures, must;
+    const int64_t wrong = first_wrong(s, &is, &should);
+    measure(g->task, g->reference, &should, &must);
     measure(g->task, kernel, &is, &own_figures);
-    task_check_demands(g->task, NULL, &own_figures, &must, j);
+    if (wrong >= 0)
+      status = say_wrong(g, kernel, s, &is, &should, wrong, j);
+    else if (destroys(s, &is, &should))
+      task_fails(j, TASK_OTHER, "it changes an input, which the next kernel may read");
+    else
+      task_check_demands(g->task, NULL, &own_figures, &must, j);
     const DemandKind kind = g->task->demands[j->demand].kind;
-    if (j->verdict && kind <= DEMAND_CONFLICTS) say_dearest(kernel, &is.result, kind == DEMAND_CONFLICTS, j);
+    if (j->verdict == TASK_DEMAND && kind <= DEMAND_CONFLICTS)
+      say_dearest(kernel, &is.result, kind == DEMAND_CONFLICTS, j);
   }
   if (status == STATUS_NO_MEMORY) error_set(g->error, status, "no memory to judge a kernel");
   run_free(&should);
@@ -398,20 +398,14 @@ Status kernel_judge(const ProgramTask *task, const char *recorded, const char *t
   return error_pass(error, &own);
 }
 
-/* The start is recorded behind the mutants. */
-Status kernel_bars(const ProgramTask *t, const char *recorded, char text[TASK_BARS_BYTES], Error *error) {
+Status kernel_figures(const ProgramTask *t, const char *recorded, bool is_start, DemandFigures *figures, Error *error) {
   Judge g = {.task = t, .error = error};
-  Run runs[2] = {0};
-  DemandFigures figures[2];
+  Run r = {0};
   Status status = open_task(&g, recorded);
-  if (!status) status = open_recorded(&g, t->n_mutants + 1, &g.own, error);
-  for (int k = 0; k < 2 && !status; k++) {
-    const PtxKernel *kernel = k ? g.reference : g.own;
-    status = run(kernel, &g.states[0], k == 0, -1, &runs[k], error); /* a start may read what is not there */
-    if (!status) measure(t, kernel, &runs[k], &figures[k]);
-  }
-  if (!status) demand_say_all(t, NULL, &figures[0], &figures[1], text, TASK_BARS_BYTES);
-  for (int k = 0; k < 2; k++) run_free(&runs[k]);
+  if (!status) status = open_recorded(&g, is_start ? t->n_mutants + 1 : 0, &g.own, error); /* behind the mutants */
+  if (!status) status = run(g.own, &g.states[0], is_start, -1, &r, error); /* a start may read what is not there */
+  if (!status) measure(t, g.own, &r, figures);
+  run_free(&r);
   close_task(&g);
   return status;
 }

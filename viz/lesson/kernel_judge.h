@@ -21,8 +21,9 @@ extern CudaCompile *const LESSON_COMPILER;
 /* Reference, mutants and start as one source of CUDA, into text[KERNEL_TASK_SOURCE_BYTES]. */
 Status kernel_task_source(const ProgramTask *task, char *text, Error *error);
 
-/* As program_bars. */
-Status kernel_bars(const ProgramTask *task, const char *recorded, char text[TASK_BARS_BYTES], Error *error);
+/* What a task's start, or its reference, shows of each demand at the first state. */
+Status kernel_figures(const ProgramTask *task, const char *recorded, bool is_start, DemandFigures *figures,
+                      Error *error);
 
 /* Judges text[0..length), called `file`. `recorded` is the PTX of kernel_task_source. Errors are the task's alone. At
  * most a second or so. */

@@ -37,35 +37,31 @@ Status lesson_change(Request *request, const char *change, Error *error) {
   return STATUS_OK;
 }
 
-/* Without the GPU's L2 and clock, which no condition asks for and which take a walk over all CTAs.
- */
-static Status make_stage(const Request *r, Stage *stage, Error *error) {
-  StageConfig config = {.seed = (uint64_t)r->seed, .schedule = r->algorithms[0]};
-  Status status = request_problem(r, &config.problem, NULL, error);
-  if (!status) status = stage_make(stage, &config, error);
-  if (!status && (uint64_t)r->step > stage->n_steps)
-    status = error_refuse(error, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
-                          stage->n_steps);
-  return status;
-}
+typedef struct {
+  Request request;
+  SceneKind scene;
+  Stage stage;
+  Snapshot now;
+} Screen;
 
-Status lesson_screen_open(LessonScreen *s, const char *state, const char *change, Error *error) {
-  memset(s, 0, sizeof *s);
+/* Without the GPU's L2 and clock, which no condition asks for and which take a walk over all CTAs. */
+static Status open_screen(Screen *s, const char *state, const char *change, Error *error) {
   Request *r = &s->request;
-  SceneKind scene = SCENE_WALK;
+  StageConfig config = {0};
   Status status = lesson_change(r, state, error);
   if (!status) status = lesson_change(r, change, error);
-  if (!status && *r->scene && !scene_from_name(r->scene, &scene))
+  if (!status && *r->scene && !scene_from_name(r->scene, &s->scene))
     status = error_refuse(error, "there is no scene '%s'", quote_text(r->scene).text);
   if (!status) status = request_algorithms(r, REQUEST_ONE, error);
-  if (!status) status = make_stage(r, &s->stage, error);
-  if (status) return status;
-  stage_snapshot(&s->stage, (uint64_t)r->step, &s->now);
-  s->view = lesson_view(&s->stage, &s->now, scene);
-  return STATUS_OK;
+  config.seed = (uint64_t)r->seed;
+  config.schedule = r->algorithms[0];
+  if (!status) status = request_problem(r, &config.problem, NULL, error);
+  if (!status) status = stage_make(&s->stage, &config, error);
+  if (!status && (uint64_t)r->step > s->stage.n_steps)
+    status = error_refuse(error, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
+                          s->stage.n_steps);
+  return status;
 }
-
-void lesson_screen_free(LessonScreen *screen) { stage_free(&screen->stage); }
 
 void lesson_view_words(const LessonView *v, char *text, size_t size) {
   const Simulation *r = v->run;
@@ -91,12 +87,17 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
 Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error) {
   (void)context;
-  LessonScreen *screen = malloc(sizeof *screen);
-  if (!screen) return error_no_memory(error, "for a view");
-  Status status = lesson_screen_open(screen, state, change, error);
-  if (!status) status = look(data, &screen->view, error);
-  lesson_screen_free(screen);
-  free(screen);
+  Screen *s = calloc(1, sizeof *s);
+  if (!s) return error_no_memory(error, "for a view");
+  s->scene = SCENE_WALK;
+  Status status = open_screen(s, state, change, error);
+  if (!status) {
+    stage_snapshot(&s->stage, (uint64_t)s->request.step, &s->now);
+    const LessonView view = lesson_view(&s->stage, &s->now, s->scene);
+    status = look(data, &view, error);
+  }
+  stage_free(&s->stage);
+  free(s);
   return status;
 }
 

@@ -10,19 +10,6 @@
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene);
 
-/* The view of a state, without a window. */
-typedef struct {
-  Request request;
-  Stage stage;
-  Snapshot now;
-  LessonView view; /* looks into `stage` */
-} LessonScreen;
-
-/* Opens what a state shows after a change of it ("" none), as a viewer would that is given the one
- * and has the other typed in. Free it even after an error. */
-Status lesson_screen_open(LessonScreen *screen, const char *state, const char *change, Error *error);
-void lesson_screen_free(LessonScreen *screen);
-
 /* Parses a change of a request: a block takes the place of block-q and block-k, and these of a
  * block. Of several algorithms the last is left: a scene shows one. */
 Status lesson_change(Request *request, const char *change, Error *error);
@@ -31,7 +18,8 @@ Status lesson_change(Request *request, const char *change, Error *error);
  * start, else the whole run. */
 void lesson_view_words(const LessonView *view, char *text, size_t size);
 
-/* For --lint: what a task's condition sees. */
+/* What a task's condition sees, without a window: what a state shows after a change of it ("" none), as a viewer would
+ * that is given the one and has the other typed in. */
 Status lesson_look(void *context, const char *state, const char *change,
                    Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);
 

@@ -110,12 +110,25 @@ Status task_draw(ProgramTask *task, uint64_t seed, const char *text, size_t leng
   return program_task_draw(task, seed, error);
 }
 
-/* As program_bars. */
-static Status task_bars(const char *name, const ProgramTask *task, char text[TASK_BARS_BYTES], Error *error) {
-  if (!*task->entry) return program_bars(task, text, error);
-  char *recorded = recorded_ptx(name, task, error);
-  if (!recorded) return error->status;
-  const Status status = kernel_bars(task, recorded, text, error);
+enum { TASK_BARS_BYTES = 1024 };
+
+/* What each demand is now, in the start; right, in the reference; and its bar, at the first state. A line each. */
+static Status task_bars(const char *name, const ProgramTask *t, char text[TASK_BARS_BYTES], Error *error) {
+  DemandFigures now, right;
+  Plan plan;
+  char line[256], *recorded = *t->entry ? recorded_ptx(name, t, error) : NULL;
+  if (*t->entry && !recorded) return error->status;
+  Status status =
+      recorded ? kernel_figures(t, recorded, true, &now, error) : program_figures(t, true, &now, &plan, error);
+  if (!status)
+    status =
+        recorded ? kernel_figures(t, recorded, false, &right, error) : program_figures(t, false, &right, &plan, error);
+  *text = '\0';
+  for (int k = 0; k < t->n_demands && !status; k++) {
+    const double bar = demand_bar(&t->demands[k], recorded ? NULL : &plan, right.of[k]);
+    demand_say(&t->demands[k], now.of[k], right.of[k], bar, line, sizeof line);
+    text_add(text, TASK_BARS_BYTES, "%s%s", k ? "\n" : "", line);
+  }
   free(recorded);
   return status;
 }

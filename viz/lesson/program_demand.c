@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/text_add.h"
 #include "viz/text/number.h"
 
 enum { EVENTS_MAX = 1000000 };
@@ -106,24 +105,13 @@ double demand_bar(const ProgramDemand *d, const Plan *plan, double reference) {
   return d->amount * units[d->unit];
 }
 
-void demand_say(const ProgramDemand *d, double now, double right, double bar, char *text, size_t size) {
-  const bool bytes =
+static Number said(const ProgramDemand *d, double x) {
+  const bool is_bytes =
       d->kind == DEMAND_BYTES || d->kind == DEMAND_SRAM || d->kind == DEMAND_SHARED || d->kind == DEMAND_LOCAL;
-  const double figures[] = {now, right, bar};
-  char said[3][NUMBER_CHARS];
-  for (int k = 0; k < 3; k++)
-    snprintf(said[k], sizeof said[k], "%s",
-             bytes ? number_bytes((Wide)figures[k]).text : number_count((Wide)figures[k]).text);
-  snprintf(text, size, "%s: %s now; right %s; bar %s", d->left, said[0], said[1], said[2]);
+  return is_bytes ? number_bytes((Wide)x) : number_count((Wide)x);
 }
 
-void demand_say_all(const ProgramTask *t, const Plan *plan, const DemandFigures *now, const DemandFigures *right,
-                    char *text, size_t size) {
-  char line[256];
-  *text = '\0';
-  for (int k = 0; k < t->n_demands; k++) {
-    const ProgramDemand *d = &t->demands[k];
-    demand_say(d, now->of[k], right->of[k], demand_bar(d, plan, right->of[k]), line, sizeof line);
-    text_add(text, size, "%s%s", k ? "\n" : "", line);
-  }
+void demand_say(const ProgramDemand *d, double now, double right, double bar, char *text, size_t size) {
+  snprintf(text, size, "%s: %s now; right %s; bar %s", d->left, said(d, now).text, said(d, right).text,
+           said(d, bar).text);
 }

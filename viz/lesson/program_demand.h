@@ -18,15 +18,7 @@ Status demand_measure(const ProgramTask *task, const Simulation *run, DemandFigu
 /* RIGHT, at this size; `plan` NULL: of a kernel. */
 double demand_bar(const ProgramDemand *demand, const Plan *plan, double reference);
 
-static inline bool demand_holds(const ProgramDemand *demand, double figure, double bar) {
-  return demand->exactly ? figure == bar : figure <= bar;
-}
-
 /* "load K: 72 now; right 36; bar 36". */
 void demand_say(const ProgramDemand *demand, double now, double right, double bar, char *text, size_t size);
-
-/* The same of all demands, a line each. */
-void demand_say_all(const ProgramTask *task, const Plan *plan, const DemandFigures *now, const DemandFigures *right,
-                    char *text, size_t size);
 
 #endif

@@ -8,7 +8,6 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "sim/numbers/program_mend.h"
-#include "sim/simulate.h"
 #include "viz/request/request.h"
 
 enum { A_FEW = 64 }; /* sectors or conflicts that count for nothing in a launch that may be tiny */
@@ -107,7 +106,7 @@ void task_check_demands(const ProgramTask *t, const Plan *plan, const DemandFigu
     double bar = demand_bar(d, plan, must->of[k]);
     if (t->is_hidden[j->state] && (d->kind == DEMAND_SECTORS || d->kind == DEMAND_CONFLICTS))
       bar += A_FEW; /* a launch of one element */
-    if (demand_holds(d, own->of[k], bar)) continue;
+    if (d->exactly ? own->of[k] == bar : own->of[k] <= bar) continue;
     j->demand = k;
     j->figure = own->of[k];
     demand_say(d, own->of[k], must->of[k], bar, figures, sizeof figures);
@@ -243,18 +242,14 @@ void program_blame(const ProgramTask *t, const char *text, size_t length, TaskJu
            WORDS[mend.kind][1]);
 }
 
-Status program_bars(const ProgramTask *t, char text[TASK_BARS_BYTES], Error *error) {
-  Simulation *runs = calloc(2, sizeof *runs);
+Status program_figures(const ProgramTask *t, bool is_start, DemandFigures *figures, Plan *plan, Error *error) {
+  const char *text = is_start ? t->start : t->reference;
+  Simulation *run = malloc(sizeof *run);
   Program *p = malloc(sizeof *p);
-  DemandFigures figures[2];
-  Status status = runs && p ? STATUS_OK : error_no_memory(error, "for a task");
-  for (int k = 0; k < 2 && !status; k++) {
-    const char *program = k ? t->reference : t->start;
-    status = program_read(p, program, strlen(program), t->file, error);
-    if (!status) status = measure(t, 0, p, &runs[k], &figures[k], error);
-  }
-  if (!status) demand_say_all(t, &runs[1].plan, &figures[0], &figures[1], text, TASK_BARS_BYTES);
-  free(runs);
+  Status status = run && p ? program_read(p, text, strlen(text), t->file, error) : error_no_memory(error, "for a task");
+  if (!status) status = measure(t, 0, p, run, figures, error);
+  if (!status) *plan = run->plan;
+  free(run);
   free(p);
   return status;
 }

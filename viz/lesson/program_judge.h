@@ -56,9 +56,8 @@ void task_check_demands(const ProgramTask *task, const Plan *plan, const DemandF
  * some tenths of a second. */
 void program_blame(const ProgramTask *task, const char *text, size_t length, TaskJudgement *judgement);
 
-/* What each demand is now, in the start; right, in the reference; and its bar, at the first state. A line each. */
-enum { TASK_BARS_BYTES = 1024 };
-Status program_bars(const ProgramTask *task, char text[TASK_BARS_BYTES], Error *error);
+/* What a task's start, or its reference, shows of each demand at the first state, and how that is planned. */
+Status program_figures(const ProgramTask *task, bool is_start, DemandFigures *figures, Plan *plan, Error *error);
 
 /* Judges text[0..length), called `file` in messages. Errors are of the task alone: a reference that is not right, a
  * state that is not possible, no memory. Takes some tenths of a second. */

@@ -148,8 +148,6 @@ static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t)
                      .link = t->series_text[INK_BLUE]};
 }
 
-static double left_of(const Flow *f, const FlowPiece *p) { return p->indent * INDENT_EMS * f->em * f->unit; }
-
 /* Columns get what they want when there is room; else the wide ones share what the narrow ones leave. */
 static void share_widths(double *width, int n, double room) {
   const double fair = room / n;
@@ -216,7 +214,7 @@ void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit,
   for (size_t k = 0; k < f->n; k++) {
     FlowPiece *p = &f->pieces[k];
     const bool follows_button = k > 0 && p->kind == PIECE_BUTTON && f->pieces[k - 1].kind == PIECE_BUTTON;
-    const double x = left_of(f, p), room = fmax(20, width - x);
+    const double x = p->indent * INDENT_EMS * em * u, room = fmax(20, width - x);
     if (k > 0 && !follows_button) y += p->gap * u;
     switch (p->kind) {
     case PIECE_CODE: fit_code(f, p, cr, t, room - 2 * pad); /* fallthrough */

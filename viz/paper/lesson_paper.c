@@ -54,13 +54,13 @@ typedef struct {
 
 static void draw_foot(Paper *p) {
   char page[32];
-  const Lettering left = {.family = theme_light.sans, .size = p->is_slides ? 12 : 8.5};
-  Lettering right = left;
-  right.anchor = ANCHOR_END;
+  const double y = p->room.y + p->room.height + FOOT;
+  Lettering lettering = {.family = theme_light.sans, .size = p->is_slides ? 12 : 8.5};
   snprintf(page, sizeof page, "%d", ++p->n_pages);
   theme_use(p->cr, theme_light.ink_soft, 1);
-  letter_draw(p->cr, &left, p->room.x, p->room.y + p->room.height + FOOT, p->session.lesson.title.text);
-  letter_draw(p->cr, &right, p->room.x + p->room.width, p->room.y + p->room.height + FOOT, page);
+  letter_draw(p->cr, &lettering, p->room.x, y, p->session.lesson.title.text);
+  lettering.anchor = ANCHOR_END;
+  letter_draw(p->cr, &lettering, p->room.x + p->room.width, y, page);
 }
 
 static void end_page(Paper *p) {

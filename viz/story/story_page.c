@@ -105,7 +105,7 @@ static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_
   cairo_new_path(cr);
   for (char *rest = names, *name; (name = strtok_r(rest, ",", &rest));) n += find_parts(s, regions, name, cr);
   if (n) cairo_clip(cr);
-  return n > 0;
+  return n;
 }
 
 Status story_scene_check(StoryScene *s, const Lesson *story, Error *error) {
@@ -141,17 +141,14 @@ typedef struct {
 
 static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
 
-/* One line in a size of u, cut to `width`; or up to four, wrapped: returns how many. */
-static void say(const Page *p, Colour ink, double size, bool bold, double x, double y, double width, const char *text) {
+/* One line in a size of u, cut to `width`; or up to so many, wrapped. Returns how many. */
+static int say(const Page *p, Colour ink, double size, bool bold, double x, double y, double width, int lines,
+               const char *text) {
   const Lettering lettering = {.family = p->theme->sans, .size = size * p->u, .bold = bold};
   theme_use(p->cr, ink, 1);
+  if (lines > 1) return letter_draw_wrapped(p->cr, &lettering, x, y, width, 1.3, lines, text);
   letter_draw_cut(p->cr, &lettering, x, y, width, text);
-}
-
-static int say_wrapped(const Page *p, Colour ink, double size, double x, double y, double width, const char *text) {
-  const Lettering lettering = {.family = p->theme->sans, .size = size * p->u};
-  theme_use(p->cr, ink, 1);
-  return letter_draw_wrapped(p->cr, &lettering, x, y, width, 1.3, 4, text);
+  return 1;
 }
 
 static void draw_scene(const Page *p, Box box) {
@@ -183,7 +180,7 @@ static void draw_head(const Page *p) {
   const double u = p->u, gap = 8 * u, each = (p->width - 80 * u + gap) / told->n;
   const Lettering count = {.family = t->sans, .size = 24 * u, .anchor = ANCHOR_END};
   char text[32];
-  say(p, t->ink, 25, true, 40 * u, 46 * u, p->width - 220 * u, told->title);
+  say(p, t->ink, 25, true, 40 * u, 46 * u, p->width - 220 * u, 1, told->title);
   snprintf(text, sizeof text, "%d of %d", beat + 1, told->n);
   theme_use(p->cr, t->ink_soft, 1);
   letter_draw(p->cr, &count, p->width - 40 * u, 46 * u, text);
@@ -206,8 +203,9 @@ static void draw_choice(const Page *p, int k, Box box) {
   const double u = p->u, y = box.y + box.height / 2 + 10 * u;
   box_fill(p->cr, box, is_right ? done : t->background, 1);
   box_frame(p->cr, box, is_chosen ? done : t->axis, (is_chosen ? 4 : 2) * u);
-  say(p, is_right ? theme_on(done) : t->ink_soft, 26, true, box.x + 20 * u, y, 40 * u, (char[]){(char)('a' + k), '\0'});
-  say(p, is_right ? theme_on(done) : t->ink, 28, is_chosen || is_right, box.x + 60 * u, y, box.width - 72 * u,
+  say(p, is_right ? theme_on(done) : t->ink_soft, 26, true, box.x + 20 * u, y, 40 * u, 1,
+      (char[]){(char)('a' + k), '\0'});
+  say(p, is_right ? theme_on(done) : t->ink, 28, is_chosen || is_right, box.x + 60 * u, y, box.width - 72 * u, 1,
       q->choice[k]);
   p->places->choices[p->places->n++] = box;
 }
@@ -219,14 +217,14 @@ static void draw_card(const Page *p, Box box) {
   const double u = p->u, x = box.x + 36 * u, width = box.width - 64 * u;
   box_fill(p->cr, box, t->panel, 1);
   box_fill(p->cr, (Box){box.x, box.y, 8 * u, box.height}, t->tile[TILE_COLOUR_CURRENT], 1);
-  say(p, t->ink, 26, true, x, box.y + 48 * u, width, m->said ? "What you predicted" : "Before it plays: predict");
-  const int lines = say_wrapped(p, t->ink, 28, x, box.y + 104 * u, width, q->prompt);
+  say(p, t->ink, 26, true, x, box.y + 48 * u, width, 1, m->said ? "What you predicted" : "Before it plays: predict");
+  const int lines = say(p, t->ink, 28, false, x, box.y + 104 * u, width, 4, q->prompt);
   const double top = box.y + 100 * u + lines * 36 * u, height = (lines > 2 ? 46 : 52) * u; /* three fit */
   for (int k = 0; k < q->n_choices; k++) draw_choice(p, k, (Box){x, top + k * (height + 8 * u), width, height});
   const char *under =
       m->typed && *m->typed ? "Enter: play and see." : "Choose with a letter or the mouse. Enter: only look.";
-  say_wrapped(p, t->ink_soft, m->said ? 25 : 23, x, top + q->n_choices * (height + 8 * u) + 34 * u, width,
-              m->said ? m->said : under);
+  say(p, t->ink_soft, m->said ? 25 : 23, false, x, top + q->n_choices * (height + 8 * u) + 34 * u, width, 4,
+      m->said ? m->said : under);
 }
 
 /* A flag over the scene in `box`: a pole at the end of a dashed frame around what would be carried by then; the frame
@@ -295,5 +293,5 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   else
     letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, room, words);
   if (m->help && letter_measure(cr, &small, m->help).width <= room)
-    say(&page, t->ink_soft, 23, false, 40 * u, height - 26 * u, room, m->help);
+    say(&page, t->ink_soft, 23, false, 40 * u, height - 26 * u, room, 1, m->help);
 }
