@@ -154,8 +154,6 @@ static void make_stale(LessonPanel *p) {
 
 /* ---- Layout ---------------------------------------------------------------------------------------------- */
 
-static double em_of(const Player *player) { return player->presentation ? 21 : 16; }
-
 /* On a projector a show has the whole screen. */
 static bool show_has_screen(const LessonPanel *p, const Player *player) {
   return player->presentation && p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
@@ -202,7 +200,7 @@ static void make_foot(LessonPanel *p, Box box) {
 
 /* Makes and places what is to be drawn in the rectangle. */
 static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
-  const double u = unit, width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
+  const double u = unit, width = fmax(40, box.width - 2 * MARGIN * u), em = player->presentation ? 21 : 16;
   make_stale(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) {
     flow_place(&p->flow, cr, theme, width, u, em);
