@@ -130,35 +130,33 @@ TEST(numbers_are_graded_and_diagnosed) {
         1);
   ask(0);
   assert_string_equal(question.answer, "32 MiB");
-  static const struct {
-    const char *typed;
-    LessonVerdict verdict;
-    int wrong;
-    const char *message;
-  } ROWS[] = {
-      {"32", LESSON_RIGHT, -1, "32 MiB in all."},
-      {"33.6 MB", LESSON_RIGHT, -1, "32 MiB in all."},
-      {"32,0 MiB", LESSON_RIGHT, -1, "read as the decimal sign"},
-      {"1", LESSON_DIAGNOSED, 0, "Once only: 33,554,432."},
-      {"1 MiB", LESSON_DIAGNOSED, 0, "Once only"},
-      {"16 MiB", LESSON_DIAGNOSED, 1, "One byte each."},
-      {"16.8 MB", LESSON_DIAGNOSED, 1, "One byte each."},
-      {"0.125 GiB", LESSON_DIAGNOSED, 2, "A literal."},
-      {"32 MB", LESSON_NEARLY, -1, "other unit"},
-      {"3e1", LESSON_NEARLY, -1, "one digit more"},
-      {"31", LESSON_NOT_RIGHT, -1, "Close"},
-      {"32,000", LESSON_RIGHT, -1, "read as the decimal sign"}, /* as thousands it would be wrong */
-      {"77", LESSON_NOT_RIGHT, -1, ""},
-      {"8", LESSON_DIAGNOSED, -1, "That is a quarter."},
-      {"77,125", LESSON_NOT_RIGHT, -1, "thousands"},
-      {"many", LESSON_UNREADABLE, -1, "not a number"},
-      {"32 tiles", LESSON_UNREADABLE, -1, "you wrote"},
-      {"", LESSON_UNREADABLE, -1, "write a number"},
+  static const char *const ROWS[] = {
+      "32 => right -1: 32 MiB in all.",
+      "33.6 MB => right -1: 32 MiB in all.",
+      "32,0 MiB => right -1: read as the decimal sign",
+      "1 => diagnosed 0: Once only: 33,554,432.",
+      "1 MiB => diagnosed 0: Once only",
+      "16 MiB => diagnosed 1: One byte each.",
+      "16.8 MB => diagnosed 1: One byte each.",
+      "0.125 GiB => diagnosed 2: A literal.",
+      "32 MB => nearly -1: other unit",
+      "3e1 => nearly -1: one digit more",
+      "31 => wrong -1: Close",
+      "32,000 => right -1: read as the decimal sign", /* as thousands it would be wrong */
+      "77 => wrong -1: ",
+      "8 => diagnosed -1: That is a quarter.",
+      "77,125 => wrong -1: thousands",
+      "many => unreadable -1: not a number",
+      "32 tiles => unreadable -1: you wrote",
+      " => unreadable -1: write a number",
   };
   EACH (k, ROWS) {
-    if (type(ROWS[k].typed) != ROWS[k].verdict || grade.wrong != ROWS[k].wrong ||
-        !strstr(grade.message, ROWS[k].message))
-      fail_msg("'%s': %s, %d, '%s'", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.wrong, grade.message);
+    const TextSays row = test_says(ROWS[k]);
+    char begins[32];
+    const LessonVerdict verdict = type(row.text);
+    const int n = snprintf(begins, sizeof begins, "%s %d: ", lesson_verdict_name(verdict), grade.wrong);
+    if (strncmp(row.says, begins, (size_t)n) != 0 || !strstr(grade.message, row.says + n))
+      fail_msg("'%s': %s'%s'", row.text, begins, grade.message);
   }
   end();
 }
