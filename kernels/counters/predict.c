@@ -12,22 +12,11 @@ const PredictedName PREDICTED_NAMES[PREDICT_COUNT] = {
     {"time at best", 0, COUNTER_TIME, 1e-9},
 };
 
-static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint32_t draw, Error *error) {
-  const Gpu *gpu = run->gpu;
-  Problem problem = {.shape = run->shape,
-                     .tiling = run->tiling,
-                     .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm},
-                     .launch = run->launch,
-                     .without = run->without,
-                     .in_step = run->in_step,
-                     .skew_turns = run->skew_turns,
-                     .placement = run->placement,
-                     .profiled = true,
-                     .once = run->once,
-                     .draw = draw};
+static Status predict_draw(Prediction *prediction, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                           Error *error) {
   Simulation s;
-  Status status = simulate(&s, &problem, run->schedule, error);
-  if (status == STATUS_OK) status = simulation_l2(&s, &problem, gpu, error);
+  Status status = simulate(&s, problem, schedule, error);
+  if (status == STATUS_OK) status = simulation_l2(&s, problem, gpu, error);
   if (status) return status;
   simulation_time(&s, gpu);
   *prediction = (Prediction){{NAN, NAN, NAN, NAN, s.timing.run.bound_s}};
@@ -38,14 +27,17 @@ static Status predict_draw(Prediction *prediction, const PredictedRun *run, uint
   return STATUS_OK;
 }
 
-Status predict(Prediction *prediction, const PredictedRun *run, Error *error) {
-  const uint32_t draws = run->draws ? run->draws : 1;
-  Prediction mean = {0};
-  for (uint32_t draw = 0; draw < draws; draw++) {
+Status predict(Prediction *prediction, const Problem *run, const Schedule *schedule, const Gpu *gpu, uint32_t draws,
+               Error *error) {
+  Problem problem = *run;
+  problem.machine = (Machine){.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
+  problem.profiled = true;
+  Prediction mean = {{0}};
+  for (problem.draw = 0; problem.draw == 0 || problem.draw < draws; problem.draw++) {
     Prediction p;
-    const Status status = predict_draw(&p, run, draw, error);
+    const Status status = predict_draw(&p, &problem, schedule, gpu, error);
     if (status) return status;
-    for (int q = 0; q < PREDICT_COUNT; q++) mean.value[q] += (p.value[q] - mean.value[q]) / (draw + 1);
+    for (int q = 0; q < PREDICT_COUNT; q++) mean.value[q] += (p.value[q] - mean.value[q]) / (problem.draw + 1);
   }
   *prediction = mean;
   return STATUS_OK;

@@ -12,10 +12,7 @@
 #define TILEWALK_KERNELS_COUNTERS_PREDICT_H
 
 #include "kernels/counters/ncu.h"
-#include "sim/l2/launch.h"
-#include "sim/l2/placement.h"
-#include "sim/l2/refinements.h"
-#include "sim/algorithms/schedule.h"
+#include "sim/simulate.h"
 
 typedef enum {
   PREDICT_HBM_READ = 0, /* bytes */
@@ -38,23 +35,12 @@ typedef struct {
   double value[PREDICT_COUNT]; /* NAN: not known */
 } Prediction;
 
-/* A run as launched on a GPU. Nothing but the time is known where the model of L2 does not reach (another schedule,
- * several splits, more than a few seconds of work): that is no error. Errors: a launch that is not possible, no memory.
- */
-typedef struct {
-  const Schedule *schedule;
-  Shape shape;
-  Tiling tiling;
-  LaunchConfig launch;
-  const Gpu *gpu;
-  Refinements without; /* left out */
-  bool in_step;        /* pace, as in a Problem (sim/simulate.h) */
-  int64_t skew_turns;
-  const Placement *placement; /* the same: how the card is laid out */
-  bool once;                  /* the same: counted in one pass of the profiler */
-  uint32_t draws;             /* the mean of that many random draws; 0: the usual one alone */
-} PredictedRun;
-Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
+/* A run as launched on a GPU: a problem with its launch and tiling, and what it leaves out, its pace, how the card is
+ * laid out and how often it is counted; the mean of `draws` random draws; 0: the usual one alone. Nothing but the time
+ * is known where the model of L2 does not reach (another schedule, several splits, more than a few seconds of work):
+ * that is no error. Errors: a launch that is not possible, no memory. */
+Status predict(Prediction *prediction, const Problem *run, const Schedule *schedule, const Gpu *gpu, uint32_t draws,
+               Error *error);
 
 /* What the counters say; unknown where one is missing. */
 Prediction predict_measured(const CounterRow *row);

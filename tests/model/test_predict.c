@@ -13,19 +13,17 @@ static const Gpu GPU = {.name = "two sides",
                         .clock_hz = 1.98e9,
                         .shared_bytes_per_cta = 227 << 10};
 
-static PredictedRun run_of(int64_t N, bool causal) {
-  PredictedRun run = {.schedule = schedule_find("fa2"),
-                      .shape = {.N_q = N, .d = 64, .causal = causal},
-                      .tiling = {.B_r = 128, .B_c = 128},
-                      .launch = {.block_q = 128, .block_k = 128, .ctas_per_sm = 2},
-                      .gpu = &GPU};
+static Problem run_of(int64_t N, bool causal) {
+  Problem run = {.shape = {.N_q = N, .d = 64, .causal = causal},
+                 .tiling = {.B_r = 128, .B_c = 128},
+                 .launch = {.block_q = 128, .block_k = 128, .ctas_per_sm = 2}};
   must(shape_complete(&run.shape, NULL));
   return run;
 }
 
-static Prediction predicted(const PredictedRun *run) {
+static Prediction predicted(const Problem *run) {
   Prediction p;
-  must(predict(&p, run, fresh_error()));
+  must(predict(&p, run, schedule_find("fa2"), &GPU, 0, fresh_error()));
   return p;
 }
 
@@ -57,7 +55,7 @@ TEST(counters_become_quantities) {
 /* N = 4096, d = 64: Q, K and V are 1.5 MiB and fit: each is read from HBM once. One partition has no fabric. */
 TEST(what_fits_is_read_once) {
   for (int causal = 0; causal < 2; causal++) {
-    PredictedRun run = run_of(4096, causal);
+    Problem run = run_of(4096, causal);
     const Prediction whole = predicted(&run);
     for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.value[q] >= 0);
     assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
@@ -77,7 +75,7 @@ TEST(what_fits_is_read_once) {
 
 /* One CTA has nobody to be in step with; 32 without a mask have, and then one of four requests reaches L2. */
 TEST(in_step_is_a_pace) {
-  PredictedRun alone = run_of(128, false), many = run_of(4096, false);
+  Problem alone = run_of(128, false), many = run_of(4096, false);
   const Prediction whole = predicted(&alone);
   alone.without = refinement_bit(REFINEMENT_CLOCK);
   assert_true(whole.value[PREDICT_HBM_READ] == predicted(&alone).value[PREDICT_HBM_READ]);

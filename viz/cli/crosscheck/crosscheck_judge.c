@@ -47,23 +47,19 @@ static bool begins_elsewhere(const Shape *s) {
   return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES;
 }
 
-static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape *shape, const Tiling *tiling,
-                           const LaunchConfig *launch) {
-  return (PredictedRun){.schedule = schedule,
-                        .shape = *shape,
-                        .tiling = *tiling,
-                        .launch = *launch,
-                        .gpu = &j->gpu,
-                        .without = j->request->without,
-                        .in_step = j->request->in_step,
-                        .skew_turns = j->request->skew_turns,
-                        .placement = j->placement,
-                        .once = j->once && begins_elsewhere(shape),
-                        .draws = j->draws};
+static Problem run_of(const Judge *j, const Shape *shape, const Tiling *tiling, const LaunchConfig *launch) {
+  return (Problem){.shape = *shape,
+                   .tiling = *tiling,
+                   .launch = *launch,
+                   .without = j->request->without,
+                   .in_step = j->request->in_step,
+                   .skew_turns = j->request->skew_turns,
+                   .placement = j->placement,
+                   .once = j->once && begins_elsewhere(shape)};
 }
 
 /* A run and its repeats are one job. NULL: no memory. */
-static JudgeJob *job_of(Judge *j, const char *kernel, const PredictedRun *run) {
+static JudgeJob *job_of(Judge *j, const char *kernel, const Schedule *schedule, const Problem *run) {
   for (JudgeJob *job = j->jobs; job < j->jobs + j->n_jobs; job++)
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) &&
         job->run.tiling.B_r == run->tiling.B_r && job->run.tiling.B_c == run->tiling.B_c &&
@@ -72,7 +68,7 @@ static JudgeJob *job_of(Judge *j, const char *kernel, const PredictedRun *run) {
       return job;
   if (!grow_array((void **)&j->jobs, &j->capacity, j->n_jobs + 1, sizeof *j->jobs)) return NULL;
   JudgeJob *job = &j->jobs[j->n_jobs++];
-  *job = (JudgeJob){.run = *run};
+  *job = (JudgeJob){.run = *run, .schedule = schedule};
   snprintf(job->kernel, JUDGE_NAME_BYTES, "%.*s", JUDGE_NAME_BYTES - 1, kernel);
   return job;
 }
@@ -80,7 +76,7 @@ static JudgeJob *job_of(Judge *j, const char *kernel, const PredictedRun *run) {
 /* Of a sample one in so many. */
 static void do_job(const Judge *j, JudgeJob *job) {
   if (job->done || (j->one_in > 1 && (size_t)(job - j->jobs) % j->one_in)) return;
-  predict(&job->prediction, &job->run, &job->error);
+  predict(&job->prediction, &job->run, job->schedule, &j->gpu, j->draws, &job->error);
   job->done = true;
 }
 
@@ -92,9 +88,9 @@ void judge_collect(Judge *j, bool only_collects) {
 }
 
 /* Predicts what a row counted, and adds it; while the judge only collects, nothing. */
-static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape, const PredictedRun *run,
-                            bool explains, Error *error) {
-  JudgeJob *job = job_of(j, row->kernel, run);
+static Status add_predicted(Crosscheck *c, Judge *j, const CounterRow *row, const Shape *shape,
+                            const Schedule *schedule, const Problem *run, bool explains, Error *error) {
+  JudgeJob *job = job_of(j, row->kernel, schedule, run);
   if (!job) return error_no_memory(error, "for predictions");
   if (j->only_collects) return STATUS_OK;
   do_job(j, job);
@@ -145,8 +141,8 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   const KernelModel model = kernel_model_of_schedule(schedule->name, &overheads);
   status = crosscheck_add_row(c, row, &model, shape, &tiles, error);
   if (status || j->blind) return status;
-  const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
-  return add_predicted(c, j, row, shape, &run, c->explains, error);
+  const Problem run = run_of(j, shape, &tiles, &launch);
+  return add_predicted(c, j, row, shape, schedule, &run, c->explains, error);
 }
 
 /* Numbers of a description that nobody measured. */
@@ -213,8 +209,8 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   status = find_profile(j, row->kernel, error);
   if (!status) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
-  const PredictedRun run = run_of(j, j->profile.schedule, &shape, &row->tiling, &launch);
-  return add_predicted(c, j, row, &row->shape, &run, false, error);
+  const Problem run = run_of(j, &shape, &row->tiling, &launch);
+  return add_predicted(c, j, row, &row->shape, j->profile.schedule, &run, false, error);
 }
 
 static Status recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {

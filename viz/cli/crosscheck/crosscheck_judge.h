@@ -17,7 +17,8 @@ enum { JUDGE_NAME_BYTES = 128 };
 /* A recorded run and its repeats are predicted once. */
 typedef struct {
   char kernel[JUDGE_NAME_BYTES];
-  PredictedRun run;
+  Problem run;
+  const Schedule *schedule;
   bool done;
   Prediction prediction;
   Error error;
