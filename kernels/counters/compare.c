@@ -20,8 +20,14 @@ KernelModel kernel_model_of_schedule(const char *schedule, const Overheads *over
                        .extra_atomic_bytes = overheads ? (int64_t)overheads->atomic_bytes : 0};
 }
 
-static void add(const CounterRow *row, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high,
-                Comparison *comparisons, int *n) {
+typedef struct {
+  const CounterRow *row;
+  Comparison *comparisons;
+  int n;
+} Compared;
+
+static void add(Compared *to, Counter counter, CompareKind kind, bool must_hold, uint64_t low, uint64_t high) {
+  const CounterRow *row = to->row;
   if (!row->known[counter]) return;
   const uint64_t measured = row->value[counter], slack = row->slack[counter];
   const uint64_t beyond = measured < low ? low - measured : measured > high ? measured - high : 0;
@@ -29,14 +35,14 @@ static void add(const CounterRow *row, Counter counter, CompareKind kind, bool m
   const double end = (double)(measured < low ? low : high);
   const bool is_count = counter == COUNTER_COUNTED_READ || counter == COUNTER_COUNTED_WRITE;
   const double error = off == 0 ? 0 : end > 0 ? (double)off / end : 1;
-  comparisons[(*n)++] = (Comparison){.counter = counter,
-                                     .kind = kind,
-                                     .must_hold = must_hold,
-                                     .low = low,
-                                     .high = high,
-                                     .measured = measured,
-                                     .error = measured < low ? -error : error,
-                                     .holds = error <= (is_count ? 0 : COMPARE_TOLERANCE)};
+  to->comparisons[to->n++] = (Comparison){.counter = counter,
+                                          .kind = kind,
+                                          .must_hold = must_hold,
+                                          .low = low,
+                                          .high = high,
+                                          .measured = measured,
+                                          .error = measured < low ? -error : error,
+                                          .holds = error <= (is_count ? 0 : COMPARE_TOLERANCE)};
 }
 
 /* mma instructions of the computed tiles; rows and columns count as padded to whole tiles. */
@@ -111,29 +117,28 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   const uint64_t queries = (uint64_t)(plan.shape.batch * plan.shape.heads * plan.shape.N_q);
   const uint64_t keys = (uint64_t)(plan.shape.batch * plan.shape.kv_heads * plan.shape.N_k);
   const uint64_t once = (queries + 2 * keys) * row_bytes;
-  int *n = n_comparisons;
-  add(row, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked, comparisons, n);
-  add(row, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written, comparisons, n);
+  Compared to = {row, comparisons, 0};
+  add(&to, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked);
+  add(&to, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written);
   const Beside beside = beside_of(model, &plan, &traffic);
   const bool reaches_l2 = model->bypasses_l1 || model->counted; /* what of it does not is in `beside` */
-  add(row, COUNTER_BOUNDARY_READ,
+  add(&to, COUNTER_BOUNDARY_READ,
       reaches_l2 && !torn_read && most == asked && !beside.most_read ? COMPARE_EQUAL : COMPARE_RANGE,
       (plan.tiling.n_splits <= 1 || model->counted) && most == asked,
-      reaches_l2 ? asked + beside.read - beside.least_spared : once, most + torn_read + beside.read + beside.most_read,
-      comparisons, n);
-  add(row, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills,
-      written + beside.written, written + torn_written + beside.written, comparisons, n);
+      reaches_l2 ? asked + beside.read - beside.least_spared : once, most + torn_read + beside.read + beside.most_read);
+  add(&to, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills,
+      written + beside.written, written + torn_written + beside.written);
   plan.shape.causal = shape->causal && model->skips_masked;
   const uint64_t mma = model->uses_mma ? tensor_instructions(model, &plan) : 0;
-  if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);
-  add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (most + torn_read) / SECTOR_BYTES,
-      comparisons, n);
+  if (mma) add(&to, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma);
+  add(&to, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (most + torn_read) / SECTOR_BYTES);
   const uint64_t stored = (written - (uint64_t)model->extra_atomic_bytes) / SECTOR_BYTES;
-  add(row, COUNTER_L2_WRITE_SECTORS, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, false, stored,
-      stored + torn_written / SECTOR_BYTES, comparisons, n);
-  add(row, COUNTER_HBM_READ, COMPARE_RANGE, false, once, most + torn_read + HBM_OVERHEAD_BYTES, comparisons, n);
-  add(row, COUNTER_HBM_WRITE, COMPARE_RANGE, false, 0, written + torn_written, comparisons, n);
-  add(row, COUNTER_HBM_TOTAL, COMPARE_RANGE, false, once,
-      most + torn_read + HBM_OVERHEAD_BYTES + written + torn_written, comparisons, n);
+  add(&to, COUNTER_L2_WRITE_SECTORS, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, false, stored,
+      stored + torn_written / SECTOR_BYTES);
+  add(&to, COUNTER_HBM_READ, COMPARE_RANGE, false, once, most + torn_read + HBM_OVERHEAD_BYTES);
+  add(&to, COUNTER_HBM_WRITE, COMPARE_RANGE, false, 0, written + torn_written);
+  add(&to, COUNTER_HBM_TOTAL, COMPARE_RANGE, false, once,
+      most + torn_read + HBM_OVERHEAD_BYTES + written + torn_written);
+  *n_comparisons = to.n;
   return STATUS_OK;
 }

@@ -280,43 +280,41 @@ Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs
 /* --- the card --- */
 
 const char *launch_gpu(const CounterRow *row, const char **candidates) {
-  static const struct {
-    const char *word, *gpu;
-  } NAMES[] = {{"GH200", "gh200"},
-               {"GB200", "gb200"},
-               {"GB300", "gb300"},
-               {"H200", "h200"},
-               {"H100 PCIe", "h100-pcie"},
-               {"H100", "h100-sxm"},
-               {"H800", "h800"},
-               {"NVIDIA H20", "h20"},
-               {"A100-SXM4-80GB", "a100-80gb"},
-               {"A100 80GB", "a100-80gb"},
-               {"A100-PCIE-80GB", "a100-80gb"},
-               {"A100", "a100-40gb"},
-               {"B200", "b200"},
-               {"B300", "b300"},
-               {"RTX 3060", "rtx3060"},
-               {"RTX 3080", "rtx3080"},
-               {"RTX 3090", "rtx3090"},
-               {"RTX 4060", "rtx4060"},
-               {"RTX 4070", "rtx4070"},
-               {"RTX 4090", "rtx4090"},
-               {"RTX 5070 Ti", "rtx5070ti"},
-               {"RTX 5070", "rtx5070"},
-               {"RTX 5080", "rtx5080"},
-               {"RTX 5090", "rtx5090"},
-               {"RTX PRO 6000 Blackwell", "rtx-pro-6000"},
-               {"RTX A6000", "a6000"},
-               {"V100", "v100"},
-               {"Tesla T4", "t4"},
-               {"NVIDIA A10", "a10"},
-               {"NVIDIA A30", "a30"},
-               {"NVIDIA A40", "a40"},
-               {"NVIDIA L4", "l4"},
-               {"NVIDIA L40S", "l40s"},
-               {"NVIDIA L20", "l20"},
-               {"Orin", "jetson-orin"}};
+  static const char *const CARDS[] = {"GH200=gh200",
+                                      "GB200=gb200",
+                                      "GB300=gb300",
+                                      "H200=h200",
+                                      "H100 PCIe=h100-pcie",
+                                      "H100=h100-sxm",
+                                      "H800=h800",
+                                      "NVIDIA H20=h20",
+                                      "A100-SXM4-80GB=a100-80gb",
+                                      "A100 80GB=a100-80gb",
+                                      "A100-PCIE-80GB=a100-80gb",
+                                      "A100=a100-40gb",
+                                      "B200=b200",
+                                      "B300=b300",
+                                      "RTX 3060=rtx3060",
+                                      "RTX 3080=rtx3080",
+                                      "RTX 3090=rtx3090",
+                                      "RTX 4060=rtx4060",
+                                      "RTX 4070=rtx4070",
+                                      "RTX 4090=rtx4090",
+                                      "RTX 5070 Ti=rtx5070ti",
+                                      "RTX 5070=rtx5070",
+                                      "RTX 5080=rtx5080",
+                                      "RTX 5090=rtx5090",
+                                      "RTX PRO 6000 Blackwell=rtx-pro-6000",
+                                      "RTX A6000=a6000",
+                                      "V100=v100",
+                                      "Tesla T4=t4",
+                                      "NVIDIA A10=a10",
+                                      "NVIDIA A30=a30",
+                                      "NVIDIA A40=a40",
+                                      "NVIDIA L4=l4",
+                                      "NVIDIA L40S=l40s",
+                                      "NVIDIA L20=l20",
+                                      "Orin=jetson-orin"};
   static const struct {
     int capability;
     const char *gpu, *candidates;
@@ -331,13 +329,13 @@ const char *launch_gpu(const CounterRow *row, const char **candidates) {
                       {103, "b300", "b300 or gb300"}};
   static const char *const OTHERS[] = {" Ti", " SUPER", " Super", " Laptop", " Mobile", " D", "S"}; /* another card */
   *candidates = "";
-  for (size_t i = 0; *row->device && i < sizeof NAMES / sizeof *NAMES; i++) {
-    const char *at = strstr(row->device, NAMES[i].word);
-    const char *after = at ? at + strlen(NAMES[i].word) : "";
+  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+    const size_t length = strcspn(CARDS[i], "=");
+    const char *at = memmem(row->device, strlen(row->device), CARDS[i], length), *after = at ? at + length : "";
     bool is_other = ascii_is_digit(*after); /* L4, not L40 */
     for (size_t o = 0; o < sizeof OTHERS / sizeof *OTHERS; o++)
-      is_other |= !strncmp(after, OTHERS[o], strlen(OTHERS[o])) && NAMES[i].word[0] == 'R';
-    if (at && !is_other) return NAMES[i].gpu;
+      is_other |= *CARDS[i] == 'R' && !strncmp(after, OTHERS[o], strlen(OTHERS[o]));
+    if (at && !is_other) return CARDS[i] + length + 1;
   }
   for (size_t i = 0; i < sizeof CAPABILITIES / sizeof *CAPABILITIES; i++)
     if (row->capability == CAPABILITIES[i].capability) {

@@ -109,31 +109,32 @@ NcuReading ncu_number_reading(NcuField field) {
   return reading;
 }
 
-static bool is_named(NcuField field, const char *const *names) {
-  while (*names && !ncu_field_is(field, *names)) names++;
-  return *names;
+/* Whether a field is one of the words, apart by '|'. */
+static bool is_one_of(NcuField field, const char *words) {
+  for (const char *at = words;; at++) {
+    const size_t length = strcspn(at, "|");
+    if (length == field.length && !memcmp(at, field.at, length)) return true;
+    at += length;
+    if (!*at) return false;
+  }
 }
 
 bool ncu_number_is_missing(NcuField field) {
-  static const char *const words[] = {"",  "n/a",  "N/A",      "nan", "-nan", "NaN",  "-nan(ind)", "nan(ind)",
-                                      "-", "none", "no value", "inf", "-inf", "NULL", "None",      NULL};
-  return is_named(without_decoration(field), words);
+  return is_one_of(without_decoration(field),
+                   "|n/a|N/A|nan|-nan|NaN|-nan(ind)|nan(ind)|-|none|no value|inf|-inf|NULL|None");
 }
 
 static const struct {
   NcuDimension dimension;
   uint64_t times;
-  const char *names[14];
+  const char *names;
 } BASES[] = {
-    {NCU_UNIT_BYTE, 1, {"byte", "bytes", "B"}},
-    {NCU_UNIT_SECTOR, 1, {"sector", "sectors"}},
-    {NCU_UNIT_SECOND, 1000000000, {"second", "seconds", "sec", "s"}},
-    {NCU_UNIT_RATIO, 10000, {"%", "percent", "pct"}},
-    {NCU_UNIT_RATIO, 1000000, {"ratio"}},
-    {NCU_UNIT_COUNT,
-     1,
-     {"", "inst", "instruction", "instructions", "register/thread", "thread", "block", "request", "conflict", "bank",
-      "SM", "count"}},
+    {NCU_UNIT_BYTE, 1, "byte|bytes|B"},
+    {NCU_UNIT_SECTOR, 1, "sector|sectors"},
+    {NCU_UNIT_SECOND, 1000000000, "second|seconds|sec|s"},
+    {NCU_UNIT_RATIO, 10000, "%|percent|pct"},
+    {NCU_UNIT_RATIO, 1000000, "ratio"},
+    {NCU_UNIT_COUNT, 1, "|inst|instruction|instructions|register/thread|thread|block|request|conflict|bank|SM|count"},
 };
 
 static const struct {
@@ -145,24 +146,24 @@ static const struct {
                 {"m", 1, 3},    {"u", 1, 6},     {"n", 1, 9},        {"\xc2\xb5", 1, 6},    {"\xce\xbc", 1, 6},
                 {"\xb5", 1, 6}};
 
+/* Takes the end off a field that has more than that; true: it did. */
+static bool without_end(NcuField *field, const char *end) {
+  const size_t n = strlen(end);
+  const bool has_end = field->length > n && !memcmp(field->at + field->length - n, end, n);
+  if (has_end) field->length -= n;
+  return has_end;
+}
+
 bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
   field = ncu_field_trim(field);
-  static const char PER_BLOCK[] = "/block"; /* shared memory is given per block */
-  const size_t per = sizeof PER_BLOCK - 1;
-  if (field.length > per && !memcmp(field.at + field.length - per, PER_BLOCK, per)) field.length -= per;
-  static const char *const PER_SECOND[] = {"/second", "/sec", "/s"};
-  bool is_rate = false;
-  for (size_t i = 0; i < sizeof PER_SECOND / sizeof *PER_SECOND && !is_rate; i++) {
-    const size_t n = strlen(PER_SECOND[i]);
-    is_rate = field.length > n && !memcmp(field.at + field.length - n, PER_SECOND[i], n);
-    if (is_rate) field.length -= n;
-  }
+  without_end(&field, "/block"); /* shared memory is given per block */
+  const bool is_rate = without_end(&field, "/second") || without_end(&field, "/sec") || without_end(&field, "/s");
   for (size_t p = 0; p < sizeof PREFIXES / sizeof *PREFIXES; p++) {
     const size_t n = strlen(PREFIXES[p].prefix);
     if (field.length < n || memcmp(field.at, PREFIXES[p].prefix, n)) continue;
     const NcuField rest = {field.at + n, field.length - n};
     for (size_t b = 0; b < sizeof BASES / sizeof *BASES; b++) {
-      if (!is_named(rest, BASES[b].names) || (n && !rest.length)) continue;
+      if (!is_one_of(rest, BASES[b].names) || (n && !rest.length)) continue;
       const bool divides = PREFIXES[p].tenths > 0;
       if (divides && BASES[b].dimension != NCU_UNIT_SECOND) continue;
       if (PREFIXES[p].times > (uint64_t)1000000000000000000 / BASES[b].times) continue; /* a thousand years */

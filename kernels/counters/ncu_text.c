@@ -19,19 +19,16 @@ Status ncu_fail(int64_t line, Error *error, const char *why, ...) {
 
 /* Files that people pass for a CSV, by how they begin. */
 static const struct {
-  const char *magic;
-  size_t length;
-  const char *why;
+  const char *magic, *why;
 } OTHER_FILES[] = {
-    {"NVR", 3,
+    {"NVR",
      "this is a report of Nsight Compute; export it with `ncu --import FILE.ncu-rep --csv --page raw >FILE.csv`"},
-    {"PK\003\004", 4, "this is a zip archive or a spreadsheet; save it as CSV, or unpack it"},
-    {"<", 1, "this is a page of HTML or XML; record counters with ncu --csv"},
-    {"{", 1,
-     "this is JSON, as torch.profiler or Nsight Systems write it, which has no counters; record with ncu --csv"},
-    {"SQLite format 3", 15,
+    {"PK\003\004", "this is a zip archive or a spreadsheet; save it as CSV, or unpack it"},
+    {"<", "this is a page of HTML or XML; record counters with ncu --csv"},
+    {"{", "this is JSON, as torch.profiler or Nsight Systems write it, which has no counters; record with ncu --csv"},
+    {"SQLite format 3",
      "this is a database, as Nsight Systems exports one, which has times but no counters; record with ncu --csv"},
-    {"%PDF", 4, "this is a PDF file; record counters with ncu --csv"},
+    {"%PDF", "this is a PDF file; record counters with ncu --csv"},
 };
 
 static Status know_by_magic(const char *head, size_t n, Error *error) {
@@ -39,7 +36,7 @@ static Status know_by_magic(const char *head, size_t n, Error *error) {
   if (packed.name && strcmp(packed.name, "zip"))
     return ncu_fail(1, error, "this is packed with %s; unpack it: %s FILE >FILE.csv", packed.name, packed.unpack);
   for (size_t i = 0; i < sizeof OTHER_FILES / sizeof *OTHER_FILES; i++)
-    if (n >= OTHER_FILES[i].length && !memcmp(head, OTHER_FILES[i].magic, OTHER_FILES[i].length))
+    if (n >= strlen(OTHER_FILES[i].magic) && !memcmp(head, OTHER_FILES[i].magic, strlen(OTHER_FILES[i].magic)))
       return ncu_fail(1, error, "%s", OTHER_FILES[i].why);
   return STATUS_OK;
 }
