@@ -2,8 +2,10 @@
 #include "kernels/probes/scan_lists.h"
 
 #include "sim/base/splitmix.h"
+#include "sim/base/text_add.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +62,22 @@ static void read_all(Builder *b, uint32_t times) {
   for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
 }
 
-static void finish(Builder *b) { b->visit(b->context, &b->list); }
+/* n MiB from there on. */
+static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
+  for (uint32_t i = 0; i < mib * MIB; i++) add(b, at + i);
+}
 
-/* Of a scan that has its name. V elsewhere than usual is said, and a place. */
-static void finish_placed(Builder *b) {
-  const size_t length = strlen(b->list.name);
+/* Names the list and hands it over. V elsewhere than usual is said, and a place. */
+__attribute__((format(printf, 2, 3))) static void finish(Builder *b, const char *name, ...) {
+  va_list arguments;
+  va_start(arguments, name);
+  vsnprintf(b->list.name, sizeof b->list.name, name, arguments);
+  va_end(arguments);
   if (b->place)
-    snprintf(b->list.name + length, sizeof b->list.name - length, " place %u", b->place);
+    text_add(b->list.name, sizeof b->list.name, " place %u", b->place);
   else if (b->v_at != V_AT)
-    snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
-  finish(b);
+    text_add(b->list.name, sizeof b->list.name, " v %u", b->v_at / MIB);
+  b->visit(b->context, &b->list);
 }
 
 /* Each piece at a random multiple of 2 MiB in its own share of the pool. */
@@ -82,9 +90,7 @@ static void pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed) {
     for (uint32_t i = 0; i < piece; i++) add(b, at + i);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib,
-           seed);
-  finish_placed(b);
+  finish(b, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib, seed);
 }
 
 /* Pieces of `piece` granules, each at a multiple of its size. */
@@ -99,22 +105,21 @@ static void scattered(Builder *b, uint32_t piece, uint32_t mib) {
     for (uint32_t i = 0; i < piece; i++) add(b, p * piece + i);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
-  finish_placed(b);
+  finish(b, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
 }
 
 static void between(Builder *b, bool store, uint32_t mib, uint32_t own) {
   begin(b, SCAN_SLOTS, 0);
-  for (uint32_t i = 0; i < mib * MIB; i++) add(b, i);
+  add_stretch(b, 0, mib);
   const ScanPart a = {0, b->list.n_ops};
   set_part_of_all(b, 0, a);
   set_part_of_all(b, 1, add_own(b, own, OWN_AT | (store ? SCAN_STORES : 0)));
   set_part_of_all(b, 2, a);
-  snprintf(b->list.name, sizeof b->list.name, "between %s a %u own %u", store ? "write" : "read", mib, own);
-  finish(b);
+  finish(b, "between %s a %u own %u", store ? "write" : "read", mib, own);
 }
 
 typedef enum { HOT_NONE, HOT_READ /* the CTA's first granule of Q */, HOT_STORE /* a granule of the CTA's slot */ } Hot;
+static const char *const HOT_WORDS[] = {"none", "read", "write"};
 
 /* Besides: with V at several places, so far from K; and at places where all of it lies elsewhere. */
 typedef enum { AT_V = 1, AT_PLACES = 2, AT_V_AND_PLACES = 3 } Again;
@@ -189,21 +194,16 @@ static void rows(Builder *b, const Rows *r) {
   }
   set_part_of_all(b, 0, add_own(b, r->own, b->q_at));
   set_part_of_all(b, 2, add_own(b, r->own, SCAN_STORES | b->o_at));
-  snprintf(b->list.name, sizeof b->list.name, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads,
-           r->mib, r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own,
-           r->hot == HOT_READ    ? "read"
-           : r->hot == HOT_STORE ? "write"
-                                 : "none",
-           r->work_cycles);
-  finish_placed(b);
+  finish(b, "rows %u heads %u mib %u %s %s own %u hot %s work %u", r->rows, r->heads, r->mib,
+         r->ascending ? "ascending" : "descending", r->backward ? "backward" : "forward", r->own, HOT_WORDS[r->hot],
+         r->work_cycles);
 }
 
 static void stores(Builder *b, uint32_t own, uint32_t times) {
   begin(b, SCAN_SLOTS, 0);
   const ScanPart part = add_own(b, own, SCAN_STORES);
   for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, part);
-  snprintf(b->list.name, sizeof b->list.name, "stores own %u times %u", own, times);
-  finish(b);
+  finish(b, "stores own %u times %u", own, times);
 }
 
 /* One buffer twice, and after each granule of it a granule of the CTA's own. */
@@ -215,25 +215,15 @@ static void hot(Builder *b, Hot kind, uint32_t mib) {
     if (kind == HOT_STORE) add(b, SCAN_STORES | SCAN_PLUS_CTA | HOT_AT);
   }
   read_all(b, 2);
-  snprintf(b->list.name, sizeof b->list.name, "hot %s mib %u",
-           kind == HOT_READ    ? "read"
-           : kind == HOT_STORE ? "write"
-                               : "none",
-           mib);
-  finish(b);
+  finish(b, "hot %s mib %u", HOT_WORDS[kind], mib);
 }
 
 /* A number of CTAs alone on the machine, all reading the same 4 MiB. */
 static void few(Builder *b, uint32_t n_ctas) {
   begin(b, n_ctas, 0);
-  for (uint32_t i = 0; i < 4 * MIB; i++) add(b, i);
+  add_stretch(b, 0, 4);
   read_all(b, 1);
-  snprintf(b->list.name, sizeof b->list.name, "few %u", n_ctas);
-  finish(b);
-}
-
-static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
-  for (uint32_t i = 0; i < mib * MIB; i++) add(b, at + i);
+  finish(b, "few %u", n_ctas);
 }
 
 /* A, some MiB of other things, A, some more, A. */
@@ -247,22 +237,19 @@ static void read_again(Builder *b, uint32_t n_ctas, uint32_t before_mib, uint32_
 
 static void renewed(Builder *b, uint32_t after_mib) {
   read_again(b, SCAN_SLOTS, 16, after_mib);
-  snprintf(b->list.name, sizeof b->list.name, "renewed a 8 b 16 c %u", after_mib);
-  finish(b);
+  finish(b, "renewed a 8 b 16 c %u", after_mib);
 }
 
 static void far(Builder *b, uint32_t between_mib) {
   read_again(b, 1, between_mib, between_mib);
-  snprintf(b->list.name, sizeof b->list.name, "far a 8 between %u", between_mib);
-  finish(b);
+  finish(b, "far a 8 between %u", between_mib);
 }
 
 static void strided(Builder *b, uint32_t stride, uint32_t mib) {
   begin(b, SCAN_SLOTS, 0);
   for (uint32_t i = 0; i < mib * MIB; i++) add(b, i * stride);
   read_all(b, 3);
-  snprintf(b->list.name, sizeof b->list.name, "strided one of %u mib %u", stride, mib);
-  finish(b);
+  finish(b, "strided one of %u mib %u", stride, mib);
 }
 
 /* Rows from the last key to the first, the shortest first, without what is a CTA's own. */
@@ -285,8 +272,7 @@ static void turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
     }
   }
   read_all(b, 1);
-  snprintf(b->list.name, sizeof b->list.name, "turns %u heads %u mib %u", n_rows, heads, mib);
-  finish_placed(b);
+  finish(b, "turns %u heads %u mib %u", n_rows, heads, mib);
 }
 
 static Builder *open(ScanVisit *visit, void *context) {
