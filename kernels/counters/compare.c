@@ -12,8 +12,6 @@ enum { HBM_OVERHEAD_BYTES = 64 * 1024 };
 KernelModel kernel_model_of_schedule(const char *schedule, const Overheads *overheads) {
   return (KernelModel){.name = schedule,
                        .schedule = schedule,
-                       .skips_masked = true,
-                       .bypasses_l1 = true,
                        .spills = overheads != NULL,
                        .extra_read_bytes = overheads ? (int64_t)overheads->read_bytes : 0,
                        .extra_write_bytes = overheads ? (int64_t)overheads->write_bytes : 0,
@@ -121,14 +119,14 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   add(&to, COUNTER_COUNTED_READ, COMPARE_EQUAL, true, asked, asked);
   add(&to, COUNTER_COUNTED_WRITE, COMPARE_EQUAL, true, written, written);
   const Beside beside = beside_of(model, &plan, &traffic);
-  const bool reaches_l2 = model->bypasses_l1 || model->counted; /* what of it does not is in `beside` */
+  const bool reaches_l2 = !model->hits_l1 || model->counted; /* what of it does not is in `beside` */
   add(&to, COUNTER_BOUNDARY_READ,
       reaches_l2 && !torn_read && most == asked && !beside.most_read ? COMPARE_EQUAL : COMPARE_RANGE,
       (plan.tiling.n_splits <= 1 || model->counted) && most == asked,
       reaches_l2 ? asked + beside.read - beside.least_spared : once, most + torn_read + beside.read + beside.most_read);
   add(&to, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills,
       written + beside.written, written + torn_written + beside.written);
-  plan.shape.causal = shape->causal && model->skips_masked;
+  plan.shape.causal = shape->causal && !model->walks_masked;
   const uint64_t mma = model->uses_mma ? tensor_instructions(model, &plan) : 0;
   if (mma) add(&to, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma);
   add(&to, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (most + torn_read) / SECTOR_BYTES);

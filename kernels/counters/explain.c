@@ -86,7 +86,7 @@ static Moves moves_by(const Explain *x, const Schedule *schedule) {
   KernelModel model = *x->model;
   model.schedule = model.name = schedule->name;
   model.unfused = NULL;
-  model.skips_masked = schedule != shipped_unfused() && x->model->skips_masked;
+  model.walks_masked |= schedule == shipped_unfused();
   return moves_of(&model, is_unfused(&model), &x->plan.shape, &x->plan.tiling);
 }
 
@@ -210,10 +210,10 @@ static void mask(Explain *x) {
   Shape shape = x->plan.shape;
   KernelModel skips = *x->model;
   const bool masked = shape.causal || shape.window;
-  if (x->at_hbm || (masked && !skips.skips_masked)) return; /* K and V come once either way */
+  if (x->at_hbm || (masked && skips.walks_masked)) return; /* K and V come once either way */
   shape.causal = !masked;
   shape.window = 0;
-  skips.skips_masked = true;
+  skips.walks_masked = false;
   const double read = moves_of(&skips, is_unfused(&skips), &shape, &x->plan.tiling).read;
   if (masked)
     offer(x, CAUSE_MASK_NOT_SKIPPED, 0, read, x->base.write, "masked tiles are not skipped");

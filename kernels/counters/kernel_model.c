@@ -10,47 +10,29 @@ static void naive_kernel(const Plan *plan, WideTraffic *t, bool *overflow);
 static void tiled_kernel(const Plan *plan, WideTraffic *t, bool *overflow);
 
 const KernelModel KERNEL_MODELS[] = {
-    {.name = "standard_naive", .schedule = "standard", .only_block = 1, .unfused = naive_kernel},
-    {.name = "standard_tiled", .schedule = "standard", .bypasses_l1 = true, .only_block = 64, .unfused = tiled_kernel},
-    {.name = "fa1", .schedule = "fa1", .bypasses_l1 = true},
-    {.name = "fa2_scalar", .schedule = "fa2", .bypasses_l1 = true},
-    {.name = "fa2_causal", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
-    {.name = "fa2_tensor", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .uses_mma = true},
-    {.name = "fa2_async", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .uses_mma = true},
-    {.name = "fa2_wgmma", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .reads_boxes = true},
-    {.name = "fa3_overlap",
-     .schedule = "fa2",
-     .skips_masked = true,
-     .bypasses_l1 = true,
-     .reads_boxes = true,
-     .takes_blocks = true},
-    {.name = "fa2_decode",
-     .schedule = "fa2-split",
-     .skips_masked = true,
-     .bypasses_l1 = true,
-     .counted = decode_kernel},
+    {.name = "standard_naive",
+     .schedule = "standard",
+     .walks_masked = true,
+     .hits_l1 = true,
+     .only_block = 1,
+     .unfused = naive_kernel},
+    {.name = "standard_tiled", .schedule = "standard", .walks_masked = true, .only_block = 64, .unfused = tiled_kernel},
+    {.name = "fa1", .schedule = "fa1", .walks_masked = true},
+    {.name = "fa2_scalar", .schedule = "fa2", .walks_masked = true},
+    {.name = "fa2_causal", .schedule = "fa2"},
+    {.name = "fa2_tensor", .schedule = "fa2", .uses_mma = true},
+    {.name = "fa2_async", .schedule = "fa2", .uses_mma = true},
+    {.name = "fa2_wgmma", .schedule = "fa2", .reads_boxes = true},
+    {.name = "fa3_overlap", .schedule = "fa2", .reads_boxes = true, .takes_blocks = true},
+    {.name = "fa2_decode", .schedule = "fa2-split", .counted = decode_kernel},
     {.name = "fa2_decode_paged",
      .schedule = "fa2-split",
-     .skips_masked = true,
+     .hits_l1 = true,
      .reads_pages = true,
      .counted = decode_kernel},
-    {.name = "fa2_backward",
-     .schedule = "fa2",
-     .skips_masked = true,
-     .bypasses_l1 = true,
-     .walks_once = true,
-     .counted = backward_kernel},
-    {.name = "fa2_backward_twice",
-     .schedule = "fa2",
-     .skips_masked = true,
-     .bypasses_l1 = true,
-     .counted = backward_kernel},
-    {.name = "fa3_backward",
-     .schedule = "fa2",
-     .skips_masked = true,
-     .bypasses_l1 = true,
-     .walks_once = true,
-     .counted = backward_kernel},
+    {.name = "fa2_backward", .schedule = "fa2", .walks_once = true, .counted = backward_kernel},
+    {.name = "fa2_backward_twice", .schedule = "fa2", .counted = backward_kernel},
+    {.name = "fa3_backward", .schedule = "fa2", .walks_once = true, .counted = backward_kernel},
 };
 const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
 
@@ -226,7 +208,7 @@ Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const 
 Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
                           Error *error) {
   Shape walked = *shape;
-  if (!model->skips_masked) walked.causal = false;
+  if (model->walks_masked) walked.causal = false;
   Plan plan;
   WideTraffic t = {{0}, {0}};
   bool overflow = false;

@@ -56,8 +56,8 @@ typedef struct {
 struct KernelModel {
   const char *name;
   const char *schedule; /* in sim/algorithms/schedule.h */
-  bool skips_masked;    /* follows the schedule under a mask too */
-  bool bypasses_l1;     /* its reads all reach L2, so that the boundary counter must agree */
+  bool walks_masked;    /* goes through what a mask hides too, as the schedule does without one */
+  bool hits_l1;         /* some of its reads may not reach L2; else the boundary counter must agree */
   int only_block;       /* block size that cannot be chosen; 0: it can */
   bool walks_once;      /* of backward: dQ is added to on the way; else a second walk makes it */
   bool reads_pages;     /* K and V through a table of pages */

@@ -205,7 +205,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   Status status = crosscheck_add_row(c, row, model, &row->shape, &row->tiling, error);
   if (status || !j || j->blind || !strcmp(model->schedule, shipped_unfused()->name)) return status;
   Shape shape = row->shape;
-  if (!model->skips_masked) shape.causal = false;
+  if (model->walks_masked) shape.causal = false;
   status = find_profile(j, row->kernel, error);
   if (!status) status = launch_of(j, &shape, &launch, error);
   if (status || launch.block_q != row->tiling.B_r || launch.block_k != row->tiling.B_c) return status;
