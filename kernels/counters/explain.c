@@ -105,11 +105,17 @@ static double off(const Measured *m, double value) {
 
 static bool differs(const Explain *x, const Measured *m, double value) { return off(m, value) > x->sharp / 3; }
 
-static void bytes_text(double bytes, char *to, size_t size) {
+typedef struct {
+  char text[24];
+} Bytes;
+
+static Bytes bytes_of(double bytes) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  Bytes b;
   int u = 0;
   for (; bytes >= 999.5 && u < 5; u++) bytes /= 1000;
-  snprintf(to, size, "%.*f %s", !u || bytes >= 100 ? 0 : bytes < 10 ? 2 : 1, bytes, units[u]);
+  snprintf(b.text, sizeof b.text, "%.*f %s", !u || bytes >= 100 ? 0 : bytes < 10 ? 2 : 1, bytes, units[u]);
+  return b;
 }
 
 /* What a distance costs; little where the cause does not speak of that count, as there may be two faults. */
@@ -139,17 +145,15 @@ __attribute__((format(printf, 6, 7))) static void offer(Explain *x, CauseKind ki
   const bool exact = read_off == 0 && write_off == 0 && !chosen && !x->at_hbm;
   c->score = exact ? penalty / 100
                    : penalty + NEAR + weigh(read_off, says_read, x->sharp) + weigh(write_off, says_write, x->sharp);
-  char what[112], amount[2][24];
+  char what[112];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   const bool tells[] = {says_read && x->read.known, says_write && x->write.known};
-  bytes_text(read, amount[0], sizeof amount[0]);
-  bytes_text(write, amount[1], sizeof amount[1]);
   snprintf(c->text, sizeof c->text, "%s: would %s%s%s%s%s, %.1f %% off", what, tells[0] ? "read " : "",
-           tells[0] ? amount[0] : "", tells[0] && tells[1] ? " and " : "", tells[1] ? "write " : "",
-           tells[1] ? amount[1] : "", c->off * 100);
+           tells[0] ? bytes_of(read).text : "", tells[0] && tells[1] ? " and " : "", tells[1] ? "write " : "",
+           tells[1] ? bytes_of(write).text : "", c->off * 100);
 }
 
 /* What is read and written besides: tensors once (Q, K, V, O, S), and K and V as often as the model reads them. */
@@ -174,15 +178,10 @@ static const struct {
 };
 
 static double amount_of(const Explain *x, const char *tensors) {
+  static const char NAMES[] = "kvSKVQO";
+  const double amounts[] = {x->base.k, x->base.v, x->S, x->K, x->K, x->Q, x->Q};
   double sum = 0;
-  for (; *tensors; tensors++) switch (*tensors) {
-    case 'k': sum += x->base.k; break;
-    case 'v': sum += x->base.v; break;
-    case 'S': sum += x->S; break;
-    case 'K':
-    case 'V': sum += x->K; break;
-    default: sum += x->Q; break; /* Q, O */
-    }
+  for (; *tensors; tensors++) sum += amounts[strchr(NAMES, *tensors) - NAMES];
   return sum;
 }
 
@@ -457,30 +456,26 @@ static bool l2_decides(Explain *x, double asked) {
   if (s->window || x->Q + 2 * x->K <= l2 || !differs(x, &x->read, x->base.read)) return false;
   const double head = 2 * x->K / sets, of_set = (double)x->plan.T_r * (double)(s->heads / s->kv_heads);
   const CauseKind kind = head > l2 ? CAUSE_L2_SMALL : CAUSE_L2_HEADS;
-  char holds[24], needs[24];
-  double at_once[3];
-  bytes_text(l2, holds, sizeof holds);
-  for (int per_sm = 2; per_sm >= 1; per_sm--)
-    at_once[per_sm] = fmin(sets, fmax(1, ceil((double)(x->context.n_sm * per_sm) / of_set)));
-  for (int per_sm = 1; per_sm <= 2; per_sm++) {
+  const Bytes holds = bytes_of(l2);
+  double at_once = 1;
+  for (int per_sm = 2; per_sm >= 1; per_sm--) {
     const int64_t n_running = x->context.n_sm * per_sm;
     const double moved = read_by_waves(x, n_running);
-    bytes_text(head > l2 ? head : head * at_once[per_sm], needs, sizeof needs);
-    if (moved < 0 || head * at_once[per_sm] <= l2) continue;
+    at_once = fmin(sets, fmax(1, ceil((double)n_running / of_set)));
+    if (moved < 0 || head * at_once <= l2) continue;
     if (head > l2)
       offer(x, kind, 0.0001 * per_sm, x->Q + moved, x->base.write,
-            "K and V of a head have %s, L2 %s: each wave of %lld CTAs reads them anew", needs, holds,
+            "K and V of a head have %s, L2 %s: each wave of %lld CTAs reads them anew", bytes_of(head).text, holds.text,
             (long long)n_running);
     else
       offer(x, kind, 0.0001 * per_sm, x->Q + moved, x->base.write,
-            "other heads in between: %.0f at once have %s of K and V, L2 %s; %lld CTAs a wave", at_once[per_sm], needs,
-            holds, (long long)n_running);
+            "other heads in between: %.0f at once have %s of K and V, L2 %s; %lld CTAs a wave", at_once,
+            bytes_of(head * at_once).text, holds.text, (long long)n_running);
   }
   offer(x, CAUSE_L2_UNSHARED, 0.001, asked, x->base.write, "L2 holds no tile for a second CTA: each reads its own");
-  if (x->n > 0 || head * at_once[1] <= l2) return true;
-  bytes_text(head, needs, sizeof needs);
+  if (x->n > 0 || head * at_once <= l2) return true;
   state(x, kind, 0.3, "L2 (%s) keeps a part of K and V (%s a head): %.0f %% of what CTAs share comes from HBM again",
-        holds, needs, 100 * (x->read.value - x->base.read) / (asked - x->base.read));
+        holds.text, bytes_of(head).text, 100 * (x->read.value - x->base.read) / (asked - x->base.read));
   return true;
 }
 
