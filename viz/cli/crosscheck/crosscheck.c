@@ -22,7 +22,7 @@ Status crosscheck_add(Crosscheck *c, const CrosscheckItem *item, Error *error) {
       !grow_array((void **)&c->errors, &c->errors_capacity, c->n_items + 1, sizeof *c->errors))
     return error_no_memory(error, "for the comparisons");
   c->items[c->n_items++] = *item;
-  if (item->must_hold && !item->holds) c->is_bad = true;
+  c->is_bad |= item->must_hold && !item->holds;
   return STATUS_OK;
 }
 
@@ -58,8 +58,7 @@ Status crosscheck_add_causes(Crosscheck *c, const CounterRow *row, const Shape *
 /* A kernel that splits the keys has lines of its own: it is described only in part. So have the upper rungs, which were
  * recorded elsewhere. */
 static const char *title_of(Counter counter, const Tiling *tiling, bool on_h100) {
-  if (on_h100 && counter == COUNTER_BOUNDARY_READ) return "read, rungs 8 to 11, H100";
-  if (on_h100 && counter == COUNTER_BOUNDARY_WRITE) return "written, rungs 8 to 11, H100";
+  if (on_h100) return counter == COUNTER_BOUNDARY_READ ? "read, rungs 8 to 11, H100" : "written, rungs 8 to 11, H100";
   if (tiling->n_splits <= 1) return COUNTER_NAMES[counter].title;
   switch (counter) {
   case COUNTER_BOUNDARY_READ: return "read, keys split";
