@@ -110,14 +110,13 @@ FUZZ(claims, BYTES, "lessons/engine/claims") {
 
 /* Hand-ins: rows that are graded or say why not. Every text of a row is one line of clean UTF-8; no name of a lesson is
  * taken for a path; the sums are those of the rows. */
-static Status load(void *context, const char *name, Lesson *lesson, Error *error) {
+static Status load(const char *name, Lesson *lesson, Error *error) {
   static const char LESSON[] =
       "# T\n- idea: one\n- minutes: 5\n- draw: N from 2, 3\n\n```ask sum\nprompt: p\nanswer: 2 "
       "* N\nunit: MiB\nhint: h\nwrong: N -> "
       "one\nexplain: e\n```\n\n```ask way\nkind: order\nprompt: p\nitem: one | A.\nitem: two | "
       "B.\nitem: six | C.\nanswer: 'one "
       "two six'\nhint: h\nexplain: e\n```\n";
-  (void)context;
   if (strcmp(name, "t") == 0) return lesson_from_buffer(lesson, LESSON, sizeof LESSON - 1, "t.md", error);
   return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'", name);
 }
