@@ -135,6 +135,7 @@ void player_change_speed(Player *player, int by); /* to the next speed that ther
 /* How far the present event is, for SceneView.phase: above 0 and up to 1, or 0 where nothing is to move. */
 double player_phase(const Player *player);
 bool player_is_moving(const Player *player); /* time changes what is drawn */
+static inline const Theme *player_theme(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
 
 bool player_set_speed(Player *player, double events_per_s); /* one of those that there are; false: it is not */
 

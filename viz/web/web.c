@@ -176,7 +176,7 @@ EXPORT void web_picture(int width, int height, bool is_whole) {
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);
   cairo_t *cr = cairo_create(surface);
-  scene_draw(player.scene, &player.now, &view, cr, width, height, viewer_theme(&viewer));
+  scene_draw(player.scene, &player.now, &view, cr, width, height, player_theme(&player));
   cairo_destroy(cr);
   viewer.is_dirty = true; /* what web_list has is not the viewer's frame any more */
 }

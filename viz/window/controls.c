@@ -93,6 +93,7 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
   if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height >= SMALL_WINDOW && width >= SMALL_WINDOW && (!p->presentation || wants_bar))
     lay_bar(c, p, cr, width, height);
+  c->foot = c->bar.height > 0 ? c->bar.y : c->scene.height;
   const SceneView view = {.presentation = p->presentation};
   c->scrub = scene_scrub(&view, c->scene.width, c->scene.height);
   if (c->scrub.height > 0) add(c, CONTROL_SCRUB, INPUT_NONE, "scrub")->box = c->scrub;
@@ -127,7 +128,7 @@ static void draw_play(const Controls *c, cairo_t *cr, const Control *item) {
 }
 
 void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
-  const Theme *t = p->dark ? &theme_dark : &theme_light;
+  const Theme *t = player_theme(p);
   if (c->bar.height <= 0) return;
   box_fill(cr, c->bar, t->background, 1);
   for (int k = 0; k < c->n; k++) {

@@ -38,12 +38,14 @@ enum { CONTROLS_MAX = 10 };
 typedef struct {
   Control items[CONTROLS_MAX];
   int n;
-  Box scrub;   /* the way through the run, at the foot of the scene; empty: not shown */
-  Box scene;   /* where the scene is drawn */
-  Box side;    /* the panel beside the scene; empty: not shown */
-  Box bar;     /* empty: not shown */
-  double unit; /* 1/720 of the height, or 1/1280 of the width */
-  double size; /* of the bar's letters */
+  Box scrub;      /* the way through the run, at the foot of the scene; empty: not shown */
+  Box scene;      /* where the scene is drawn */
+  Box side;       /* the panel beside the scene; empty: not shown */
+  Box bar;        /* empty: not shown */
+  double foot;    /* where what is laid over the scene ends: at the bar, else with the scene */
+  bool is_framed; /* the scene alone: words and controls are elsewhere */
+  double unit;    /* 1/720 of the height, or 1/1280 of the width */
+  double size;    /* of the bar's letters */
 } Controls;
 
 /* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene;
@@ -62,10 +64,5 @@ void controls_draw(const Controls *controls, const Player *player, cairo_t *cr, 
 /* Over the scene: the tooltip (lines parted by newlines, "" none) at a point, the message, the typed line, the
  * keys. */
 void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const char *tooltip, double x, double y);
-
-void overlay_tooltip(const Controls *controls, const Player *player, cairo_t *cr, const char *text, double x, double y);
-
-/* Three lines over a dimmed window. */
-void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const lines[3]);
 
 #endif

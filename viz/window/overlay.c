@@ -10,6 +10,12 @@
 
 enum { TOOLTIP_LINES = 4 };
 
+/* A box with letters in it: what its frame encloses. */
+static void draw_box(const Pen *pen, Box box, Colour ground, Colour edge, double thickness) {
+  pen_fill(pen, box, ground, 1);
+  pen_frame(pen, box, edge, thickness);
+}
+
 static void draw_tooltip(const Controls *c, const Pen *pen, const char *text, double x, double y) {
   char lines[TOOLTIP_LINES][160];
   int n = 0;
@@ -21,16 +27,9 @@ static void draw_tooltip(const Controls *c, const Pen *pen, const char *text, do
     p += length + (p[length] == '\n');
   }
   const double u = c->unit, step = 1.35 * pen_size(pen, TYPE_BODY), w = width + 20 * u, h = n * step + 14 * u;
-  const double floor_y = c->bar.height > 0 ? c->bar.y : c->scene.height;
-  const double right =
-      y > floor_y ? c->scene.width + c->side.width : c->scene.width; /* what the scene says does not lie on the page */
-  const double left = fmax(0, fmin(x + 16 * u, right - w));
-  const double top = y > floor_y                ? floor_y - 6 * u - h
-                     : y + 18 * u + h < floor_y ? y + 18 * u
-                                                : fmax(0, y - 10 * u - h);
-  const Box box = box_at(left, top, w, h);
-  pen_fill(pen, box, pen->theme->panel, 1);
-  pen_frame(pen, box, pen->theme->axis, 1);
+  const double below = y + 18 * u, top = below + h < c->foot ? below : fmax(0, y - 10 * u - h);
+  const Box box = box_at(fmax(0, fmin(x + 16 * u, c->scene.width - w)), top, w, h);
+  draw_box(pen, box, pen->theme->panel, pen->theme->axis, 1);
   for (int k = 0; k < n; k++)
     pen_text(pen, TYPE_BODY, pen->theme->ink, k == 0, ANCHOR_START, box.x + 10 * u, box.y + 7 * u + (k + 0.8) * step, 0,
              lines[k]);
@@ -38,13 +37,12 @@ static void draw_tooltip(const Controls *c, const Pen *pen, const char *text, do
 
 /* One or two lines in a box at the bottom of the scene. */
 static void draw_banner(const Controls *c, const Pen *pen, Colour accent, const char *text, double lift) {
-  const double u = c->unit, size = pen_size(pen, TYPE_BODY), bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
+  const double u = c->unit, size = pen_size(pen, TYPE_BODY);
   const double wanted = pen_text_width(pen, TYPE_BODY, false, text) + 40 * u,
                width = fmin(wanted, c->scene.width - 40 * u);
   const double height = (wanted > width ? 3.0 : 1.7) * size + 8 * u;
-  const Box box = box_at((c->scene.width - width) / 2, bottom - height - (10 + lift) * u, width, height);
-  pen_fill(pen, box, pen->theme->panel, 1);
-  pen_frame(pen, box, accent, 2);
+  const Box box = box_at((c->scene.width - width) / 2, c->foot - height - (10 + lift) * u, width, height);
+  draw_box(pen, box, pen->theme->panel, accent, 2);
   pen_fill(pen, box_at(box.x, box.y, 6 * u, box.height), accent, 1);
   const Lettering lettering = {.family = pen->theme->sans, .size = size};
   theme_use(pen->cr, pen->theme->ink, 1);
@@ -54,12 +52,11 @@ static void draw_banner(const Controls *c, const Pen *pen, Colour accent, const 
 
 /* The line for typing, along the foot of the scene. */
 static void draw_entry(const Controls *c, const Player *p, const Pen *pen) {
-  const double u = c->unit, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height, size = pen_size(pen, TYPE_BODY);
+  const double u = c->unit, size = pen_size(pen, TYPE_BODY);
   const double height = ENTRY_LETTERS * size, width = c->scene.width + c->side.width - 80 * u, room = width - 28 * u;
-  const Box box = box_at(40 * u, bottom - height - 6 * u, width, height);
+  const Box box = box_at(40 * u, c->foot - height - 6 * u, width, height);
   char line[PLAYER_ENTRY_BYTES + 1];
-  pen_fill(pen, box, pen->theme->background, 1);
-  pen_frame(pen, box, pen->theme->ink, 2);
+  draw_box(pen, box, pen->theme->background, pen->theme->ink, 2);
   snprintf(line, sizeof line, "%s_", p->entry);
   char hint[512] = "such as block=16 N=128 gpu=h200 step=40; Return takes it; Escape leaves it";
   size_t n = 0;
@@ -73,41 +70,32 @@ static void draw_entry(const Controls *c, const Player *p, const Pen *pen) {
            room, hint);
 }
 
-void overlay_help(cairo_t *cr, Box box, const Theme *theme, const char *const lines[3]) {
-  Lettering lettering = {.family = theme->sans, .size = 0.055 * box.height, .anchor = ANCHOR_MIDDLE};
-  const double room = 0.92 * box.width;
-  for (int k = 0; k < 3; k++) lettering.size *= fmin(1, room / letter_measure(cr, &lettering, lines[k]).width);
-  box_fill(cr, box, theme->background, 0.85);
-  theme_use(cr, theme->ink, 1);
+/* Three lines over a dimmed scene. */
+static void draw_help(const Pen *pen, Box box) {
+  static const char *const LINES[] = {"Space plays, arrows step, 1 to 6 change the scene.",
+                                      "Return, then what you want: N=4096 causal=1 algorithm=fa3",
+                                      "J asks you, e saves, Escape leaves. All keys: tilewalk view --help=all"};
+  Lettering lettering = {.family = pen->theme->sans, .size = 0.055 * box.height, .anchor = ANCHOR_MIDDLE};
   for (int k = 0; k < 3; k++)
-    letter_draw(cr, &lettering, box.x + box.width / 2, box.y + box.height * (0.41 + 0.105 * k), lines[k]);
-}
-
-static Pen pen_over(const Controls *c, const Player *p, cairo_t *cr, const SceneView *view) {
-  return (Pen){.cr = cr,
-               .theme = p->dark ? &theme_dark : &theme_light,
-               .view = view,
-               .now = &p->now,
-               .unit = c->unit,
-               .page = c->scene};
-}
-
-void overlay_tooltip(const Controls *c, const Player *p, cairo_t *cr, const char *text, double x, double y) {
-  const SceneView view = {.presentation = true};
-  const Pen pen = pen_over(c, p, cr, &view);
-  draw_tooltip(c, &pen, text, x, y);
+    lettering.size *= fmin(1, 0.92 * box.width / letter_measure(pen->cr, &lettering, LINES[k]).width);
+  pen_fill(pen, box, pen->theme->background, 0.85);
+  theme_use(pen->cr, pen->theme->ink, 1);
+  for (int k = 0; k < 3; k++)
+    letter_draw(pen->cr, &lettering, box.width / 2, box.height * (0.41 + 0.105 * k), LINES[k]);
 }
 
 void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const char *tooltip, double x, double y) {
-  static const char *const HELP[] = {"Space plays, arrows step, 1 to 6 change the scene.",
-                                     "Return, then what you want: N=4096 causal=1 algorithm=fa3",
-                                     "J asks you, e saves, Escape leaves. All keys: tilewalk view --help=all"};
   const SceneView large = {.presentation = true};
-  const Pen pen = pen_over(c, p, cr, &large);
-  if (p->open == OPEN_HELP) overlay_help(cr, box_at(0, 0, c->scene.width, c->scene.height), pen.theme, HELP);
-  if (p->open == OPEN_ENTRY) draw_entry(c, p, &pen);
-  const double lift = p->open == OPEN_ENTRY ? ENTRY_LETTERS * pen_size(&pen, TYPE_BODY) / c->unit : 0;
-  if (*p->message)
-    draw_banner(c, &pen, p->is_warning ? pen.theme->bad : pen.theme->tile[TILE_COLOUR_DONE], p->message, lift);
+  const Theme *t = player_theme(p);
+  const Pen pen = {.cr = cr, .theme = t, .view = &large, .now = &p->now, .unit = c->unit, .page = c->scene};
+  const bool is_typed = p->open == OPEN_ENTRY;
+  if (c->is_framed) { /* the rest is beside it */
+    if (*tooltip) draw_tooltip(c, &pen, tooltip, x, y);
+    return;
+  }
+  if (p->open == OPEN_HELP) draw_help(&pen, c->scene);
+  if (is_typed) draw_entry(c, p, &pen);
+  const double lift = is_typed ? ENTRY_LETTERS * pen_size(&pen, TYPE_BODY) / c->unit : 0;
+  if (*p->message) draw_banner(c, &pen, p->is_warning ? t->bad : t->tile[TILE_COLOUR_DONE], p->message, lift);
   if (*tooltip && p->open == OPEN_NOTHING) draw_tooltip(c, &pen, tooltip, x, y);
 }

@@ -33,8 +33,6 @@ void viewer_resize(Viewer *v, int width, int height) {
   v->is_dirty = true;
 }
 
-const Theme *viewer_theme(const Viewer *v) { return v->player->dark ? &theme_dark : &theme_light; }
-
 bool viewer_is_covered(const Viewer *v) {
   return v->cover.data && v->cover.width(v->cover.data, v->player, v->width, v->height) > 0;
 }
@@ -66,7 +64,7 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, at.width, at.height);
   cairo_clip(cr);
-  scene_draw(p->scene, &p->now, &view, cr, at.width, at.height, viewer_theme(v));
+  scene_draw(p->scene, &p->now, &view, cr, at.width, at.height, player_theme(p));
   cairo_restore(cr);
 }
 
@@ -82,35 +80,31 @@ bool viewer_is_over_side(const Viewer *v) {
 
 void viewer_draw(Viewer *v, cairo_t *cr) {
   const Player *p = v->player;
+  const Box window = box_at(0, 0, v->width, v->height);
   char tooltip[TOOLTIP_BYTES] = "";
   v->is_dirty = false;
   if (is_too_small(v)) {
-    theme_use(cr, viewer_theme(v)->background, 1);
-    cairo_paint(cr);
+    box_fill(cr, window, player_theme(p)->background, 1);
     return;
   }
   if (viewer_is_covered(v)) {
-    v->cover.draw(v->cover.data, p, cr, box_at(0, 0, v->width, v->height), 1, viewer_theme(v));
+    v->cover.draw(v->cover.data, p, cr, window, 1, player_theme(p));
     return;
   }
   if (v->is_framed)
-    v->controls = (Controls){.scene = box_at(0, 0, v->width, v->height), .unit = 1};
+    v->controls = (Controls){.scene = window, .foot = v->height, .unit = 1, .is_framed = true};
   else
     controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
   const Control *pointed =
       v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
   draw_scene(v, cr);
   if (!pointed && v->hover.kind != HIT_NONE) scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
-  if (v->is_framed) { /* no control is there */
-    if (*tooltip) overlay_tooltip(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
-    return;
-  }
   const Box side = v->controls.side;
   if (side.width > 0 && side.height > 0) {
     cairo_save(cr);
     box_path(cr, side);
     cairo_clip(cr);
-    v->side->draw(v->side->data, p, cr, side, v->controls.unit, viewer_theme(v));
+    v->side->draw(v->side->data, p, cr, side, v->controls.unit, player_theme(p));
     cairo_restore(cr);
   }
   controls_draw(&v->controls, p, cr, pointed);

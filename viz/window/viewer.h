@@ -57,7 +57,6 @@ bool viewer_is_moving(const Viewer *viewer);      /* time changes what is drawn 
 void viewer_tick(Viewer *viewer, double seconds); /* time passes; is_dirty when anything changed */
 bool viewer_wants_bar(const Viewer *viewer);      /* in presentation mode it is away until then */
 bool viewer_is_over_side(const Viewer *viewer);
-const Theme *viewer_theme(const Viewer *viewer);
 
 /* viewer_input.c. A key without a character of its own, or with control; text comes by viewer_text. */
 void viewer_key(Viewer *viewer, SideKey key, bool shift, bool control);

@@ -40,7 +40,7 @@ static void draw_page(Window *w, cairo_surface_t *surface) {
                             .state = player_state(p, state)};
   cairo_t *cr = cairo_create(surface);
   speaker_draw(&page, cr, cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface),
-               viewer_theme(&w->viewer));
+               player_theme(p));
   cairo_destroy(cr);
   cairo_surface_flush(surface);
 }

@@ -30,7 +30,7 @@ static void find_name(const Player *p, const char *suffix, char *name, size_t si
 static void draw_scene(cairo_t *cr, double width, double height, const void *player) {
   const Player *p = player;
   const SceneView view = {.presentation = p->presentation};
-  scene_draw(p->scene, &p->now, &view, cr, width, height, p->dark ? &theme_dark : &theme_light);
+  scene_draw(p->scene, &p->now, &view, cr, width, height, player_theme(p));
 }
 
 static void save_still(Window *w, const char *suffix) {
