@@ -50,14 +50,14 @@ typedef struct {
 static inline void draw(Bench *b) {
   const SidePanel side = lesson_panel_side(&b->panel);
   const double unit = b->width / 1280 < b->height / 720 ? b->width / 1280 : b->height / 720;
-  const double width = side.width(side.data, &b->player, b->width, b->height);
+  const double width = side.width(side.data, &b->player, b->width);
   b->box = box_at(b->width - width, 0, width, b->height - 78 * unit);
-  if (width > 0) side.draw(side.data, &b->player, b->cr, b->box, unit, &theme_light);
+  if (width > 0) side.draw(side.data, &b->player, b->cr, b->box, unit);
 }
 
 static inline bool send(Bench *b, SideEvent event) {
   const SidePanel side = lesson_panel_side(&b->panel);
-  const bool taken = side.event(side.data, &b->player, &event, b->box);
+  const bool taken = side.event(side.data, &b->player, &event);
   draw(b);
   return taken;
 }

@@ -124,12 +124,12 @@ static void check_tensors(const Viewer *v, const char *where) {
   }
 }
 
-static double panel_width(void *data, const Player *p, double width, double height) {
-  (void)data, (void)p, (void)height;
+static double panel_width(void *data, const Player *p, double width) {
+  (void)data, (void)p;
   return 0.355 * width; /* as a lesson's */
 }
-static void panel_draw(void *data, const Player *p, cairo_t *cr, Box box, double unit, const Theme *theme) {
-  (void)data, (void)p, (void)cr, (void)box, (void)unit, (void)theme;
+static void panel_draw(void *data, const Player *p, cairo_t *cr, Box box, double unit) {
+  (void)data, (void)p, (void)cr, (void)box, (void)unit;
 }
 
 /* No tensor under 8 pixels, no text under 12, none on other text, cut or outside: in the window, and in a small one

@@ -159,9 +159,8 @@ static bool show_has_screen(const LessonPanel *p, const Player *player) {
   return player->presentation && p->session.plays != LESSON_NO_BLOCK && p->session.plays_to > 0;
 }
 
-static double width_of(void *data, const Player *player, double width, double height) {
+static double width_of(void *data, const Player *player, double width) {
   const LessonPanel *p = data;
-  (void)height;
   if (p->is_hidden || show_has_screen(p, player)) return 0;
   return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
@@ -199,11 +198,11 @@ static void make_foot(LessonPanel *p, Box box) {
 }
 
 /* Makes and places what is to be drawn in the rectangle. */
-static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
-  const double u = unit, width = fmax(40, box.width - 2 * MARGIN * u), em = player->presentation ? 21 : 16;
+static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double u) {
+  const double width = fmax(40, box.width - 2 * MARGIN * u), em = player->presentation ? 21 : 16;
   make_stale(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em) {
-    flow_place(&p->flow, cr, theme, width, u, em);
+    flow_place(&p->flow, cr, player_theme(player), width, u, em);
     p->kept_theme = NULL;
   }
   p->is_placed = true;
@@ -276,9 +275,10 @@ static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
 
 /* Text is costly to lay out, and while a run is played the page stays: it is drawn once and kept until an event, or
  * what it is drawn in, changes. */
-static void draw(void *data, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
+static void draw(void *data, const Player *player, cairo_t *cr, Box box, double unit) {
   LessonPanel *p = data;
-  lay_out(p, player, cr, box, unit, theme);
+  const Theme *theme = player_theme(player);
+  lay_out(p, player, cr, box, unit);
   const int width = (int)fmax(1, box.width), height = (int)fmax(1, box.height);
   if (p->kept_theme != theme || cairo_image_surface_get_height(p->kept) != height) {
     cairo_surface_destroy(p->kept);
@@ -507,7 +507,7 @@ static bool on_motion(LessonPanel *p, const SideEvent *e) {
 /* A link to the glossary shows its entry; another says where it leads. */
 static void follow(LessonPanel *p, const Player *player, double x, double y) {
   cairo_t *cr = cairo_create(p->kept);
-  const char *to = flow_link_at(&p->flow, cr, player->dark ? &theme_dark : &theme_light, x - p->view.x,
+  const char *to = flow_link_at(&p->flow, cr, player_theme(player), x - p->view.x,
                                 y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
   const char *anchor = strncmp(to, "glossary.md#", 12) == 0 ? to + 12 : NULL;
   Error why = {0};
@@ -581,9 +581,8 @@ static bool take(LessonPanel *p, Player *player, const SideEvent *e) {
   return false;
 }
 
-static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
+static bool on_event(void *data, Player *player, const SideEvent *e) {
   LessonPanel *p = data;
-  (void)box;
   const bool is_taken = take(p, player, e);
   if (is_taken) p->kept_theme = NULL;
   return is_taken;

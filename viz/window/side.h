@@ -69,14 +69,14 @@ typedef struct {
 typedef struct {
   void *data;
 
-  /* How wide it wants to be in a window of that size, in pixels; at most 0.6 of the window is given. 0: not shown. */
-  double (*width)(void *data, const Player *player, double window_width, double window_height);
+  /* How wide it wants to be in a window of that width, in pixels; at most 0.6 of the window is given. 0: not shown. */
+  double (*width)(void *data, const Player *player, double window_width);
 
   /* Draws into the rectangle, which is clipped to. `unit` is the bar's: 1/720 of the height or 1/1280 of the width. */
-  void (*draw)(void *data, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme);
+  void (*draw)(void *data, const Player *player, cairo_t *cr, Box box, double unit);
 
   /* Returns whether it took the event; then a frame is drawn. */
-  bool (*event)(void *data, Player *player, const SideEvent *event, Box box);
+  bool (*event)(void *data, Player *player, const SideEvent *event);
 
   /* Whether it waits for something that is no event, a file's change: then it is asked to look now and then. */
   bool (*waits)(const void *data);

@@ -34,7 +34,7 @@ void viewer_resize(Viewer *v, int width, int height) {
 }
 
 bool viewer_is_covered(const Viewer *v) {
-  return v->cover.data && v->cover.width(v->cover.data, v->player, v->width, v->height) > 0;
+  return v->cover.data && v->cover.width(v->cover.data, v->player, v->width) > 0;
 }
 
 bool viewer_is_moving(const Viewer *v) {
@@ -70,7 +70,7 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
 
 static double side_width(const Viewer *v) {
   if (!v->side) return 0;
-  const double wanted = v->side->width(v->side->data, v->player, v->width, v->height);
+  const double wanted = v->side->width(v->side->data, v->player, v->width);
   return floor(fmax(0, fmin(wanted, 0.6 * v->width)));
 }
 
@@ -88,7 +88,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     return;
   }
   if (viewer_is_covered(v)) {
-    v->cover.draw(v->cover.data, p, cr, window, 1, player_theme(p));
+    v->cover.draw(v->cover.data, p, cr, window, 1);
     return;
   }
   if (v->is_framed)
@@ -104,7 +104,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     cairo_save(cr);
     box_path(cr, side);
     cairo_clip(cr);
-    v->side->draw(v->side->data, p, cr, side, v->controls.unit, player_theme(p));
+    v->side->draw(v->side->data, p, cr, side, v->controls.unit);
     cairo_restore(cr);
   }
   controls_draw(&v->controls, p, cr, pointed);

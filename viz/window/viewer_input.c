@@ -14,7 +14,7 @@ bool viewer_side_takes(Viewer *v, SideEvent event) {
   if (!to || (!is_covered && is_of_mouse && v->controls.side.width <= 0)) return false;
   event.x = v->mouse_x;
   event.y = v->mouse_y;
-  const bool taken = to->event(to->data, v->player, &event, v->controls.side);
+  const bool taken = to->event(to->data, v->player, &event);
   if (taken) v->is_dirty = true;
   return taken;
 }

@@ -1,23 +1,23 @@
 #include "viz/window/viewer_story.h"
 
-static double width(void *story, const Player *player, double window_width, double window_height) {
-  (void)player, (void)window_height;
+static double width(void *story, const Player *player, double window_width) {
+  (void)player;
   return story_player_is_open(story) ? window_width : 0;
 }
 
-static void draw(void *story, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
-  (void)player, (void)unit;
-  story_player_draw(story, cr, box.width, box.height, theme);
+static void draw(void *story, const Player *player, cairo_t *cr, Box box, double unit) {
+  (void)unit;
+  story_player_draw(story, cr, box.width, box.height, player_theme(player));
 }
 
-static bool take(void *story, Player *player, const SideEvent *e, Box box) {
+static bool take(void *story, Player *player, const SideEvent *e) {
   static const struct {
     SideKey key;
     StoryInput input;
   } KEYS[] = {{SIDE_KEY_RETURN, STORY_RETURN},  {SIDE_KEY_RIGHT, STORY_GO_ON},     {SIDE_KEY_PAGE_DOWN, STORY_GO_ON},
               {SIDE_KEY_LEFT, STORY_GO_BACK},   {SIDE_KEY_PAGE_UP, STORY_GO_BACK}, {SIDE_KEY_DOWN, STORY_CHOICE_NEXT},
               {SIDE_KEY_UP, STORY_CHOICE_BACK}, {SIDE_KEY_BACKSPACE, STORY_ERASE}, {SIDE_KEY_ESCAPE, STORY_LEAVE}};
-  (void)player, (void)box;
+  (void)player;
   if (e->kind == SIDE_TEXT) story_player_type(story, e->text);
   if (e->kind == SIDE_PRESS) story_player_press(story, e->button, e->x, e->y);
   if (e->kind == SIDE_MOTION) story_player_drag(story, e->x);
