@@ -390,9 +390,9 @@ TEST(keys_are_left_to_the_viewer) {
   assert_true(text(b, ","));
   assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
   assert_true(toggle(b));
-  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280, 720) == 0);
+  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280) == 0);
   toggle(b);
-  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280, 720) > 400);
+  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280) > 400);
   close_bench(b);
 }
 
@@ -456,14 +456,14 @@ TEST(a_show_on_a_projector_is_ended_by_return) {
   click(b, WIDGET_NEXT);
   assert_true(text(b, "a")); /* the prediction: its show plays */
   assert_true(s->plays != LESSON_NO_BLOCK);
-  assert_true(side.width(side.data, &b->player, b->width, b->height) <= 0);
+  assert_true(side.width(side.data, &b->player, b->width) <= 0);
   assert_false(text(b, " "));
   assert_false(text(b, "a"));
   assert_false(key(b, SIDE_KEY_TAB));
   assert_false(key(b, SIDE_KEY_RIGHT));
   assert_true(key(b, SIDE_KEY_RETURN));
   assert_true(s->plays == LESSON_NO_BLOCK);
-  assert_true(side.width(side.data, &b->player, b->width, b->height) > 0);
+  assert_true(side.width(side.data, &b->player, b->width) > 0);
   READS(b, "As you predicted: It is larger.");
   /* put away, it takes no key */
   toggle(b);

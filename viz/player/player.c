@@ -45,6 +45,10 @@ static void say_what_fits(Player *p) {
              p->now.max_block > 0 ? largest : "not even one row fits");
 }
 
+static uint64_t step_at(const Stage *stage, double part) {
+  return part >= 1 ? stage->n_steps : (uint64_t)(part * (double)stage->n_steps + 0.5);
+}
+
 bool player_apply(Player *p, Request *r) {
   Stage stage;
   Error error = {0};
@@ -60,7 +64,7 @@ bool player_apply(Player *p, Request *r) {
   p->stage = stage;
   p->request = *r;
   p->message[0] = '\0';
-  player_show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps + 0.5));
+  player_show(p, step_at(&stage, part));
   say_what_fits(p);
   return true;
 }
@@ -98,10 +102,7 @@ void player_seek(Player *p, uint64_t step) {
   p->moved_s = PLAYER_MOVE_S;
 }
 
-void player_scrub(Player *p, double part) {
-  part = part > 0 ? fmin(part, 1) : 0;
-  player_seek(p, part >= 1 ? p->stage.n_steps : (uint64_t)(part * (double)p->stage.n_steps + 0.5));
-}
+void player_scrub(Player *p, double part) { player_seek(p, step_at(&p->stage, fmax(part, 0))); }
 
 void player_go_to_tile(Player *p, int64_t i, int64_t j) {
   player_seek(p, stage_step_of_tile(&p->stage, p->now.step, i, j));

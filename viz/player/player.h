@@ -127,7 +127,6 @@ bool player_restore(Player *player, const char *line);
 
 /* The one-line state of what is shown. Returns text. */
 const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);
-const char *player_state_at(const Player *player, uint64_t step, char text[REQUEST_STATE_BYTES]); /* of another step */
 
 double player_events_per_s(const Player *player);
 void player_change_speed(Player *player, int by); /* to the next speed that there is, 1 or -1 */

@@ -1,5 +1,6 @@
 /* What each input does, and the keys that are inputs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "viz/player/player.h"
 #include "viz/text/number.h"
@@ -107,23 +108,18 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   return INPUT_NONE;
 }
 
+/* A letter for each input, in their order; '_': none. */
+static const char KEYS[] = "_ "
+                           "________" /* by operation, tile, row, pass: arrows */
+                           "mMsSwW"   /* to the next, or the one before */
+                           "__+-"     /* Home, End */
+                           "123456"   /* scenes */
+                           "aA_nN_c"
+                           "tpr_?.:"
+                           "y_devPfJKlq";
+_Static_assert(sizeof KEYS - 1 == INPUT_COUNT, "a key, or none, for each input");
+
 PlayerInput player_key(char character) {
-  static const struct {
-    char key;
-    PlayerInput input;
-  } KEYS[] = {{' ', INPUT_PLAY},       {'+', INPUT_FASTER},         {'=', INPUT_FASTER},
-              {'-', INPUT_SLOWER},     {'m', INPUT_MAX_NEXT},       {'M', INPUT_MAX_BACK},
-              {'s', INPUT_SKIP_NEXT},  {'S', INPUT_SKIP_BACK},      {'w', INPUT_STORE_NEXT},
-              {'W', INPUT_STORE_BACK}, {'a', INPUT_ALGORITHM_NEXT}, {'A', INPUT_ALGORITHM_BACK},
-              {'n', INPUT_N_TWICE},    {'N', INPUT_N_HALF},         {'c', INPUT_CAUSAL},
-              {'t', INPUT_THEME},      {'p', INPUT_PRESENTATION},   {'r', INPUT_MOTION},
-              {'J', INPUT_STORY},      {'?', INPUT_HELP},           {'.', INPUT_SENTENCE},
-              {':', INPUT_ENTRY},      {'y', INPUT_COPY},           {'d', INPUT_DESCRIBE},
-              {'e', INPUT_EXPORT_PNG}, {'v', INPUT_EXPORT_SVG},     {'P', INPUT_EXPORT_PDF},
-              {'f', INPUT_FULLSCREEN}, {'K', INPUT_NOTES},          {'l', INPUT_SIDE},
-              {'q', INPUT_QUIT}};
-  if (character >= '1' && character < '1' + SCENE_COUNT) return (PlayerInput)(INPUT_SCENE + character - '1');
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
-    if (KEYS[k].key == character) return KEYS[k].input;
-  return INPUT_NONE;
+  const char *at = character && character != '_' ? strchr(KEYS, character == '=' ? '+' : character) : NULL;
+  return at ? (PlayerInput)(at - KEYS) : INPUT_NONE;
 }

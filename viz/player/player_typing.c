@@ -7,12 +7,8 @@
 #include "viz/text/number.h"
 
 const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
-  return player_state_at(p, p->now.step, text);
-}
-
-const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_STATE_BYTES]) {
   Request shown = p->request;
-  shown.step = (int64_t)step;
+  shown.step = (int64_t)p->now.step;
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(p->scene));
   return question_state(&shown, text);
 }
