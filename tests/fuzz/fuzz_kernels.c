@@ -4,6 +4,7 @@
 #include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_argument.h"
 #include "viz/kernel/kernel_request.h"
+#include "viz/web/web_answer.c"
 #include "viz/web/web_kernel.c"
 
 enum { MAX_ARGUMENTS = 16, BUFFER_BYTES = 4096, MAX_ENTRIES = 4 };

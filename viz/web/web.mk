@@ -20,7 +20,7 @@ WEB_LEFT_OUT := viz/export/a% viz/export/o% viz/export/s% viz/paper/% viz/compil
   viz/text/lettering_pango.c viz/text/paragraph.c viz/request/assets.c %/record.c %/lesson_compiler.c %/crosscheck_live.c viz/cli/lesson/% viz/cli/main% \
   $(patsubst %,viz/cli/%.c,command_doctor command_lesson command_practice command_render command_story command_tour command_view counter_file film two_programs)
 WEB_LIB := $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out $(WEB_LEFT_OUT),$(SRC) $(wildcard viz/window/*.c))) $(BUILD)/wasm/programs.o
-WEB_BOTH := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,drawing wasm web web_assets web_program web_words)
+WEB_BOTH := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,drawing wasm web web_answer web_assets web_program web_words)
 WEB_SMALL := $(BUILD)/wasm/viz/web/web_small.o
 WEB_WHOLE := $(patsubst %,$(BUILD)/wasm/viz/web/%.o,lesson_html web_lesson web_record web_story web_kernel web_ask)
 WEB_OWN := $(WEB_LIB) $(WEB_BOTH) $(WEB_SMALL) $(WEB_WHOLE)
@@ -130,7 +130,7 @@ $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 	@sed "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" $< >$@
 
 # The same C with gcc: pages have their first picture from it, and a test asks it the same things as the page.
-WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing)
+WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_answer web_words drawing)
 $(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 

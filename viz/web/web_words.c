@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "viz/document/document.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/text/mask_text.h"
@@ -11,21 +10,7 @@
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 
-static Document answered, *const d = &answered;
-
-Document *web_begin(void) {
-  document_free(d);
-  answered = document_new(DOCUMENT_JSON);
-  json_object_clear(d->open[0]); /* a page is of the version that its program is */
-  return d;
-}
-
-const char *web_end(void) {
-  static char *text;
-  free(text);
-  text = d->status ? NULL : json_dumps(d->open[0], JSON_COMPACT);
-  return text ? text : "{\"error\":\"no memory for the answer\"}";
-}
+static Document *d;
 
 /* ---- Menus ------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +18,7 @@ const char *web_end(void) {
 EXPORT const char *web_menu(void) {
   static Choice choices[CHOICES_MAX];
   char value[PARAMETER_VALUE_BYTES];
-  put_values(web_begin(), "menu[");
+  put_values(d = web_begin(), "menu[");
   for (int which = 0; which < PARAMETER_COUNT; which++) {
     int at;
     const int n = parameter_choices(web_player(), (Parameter)which, choices, &at);
@@ -58,9 +43,10 @@ EXPORT const char *web_said(void) {
   char mask[MASK_TEXT_BYTES];
   Narration said;
   scene_narrate(p->scene, now, web_memo(), &said);
-  put_values(web_begin(), "what:s why:s moved:s whole:s step:i steps:i scene:s title:s name:s N:s", said.what, said.why,
-             number_bytes(now->total_bytes).text, number_bytes(now->whole_bytes).text, now->step, now->n_steps,
-             scene_name(p->scene), now->schedule->title, now->schedule->name, number_count(wide(g->N_q / packed)).text);
+  put_values(d = web_begin(), "what:s why:s moved:s whole:s step:i steps:i scene:s title:s name:s N:s", said.what,
+             said.why, number_bytes(now->total_bytes).text, number_bytes(now->whole_bytes).text, now->step,
+             now->n_steps, scene_name(p->scene), now->schedule->title, now->schedule->name,
+             number_count(wide(g->N_q / packed)).text);
   if (g->N_k != g->N_q / packed) put_values(d, "keys:s", number_count(wide(g->N_k)).text);
   put_values(d, "d:i heads:i mask:s gpu:s", g->d, now->launched.heads ? (int64_t)now->launched.heads : 1,
              mask_text(shape, mask, sizeof mask), *p->request.gpu ? now->gpu.name : "paper GPU");
@@ -72,7 +58,7 @@ EXPORT const char *web_said(void) {
 EXPORT const char *web_code(void) {
   const Snapshot *now = &web_player()->now;
   const Simulation *run = &web_player()->stage.run;
-  put_values(web_begin(), "at:n lines[", now->code_line);
+  put_values(d = web_begin(), "at:n lines[", now->code_line);
   for (int k = 0; k < code_n_lines(now->schedule); k++) {
     const CodeLine line = code_line(now->schedule, k);
     const Wide bytes = code_line_bytes(run->schedule, &run->plan, k);
@@ -159,7 +145,7 @@ static void put_scores(const SnapshotRow *row) {
 EXPORT const char *web_numbers(void) {
   const Player *p = web_player();
   const Snapshot *now = &p->now;
-  put_values(web_begin(), "tables[");
+  put_values(d = web_begin(), "tables[");
   if (p->scene == SCENE_PILES) put_piles(now);
   if (p->scene == SCENE_SOFTMAX) put_scores(&now->row);
   put_traffic(now);
