@@ -14,8 +14,6 @@
 #define FOOT         56.0
 #define SCROLL_UNITS 60.0 /* of a turn of the wheel */
 
-enum { WIDGETS_MAX = PICKER_ROWS_MAX + 4 };
-
 /* $1 with the file $2. It fails where there is no such editor, or no terminal for it. */
 static const char EDIT[] = "set -- $1 \"$2\"\n"
                            "case ${1##*/} in\n"
@@ -47,39 +45,39 @@ void lesson_panel_close(LessonPanel *p) {
   lesson_session_close(&p->session);
 }
 
+/* The kind of the open question; -1: none is open. */
+static int open_kind(const LessonPanel *p) {
+  const int ask = lesson_session_ask(&p->session);
+  return ask < 0 ? -1 : (int)p->session.lesson.asks[ask].kind;
+}
+
+/* Another page: from its top, and without what was said over the one before. */
+static void turn_page(LessonPanel *p) {
+  p->has_flow = p->wants_reveal = false;
+  p->scroll = 0;
+  p->note[0] = '\0';
+}
+
 /* Something of the page changed: the focus goes to what is open. A task is done in the viewer: there its keys are the
  * viewer's, and Return does not press "Show me". */
 static void after_change(LessonPanel *p) {
   LessonSession *s = &p->session;
-  const int ask = lesson_session_ask(s);
+  const int kind = open_kind(p);
   const bool turned = s->page != p->seen_page, moved = turned || s->at != p->seen_at;
   p->seen_page = s->page;
   p->seen_at = s->at;
-  p->has_flow = false;
-  if (turned) p->scroll = 0;
-  p->wants_reveal = !turned;
-  if (turned) p->note[0] = '\0';
-  if (ask >= 0) {
-    const LessonKind kind = s->lesson.asks[ask].kind;
-    if (moved) p->focus = lesson_session_is_typed(s, ask) ? WIDGET_FIELD : kind == LESSON_WORK ? WIDGET_CHECK : 0;
-  } else if (lesson_session_task(s) < 0) {
+  p->wants_reveal = true;
+  if (turned) turn_page(p);
+  if (kind < 0 && lesson_session_task(s) < 0)
     p->focus = WIDGET_NEXT;
-  } else if (moved) {
-    p->focus = WIDGET_NONE;
-  }
+  else if (moved)
+    p->focus = kind < 0 ? WIDGET_NONE : kind == LESSON_NUMBER ? WIDGET_FIELD : kind == LESSON_WORK ? WIDGET_CHECK : 0;
   lesson_panel_make(p);                                             /* how wide it is to be depends on it */
   for (size_t k = 0; p->focus == WIDGET_NEXT && k < p->flow.n; k++) /* at the end Return opens the next lesson */
     if (p->flow.pieces[k].widget >= WIDGET_LESSON) p->focus = p->flow.pieces[k].widget;
 }
 
 /* ---- The list of lessons --------------------------------------------------------------------------------- */
-
-static void turn_page(LessonPanel *p) {
-  p->has_flow = false;
-  p->scroll = 0;
-  p->wants_reveal = false;
-  p->note[0] = '\0';
-}
 
 /* The list, with the focus on the lesson that is open, or on the first that is not done. */
 static void show_list(LessonPanel *p) {
@@ -96,11 +94,16 @@ static void show_list(LessonPanel *p) {
 
 /* Back to the lesson that is open, or to the scene alone. */
 static void leave_list(LessonPanel *p) {
-  p->is_picking = !p->has_lesson;
-  p->is_hidden = !p->has_lesson;
+  p->is_picking = p->is_hidden = !p->has_lesson;
   turn_page(p);
   p->focus = WIDGET_NONE;
   if (p->has_lesson) after_change(p);
+}
+
+static void close_lesson(LessonPanel *p) {
+  lesson_session_close(&p->session);
+  memset(&p->session, 0, sizeof p->session);
+  p->session.plays = LESSON_NO_BLOCK;
 }
 
 static void open_lesson(LessonPanel *p, Player *player, int row) {
@@ -111,23 +114,15 @@ static void open_lesson(LessonPanel *p, Player *player, int row) {
     leave_list(p);
     return;
   }
-  if (p->has_lesson) lesson_session_close(&p->session);
-  memset(&p->session, 0, sizeof p->session);
+  close_lesson(p);
   p->file_of = 0;
-  p->options.restart = false;
-  p->has_lesson =
-      lesson_player_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error) == STATUS_OK;
+  p->options.restart = p->is_wide = false;
+  p->has_lesson = !lesson_player_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error);
+  p->is_picking = !p->has_lesson;
   turn_page(p);
-  p->is_wide = false;
-  if (p->has_lesson) {
-    p->is_picking = false;
-    lesson_panel_start(p, player);
-    return;
-  }
-  lesson_session_close(&p->session);
-  memset(&p->session, 0, sizeof p->session);
-  p->session.plays = LESSON_NO_BLOCK;
+  if (!p->has_lesson) close_lesson(p);
   snprintf(p->picker.problem, sizeof p->picker.problem, "%s", error.message);
+  lesson_panel_start(p, player);
 }
 
 /* The digits of a row's number, one after the other. */
@@ -165,10 +160,14 @@ static double width_of(void *data, const Player *player, double width) {
   return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
 }
 
+/* Where on the window the page's column begins, which may be above what is seen of it. */
+static double page_top(const LessonPanel *p) { return p->view.y + MARGIN * p->flow.unit - p->scroll; }
+static double page_end(const LessonPanel *p) { return p->view.y + p->view.height; }
+
 static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, LessonLook look) {
   const double u = p->flow.unit;
   FlowPiece *piece = flow_press(&p->foot, PIECE_BUTTON, widget, label);
-  piece->box = box_at(x, p->view.y + p->view.height + 9 * u, width, ceil(FOOT * u) - 18 * u);
+  piece->box = box_at(x, page_end(p) + 9 * u, width, ceil(FOOT * u) - 18 * u);
   piece->look = look;
 }
 
@@ -219,13 +218,6 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-static void draw_foot(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
-  const double u = p->flow.unit, foot = ceil(FOOT * u), top = box.y + box.height - foot;
-  box_fill(cr, box_at(box.x, top, box.width, foot), t->panel, 1);
-  box_fill(cr, box_at(box.x, top, box.width, fmax(1, u)), t->grid, 1);
-  flow_draw(&p->foot, cr, t, &(FlowView){0, 0, top, top + foot, p->focus, p->hover});
-}
-
 static void draw_scroll_bar(const LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
   const double u = p->flow.unit, room = p->view.height - 8 * u;
   if (p->most_scroll <= 0) return;
@@ -248,9 +240,9 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
   flow_heading(&one, 1, p->note_of);
   flow_markdown(&one, p->note);
   flow_place(&one, cr, t, p->view.width - 2 * MARGIN * u, u, p->flow.em);
-  const double height = one.height + MARGIN * u, top = fmax(p->view.y, p->view.y + p->view.height - height - 10 * u);
+  const double height = one.height + MARGIN * u, top = fmax(p->view.y, page_end(p) - height - 10 * u);
   const Box box = box_at(p->view.x, top, p->view.width, height);
-  const FlowView view = {p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, p->view.y + p->view.height, -1, -1};
+  const FlowView view = {p->view.x + MARGIN * u, top + 0.5 * MARGIN * u, top, page_end(p), -1, -1};
   box_fill(cr, box_inset(box, -fmax(1, 2 * u)), t->ink, 1);
   box_fill(cr, box, t->panel, 1);
   flow_draw(&one, cr, t, &view);
@@ -258,18 +250,18 @@ static void draw_note(LessonPanel *p, cairo_t *cr, const Theme *t) {
 }
 
 static void draw_page(LessonPanel *p, cairo_t *cr, Box box, const Theme *t) {
-  const double u = p->flow.unit;
+  const double u = p->flow.unit, end = page_end(p);
   box_fill(cr, box, t->background, 1);
   cairo_save(cr);
   cairo_rectangle(cr, box.x, box.y, box.width, p->view.height);
   cairo_clip(cr);
-  const FlowView view = {
-      p->view.x, round(p->view.y + MARGIN * u - p->scroll), p->view.y, p->view.y + p->view.height, p->focus, p->hover};
-  flow_draw(&p->flow, cr, t, &view);
+  flow_draw(&p->flow, cr, t, &(FlowView){p->view.x, round(page_top(p)), p->view.y, end, p->focus, p->hover});
   draw_scroll_bar(p, cr, box, t);
   draw_note(p, cr, t);
   cairo_restore(cr);
-  draw_foot(p, cr, box, t);
+  box_fill(cr, box_at(box.x, end, box.width, box.y + box.height - end), t->panel, 1);
+  box_fill(cr, box_at(box.x, end, box.width, fmax(1, u)), t->grid, 1);
+  flow_draw(&p->foot, cr, t, &(FlowView){0, 0, end, box.y + box.height, p->focus, p->hover});
   box_fill(cr, box_at(box.x, box.y, fmax(1, 2 * u), box.height), t->axis, 1);
 }
 
@@ -302,7 +294,7 @@ static bool take_file(LessonPanel *p) {
   LessonSession *s = &p->session;
   const int ask = lesson_session_ask(s);
   Error why = {0};
-  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_WORK) return false;
+  if (open_kind(p) != LESSON_WORK) return false;
   if (p->file_of != ask + 1) { /* it is not begun */
     const LessonWork *work = &s->questions[ask].work;
     p->file_of = lesson_file_begin(&p->file, work->file, work->start, &why) ? 0 : ask + 1;
@@ -368,8 +360,7 @@ static void press(LessonPanel *p, Player *player, int widget) {
   case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
   case WIDGET_EDIT: edit_file(p, player); return;
   case WIDGET_CHECK:
-    if (take_file(p) || lesson_session_ask(s) < 0 || s->lesson.asks[lesson_session_ask(s)].kind != LESSON_WORK)
-      lesson_session_press(s, ACT_CHECK, 0);
+    if (take_file(p) || open_kind(p) != LESSON_WORK) lesson_session_press(s, ACT_CHECK, 0);
     break;
   default:
     if (widget >= WIDGET_PLAY)
@@ -381,38 +372,29 @@ static void press(LessonPanel *p, Player *player, int widget) {
     break;
   }
   after_change(p);
-  const int ask = lesson_session_ask(s);
-  if (ask < 0) return;
-  const bool is_order = s->lesson.asks[ask].kind == LESSON_ORDER;
-  if (lesson_session_is_typed(s, ask))
-    p->focus = WIDGET_FIELD;
-  else if (is_order && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices)
+  const int ask = lesson_session_ask(s), kind = open_kind(p);
+  if (kind == LESSON_NUMBER) p->focus = WIDGET_FIELD;
+  if (kind == LESSON_ORDER && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices)
     p->focus = WIDGET_CHECK;
 }
 
-/* What can be pressed, in the order of reading. */
-static int widgets_of(const Flow *flow, int *widgets, int n) {
-  for (size_t k = 0; k < flow->n && n < WIDGETS_MAX; k++) {
-    const FlowPiece *piece = &flow->pieces[k];
-    if (piece->widget >= 0 && piece->look != LOOK_OFF && piece->look != LOOK_WRONG) widgets[n++] = piece->widget;
-  }
-  return n;
-}
-
+/* To the next that can be pressed, or the one before, in the order of reading: the page, then its foot. */
 static void move_focus(LessonPanel *p, int by) {
-  int widgets[WIDGETS_MAX];
   make_stale(p);
-  const int n = widgets_of(&p->foot, widgets, widgets_of(&p->flow, widgets, 0));
+  const int page = (int)p->flow.n, n = page + (int)p->foot.n;
+  const FlowPiece *piece = NULL;
   if (!n) return;
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
-    if (widgets[k] == p->focus) at = k;
-  p->focus = widgets[(at + by + n) % n];
-  const FlowPiece *piece = flow_widget(&p->flow, p->focus);
-  if (!piece) return; /* in the foot */
-  if (piece->box.y < p->scroll) p->scroll = piece->box.y;
-  if (piece->box.y + piece->box.height > p->scroll + p->view.height - 40)
-    p->scroll = piece->box.y + piece->box.height - p->view.height + 40;
+    if ((k < page ? p->flow.pieces[k] : p->foot.pieces[k - page]).widget == p->focus && p->focus >= 0) at = k;
+  for (int k = 0; k < n; k++) {
+    at = (at + by + n) % n;
+    piece = at < page ? &p->flow.pieces[at] : &p->foot.pieces[at - page];
+    if (piece->widget >= 0 && piece->look != LOOK_OFF && piece->look != LOOK_WRONG) break;
+  }
+  p->focus = piece->widget;
+  if (at < page)
+    p->scroll = fmax(fmin(p->scroll, piece->box.y), piece->box.y + piece->box.height - p->view.height + 40);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
@@ -493,8 +475,7 @@ static bool on_key(LessonPanel *p, Player *player, const SideEvent *e) {
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
 static int widget_at(const LessonPanel *p, double x, double y) {
-  if (y >= p->view.y + p->view.height) return flow_widget_at(&p->foot, x, y);
-  return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
+  return y >= page_end(p) ? flow_widget_at(&p->foot, x, y) : flow_widget_at(&p->flow, x - p->view.x, y - page_top(p));
 }
 
 static bool on_motion(LessonPanel *p, const SideEvent *e) {
@@ -507,8 +488,7 @@ static bool on_motion(LessonPanel *p, const SideEvent *e) {
 /* A link to the glossary shows its entry; another says where it leads. */
 static void follow(LessonPanel *p, const Player *player, double x, double y) {
   cairo_t *cr = cairo_create(p->kept);
-  const char *to = flow_link_at(&p->flow, cr, player_theme(player), x - p->view.x,
-                                y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
+  const char *to = flow_link_at(&p->flow, cr, player_theme(player), x - p->view.x, y - page_top(p));
   const char *anchor = strncmp(to, "glossary.md#", 12) == 0 ? to + 12 : NULL;
   Error why = {0};
   if (*to && (!anchor || lesson_glossary(anchor, p->note_of, sizeof p->note_of, p->note, sizeof p->note, &why))) {
@@ -531,8 +511,7 @@ static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
   p->pressed = WIDGET_NONE;
   if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y))
     press(p, player, widget);
-  else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 &&
-           e->y < p->view.y + p->view.height)
+  else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 && e->y < page_end(p))
     follow(p, player, e->x, e->y);
 }
 
