@@ -16,11 +16,14 @@ fi
 make --no-print-directory "-j$(nproc)" BUILD=$out CC="$clang" CXX="$(echo "$clang" | sed 's/clang\(-[0-9]*\)*$/clang++\1/')" SAN= \
   CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" $out/tests/libfuzzer || exit 1
 
-# dictionary READER...: the words of these sources, a line each, in libFuzzer's form.
+# dictionary READER...: the words of these sources and tables, a line each, in libFuzzer's form.
 dictionary() {
-  for stem; do cat "$stem"*.c "$(dirname "$stem")"/*_names.c 2>/dev/null; done |
+  for stem; do
+    cat "$stem"*.c "$(dirname "$stem")"/*_names.c 2>/dev/null
+    sed -e '/^#/d' -e 's/[A-Za-z0-9_]*/"&"/g' "$stem"*.txt 2>/dev/null
+  done |
     sed -e '/^#include/d' -e 's|/\*.*\*/||' | grep -oE '"([^"\\]|\\.)*"' | LC_ALL=C grep -xE '"[ !#$&-[^-~]{2,40}"' |
-    grep -vE '^" |[A-Za-z]+ [A-Za-z]+ [A-Za-z]' | sort -u | head -n 400
+    grep -vE '^" |[A-Za-z]+ [A-Za-z]+ [A-Za-z]' | sort -u | head -n 1000
 }
 $out/tests/libfuzzer >$out/targets
 while read -r name readers; do

@@ -54,7 +54,7 @@ FUZZ(command, TEXT, "") {
 }
 
 /* config.json: a model whose cache can be computed. */
-FUZZ(model_config, BYTES, "viz/request/model_config") {
+FUZZ(model_config, BYTES, "viz/request/model_config assets/serving/config") {
   KvModel model;
   KvGroup groups[KVCACHE_GROUPS_MAX];
   Error error = {0};
