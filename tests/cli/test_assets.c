@@ -8,6 +8,7 @@
 #include "tests/support/scratch.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
+#include "viz/request/model_config.h"
 
 static void put(const char *path, const char *bytes, size_t size) {
   FILE *file = fopen(path, "wb");
@@ -148,6 +149,41 @@ TEST(every_allocation_may_fail) {
   char large[20000] = {0}, path[] = "large";
   put(path, large, sizeof large);
   assert_int_equal(alloc_fail_each(read_and_free, path), 1);
+}
+
+/* People extend the table by which a config.json is read: what cannot be read of it is said, not left out. */
+TEST(a_table_of_rules_is_checked) {
+  static const struct {
+    const char *ours, *own, *says; /* "": it is read */
+  } TABLES[] = {{"attends: llama", "attends:\tbrand_new\r\n\tllama", ""},
+                {"\nrule: words", "\nruel: words", "'ruel' is no row of this table"},
+                {"\nrule: words", "\nrule : words", "'rule' is no row of this table"},
+                {"\nlayers:", "\n#", "the row 'layers' is lacking"},
+                {"numbers window full", "numbers windaw full", "says 'windaw', where 'full' or the like belongs"},
+                {"rule: cycle", "rule: circle", "says 'circle', where 'words' or the like belongs"}};
+  static const char *const JSON[] = {
+      "{'model_type':'brand_new','num_hidden_layers':1,'num_attention_heads':1,'hidden_size':64}",
+      "{'num_hidden_layers':1,'num_attention_heads':1,'hidden_size':64}"};
+  char *text, path[ASSETS_PATH_BYTES], root[SCRATCH_BYTES + 8], table[1 << 16];
+  size_t length;
+  KvModel model;
+  must(assets_find(path, sizeof path, "assets/serving/config.txt", NULL));
+  must(file_read(path, sizeof table / 2, &text, &length, NULL));
+  assert_int_equal(mkdir("assets", 0700) + mkdir("assets/serving", 0700), 0);
+  snprintf(root, sizeof root, "%s/assets", (char *)*state);
+  setenv("TILEWALK_ASSETS", root, 1);
+  EACH (k, TABLES) {
+    const char *at = strstr(text, TABLES[k].ours);
+    assert_non_null(at);
+    snprintf(table, sizeof table, "%.*s%s%s", (int)(at - text), text, TABLES[k].own, at + strlen(TABLES[k].ours));
+    put("assets/serving/config.txt", table, strlen(table));
+    const char *json = test_quoted(JSON[*TABLES[k].says != 0], '\'');
+    const Status status = model_config_parse(json, strlen(json), "c", &model, fresh_error());
+    assert_int_equal(status, *TABLES[k].says ? STATUS_BAD_FILE : STATUS_OK);
+    if (status) assert_non_null(strstr(test_error.message, TABLES[k].says));
+  }
+  unsetenv("TILEWALK_ASSETS");
+  free(text);
 }
 
 EACH_TEST(enter_scratch, leave_scratch)

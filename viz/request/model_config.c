@@ -148,7 +148,7 @@ static void read_lists(Config *c) {
   for (const char *rule = NULL; *(rule = config_row(c, "by-layer", rule));) {
     char key[CONFIG_NAME_BYTES];
     const char *words = rule;
-    const int member = config_next_of(&words, MEMBERS);
+    const int member = config_next_of(c, &words, MEMBERS);
     config_next(&words, key);
     const json_t *list = config_list(c, key), *entry;
     size_t i;
@@ -167,8 +167,8 @@ static void read_by_kind(Config *c) {
   const char *type = config_text(c, "attention_other_setting.attention_type");
   for (const char *rule = NULL; *(rule = config_row(c, "sizes", rule));) {
     const char *words = rule;
-    const int member = config_next_of(&words, MEMBERS);
-    LayerKind kind = config_next_kind(&words);
+    const int member = config_next_of(c, &words, MEMBERS);
+    LayerKind kind = config_next_kind(c, &words);
     if (kind == LAYER_KINDS && !*type) continue;
     if (kind == LAYER_KINDS) kind = strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL;
     const int64_t size = config_count(c, words, KVCACHE_MAX_HEADS);

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/quote.h"
+#include "sim/base/pieces.h"
 #include "viz/request/assets.h"
 
 enum { RULES_BYTES_MAX = 1 << 16 };
+static const char RULES[] = "assets/serving/config.txt";
 
 void config_refuse(Config *c, const char *format, ...) {
   char what[ERROR_MESSAGE_BYTES];
@@ -24,9 +25,33 @@ void config_refuse(Config *c, const char *format, ...) {
 
 /* ---- Rules ---- */
 
+/* Its rows, each of which must be there; besides class.TYPE and dtype.TYPE. */
+static const char ROWS[] =
+    "attends encodes recurs encoders whole text attention other-models of-all decoder-layers layers hidden "
+    "decoder-heads heads kv-heads head-dim context mtp dtypes own-dtype chunk windows vocab mlp experts chosen "
+    "expert-mlp weight-bits two-matrices ties-tables state conv groups expand state-heads state-head mamba2-heads "
+    "mamba2-head state-mlp delta-conv lru-conv state-alone layer-lists rule plain kind letters sizes by-layer about "
+    "but-not-about but-not and-also";
+
 Status config_rules(Config *c) {
   size_t length;
-  return c->status = assets_read("assets/serving/config.txt", RULES_BYTES_MAX, &c->rules, &length, c->error);
+  char name[CONFIG_NAME_BYTES];
+  c->status = assets_read(RULES, RULES_BYTES_MAX, &c->rules, &length, c->error);
+  if (c->status) return c->status;
+  Piece rest = piece_file(c->rules, length), word, behind;
+  for (int line = 1; rest.length && !c->status; line++) {
+    const Piece row = piece_next_line(&rest);
+    c->status = piece_check(row, RULES_BYTES_MAX, RULES, line, c->error);
+    if (c->status || !row.length || strchr("# \t", *row.text)) continue;
+    piece_split(row, ':', &word, &behind);
+    snprintf(name, sizeof name, "%.*s", (int)word.length, word.text);
+    if (word.text[word.length] != ':' ||
+        !(config_is(WHOLE, name, ROWS) || piece_starts(word, "class.") || piece_starts(word, "dtype.")))
+      c->status = keyfile_refuse(RULES, line, c->error, "'%s' is no row of this table", piece_quote(word).text);
+  }
+  for (const char *rows = ROWS; !c->status && config_next(&rows, name);)
+    if (!*config_row(c, name, NULL)) c->status = keyfile_refuse(RULES, 0, c->error, "the row '%s' is lacking", name);
+  return c->status;
 }
 
 const char *config_row(const Config *c, const char *word, const char *after) {
@@ -37,9 +62,10 @@ const char *config_row(const Config *c, const char *word, const char *after) {
 }
 
 bool config_next(const char **names, char name[CONFIG_NAME_BYTES]) {
-  *names += strspn(*names, " ");
-  while ((*names)[0] == '\n' && (*names)[1] == ' ') *names += 1 + strspn(*names + 1, " ");
-  const size_t n = strcspn(*names, " \n");
+  static const char BLANKS[] = " \t\r";
+  *names += strspn(*names, BLANKS);
+  while ((*names)[0] == '\n' && (*names)[1] && strchr(BLANKS, (*names)[1])) *names += 1 + strspn(*names + 1, BLANKS);
+  const size_t n = strcspn(*names, " \t\r\n");
   snprintf(name, CONFIG_NAME_BYTES, "%.*s", (int)n, *names);
   *names += n;
   return n > 0;

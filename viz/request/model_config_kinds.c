@@ -25,15 +25,18 @@ static const char *const FORMS[] = {"words",    "cycle",    "runs",   "letters",
 static const char *const KINDS[LAYER_KINDS + 1] = {"full", "window",         "chunk",           "state", "cross",
                                                    "none", "window-or-full", "window-or-state", NULL};
 
-int config_next_of(const char **row, const char *const *names) {
+int config_next_of(Config *c, const char **row, const char *const *names) {
   char name[CONFIG_NAME_BYTES];
   int k = 0;
   config_next(row, name);
   while (names[k] && strcmp(names[k], name)) k++;
+  if (!names[k] && strcmp(name, "-") && strcmp(name, "other"))
+    config_refuse(c, "a rule of assets/serving/config.txt says '%s', where '%s' or the like belongs",
+                  quote_text(name).text, *names);
   return k;
 }
 
-LayerKind config_next_kind(const char **row) { return (LayerKind)config_next_of(row, KINDS); }
+LayerKind config_next_kind(Config *c, const char **row) { return (LayerKind)config_next_of(c, row, KINDS); }
 
 typedef struct {
   int64_t tokens, chunk; /* of a window, of a chunk; 0: none */
@@ -50,13 +53,13 @@ static LayerKind resolve(LayerKind kind, const Windows *w) {
 
 /* "attention" alone has the window where there is one (RecurrentGemma). Other attention of a new name may keep less: it
  * is not guessed. */
-static bool kind_of_word(const Config *c, const char *word, const Windows *w, Layer *layer) {
+static bool kind_of_word(Config *c, const char *word, const Windows *w, Layer *layer) {
   layer->state_too = strstr(word, "hybrid") != NULL;
   layer->kind = LAYER_KINDS;
   if (config_is(WHOLE, word, config_row(c, "plain", NULL))) layer->kind = resolve(LAYER_WINDOW_OR_FULL, w);
   for (const char *row = NULL; layer->kind == LAYER_KINDS && *(row = config_row(c, "kind", row));) {
     const char *parts = row;
-    const LayerKind kind = config_next_kind(&parts);
+    const LayerKind kind = config_next_kind(c, &parts);
     if (!strstr(word, "compress") && config_is(HAS_PART, word, parts)) layer->kind = kind;
   }
   return layer->kind != LAYER_KINDS;
@@ -101,7 +104,7 @@ static void read_letters(Config *c, const Windows *w, const char *key, const cha
     for (const char *row = NULL; c->layer[i].kind == LAYER_KINDS && *(row = config_row(c, "letters", row));) {
       const char *some = row;
       char of[CONFIG_NAME_BYTES];
-      const LayerKind kind = config_next_kind(&some);
+      const LayerKind kind = config_next_kind(c, &some);
       if (config_next(&some, of) && strstr(of, letter))
         c->layer[i].kind = kind == LAYER_WINDOW && w->off ? LAYER_FULL : kind;
     }
@@ -203,8 +206,8 @@ static void set_windows(Config *c, const Windows *w) {
 
 /* Whether the rule's key is there and says something of the layers. */
 static bool apply(Config *c, const Windows *w, const char *rule) {
-  const Form form = (Form)config_next_of(&rule, FORMS);
-  const LayerKind is = config_next_kind(&rule), others_are = config_next_kind(&rule), listed = resolve(is, w),
+  const Form form = (Form)config_next_of(c, &rule, FORMS);
+  const LayerKind is = config_next_kind(c, &rule), others_are = config_next_kind(c, &rule), listed = resolve(is, w),
                   others = resolve(others_are, w);
   if ((listed == LAYER_CHUNK || others == LAYER_CHUNK) && !w->chunk) return false;
   json_t *value = config_find(c, rule);

@@ -108,9 +108,9 @@ bool config_is_type(const Config *c, const char *parts); /* whether the model's 
 int64_t config_class_default(const Config *c,
                              const char *key); /* what its class has where the file is silent; 0: unknown */
 
-/* The next word of a row among some names, as its index; how many there are: it is none of them. */
-int config_next_of(const char **row, const char *const *names);
-LayerKind config_next_kind(const char **row);
+/* The next word of a row among some names, as its index; how many there are: it is "-" or "other", or refused. */
+int config_next_of(Config *c, const char **row, const char *const *names);
+LayerKind config_next_kind(Config *c, const char **row);
 
 void config_read_kinds(Config *c);   /* sets kind and window of each layer */
 void config_read_fixed(Config *c);   /* adds the states of layers without attention, and what cross attention holds */
