@@ -87,6 +87,7 @@ static const char *const CASES[] = {
     "{'num_hidden_layers':4.0,'num_attention_heads':8,'hidden_size':512} => 4 x 8 x 64; 81920000; remark",
     /* NaN in a text stays text */
     "{" BASE ",'model_name':'NaN \\' Infinity','x_loss':[NaN,-Infinity],'y_loss':-Infinity} => 4 x 8 x 64; 81920000",
+    /* no word of Python's */ "{" BASE ",'x_loss':fatty} => ! line 1: no JSON",
     /* a window that is Infinity */
     "{" BASE ",'sliding_window':Infinity} => ! 'sliding_window' is not a whole number",
     /* Step 3.5: layers of prediction follow, groups by kind */

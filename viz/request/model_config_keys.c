@@ -88,7 +88,7 @@ bool config_is(ConfigMatch how, const char *text, const char *names) {
 
 /* ---- JSON as Python writes it ---- */
 
-/* NaN and -Infinity become texts of as many bytes: no other word has more than two of these letters. */
+/* NaN and -Infinity become texts of as many bytes. */
 void config_load(Config *c, const char *text, size_t length) {
   char *copy = calloc(length + 1, 1);
   bool in_text = false;
@@ -98,10 +98,11 @@ void config_load(Config *c, const char *text, size_t length) {
   }
   memcpy(copy, text, length);
   for (char *p = copy; p < copy + length; p++) {
-    const size_t word = in_text ? 0 : strspn(p, "-NaInfity");
+    char *bare = p + (*p == '-');
+    const size_t word = in_text ? 0 : !strncmp(bare, "NaN", 3) ? 3 : !strncmp(bare, "Infinity", 8) ? 8 : 0;
     if (*p == '"') in_text = !in_text;
     if (in_text && *p == '\\') p++;
-    if (word > 2) *p = p[word - 1] = '"', p += word - 1;
+    if (word) *p = bare[word - 1] = '"', p = bare + word - 1;
   }
   json_error_t why;
   c->root = json_loadb(copy, length, 0, &why);
