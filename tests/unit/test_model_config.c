@@ -207,6 +207,15 @@ static const char *const CASES[] = {
     "'num_hidden_layers':48,'num_attention_heads':40,'num_key_value_heads':8,'head_dim':128,"
     "'attention_chunk_size':8192,'no_rope_layers':[]},'torch_dtype':'bfloat16'} => 12 x 8 x 128 + 36 x 8 x 128 chunk "
     "8192; 758120448",
+    /* chunks in words: 3 x 1,808 tokens */
+    "{" BASE ",'attention_chunk_size':8192,'layer_types':['chunked_attention','chunked_attention','chunked_attention',"
+    "'full_attention']} => 1 x 8 x 64 + 3 x 8 x 64 chunk 8192; 31588352",
+    /* Nemotron-H: an MLP keeps nothing */
+    "{" BASE ",'hybrid_override_pattern':'*-E*'} => 2 x 8 x 64; 40960000",
+    /* Gemma 2, all of it from the class: 13 x 10,000 and 13 x 4,096 tokens of 4,096 B */
+    "{'model_type':'gemma2','torch_dtype':'bfloat16'} => 13 x 4 x 256 + 13 x 4 x 256 window 4096; 750583808; remarks",
+    /* a latent at the root, which is not the text model's */
+    "{'kv_lora_rank':512,'text_config':{" BASE "}} => 4 x 8 x 64; 81920000",
     /* an encoder */
     "{'model_type':'bert','hidden_size':768,'num_hidden_layers':12,'num_attention_heads':12,'dtype':"
     "'float16'} => ; 0; an encoder k",
