@@ -6,6 +6,7 @@
 #ifdef TILEWALK_WINDOW
 #include "tests/support/alloc_fail.h"
 #include "tests/support/lesson_bench.h"
+#include "sim/base/text_add.h"
 
 /* ---- The lesson of these tests ---- */
 
@@ -30,132 +31,115 @@ static const char LESSON[] =
     "```task\nJust look.\n```\n"
     "```teacher\nNothing.\n```\n";
 
-static Bench *begin_all(void) { return bench(write_lesson("all.md", LESSON), &FRESH); }
+/* ---- What is done, and what is read then ---- */
 
-static void type_order(Bench *b, const char *keys) {
-  const LessonSession *s = &b->panel.session;
-  const int ask = lesson_session_ask(s);
-  for (const char *k = keys; *k; k += strspn(k, " ")) {
-    const size_t n = strcspn(k, " ");
-    for (int place = 0; place < s->questions[ask].n_choices; place++)
-      if (strncmp(s->lesson.asks[ask].choice[s->questions[ask].written[place]].key.text, k, n) == 0) click(b, place);
-    k += n;
+/* A row is "WHAT|WHAT => SAYS": words of this list, "@2" for a press on a widget of that number, or else what is typed;
+ * "!WHAT" is left to the viewer. SAYS is on the page, or in the line that sums up how things stand; "-SAYS" is not. */
+static const struct {
+  const char *word;
+  SideEventKind kind; /* a press: on a widget */
+  int what;
+} WORDS[] = {{"Return", SIDE_KEY, SIDE_KEY_RETURN},
+             {"Back", SIDE_KEY, SIDE_KEY_BACKSPACE},
+             {"Escape", SIDE_KEY, SIDE_KEY_ESCAPE},
+             {"Tab", SIDE_KEY, SIDE_KEY_TAB},
+             {"Up", SIDE_KEY, SIDE_KEY_UP},
+             {"Down", SIDE_KEY, SIDE_KEY_DOWN},
+             {"Right", SIDE_KEY, SIDE_KEY_RIGHT},
+             {"^Right", SIDE_KEY, SIDE_KEY_RIGHT},
+             {"Page Down", SIDE_KEY, SIDE_KEY_PAGE_DOWN},
+             {"<Check>", SIDE_PRESS, WIDGET_CHECK},
+             {"<Hint>", SIDE_PRESS, WIDGET_HINT},
+             {"<Next>", SIDE_PRESS, WIDGET_NEXT},
+             {"<Back>", SIDE_PRESS, WIDGET_BACK},
+             {"<List>", SIDE_PRESS, WIDGET_LIST},
+             {"toggle", SIDE_TOGGLE, 0},
+             {"look", SIDE_LOOK, 0},
+             {"away", SIDE_LEFT, 0},
+             {"the scene", SIDE_LEFT, 1}};
+
+static bool act(Bench *b, const char *word) {
+  if (*word == '@') return click(b, atoi(word + 1)), true;
+  if (strcmp(word, "step") == 0) return player_input(&b->player, INPUT_EVENT_NEXT), true;
+  if (strcmp(word, "watch") == 0) return play_to_the_end(b), true;
+  EACH (k, WORDS) {
+    if (strcmp(WORDS[k].word, word) != 0) continue;
+    if (WORDS[k].kind == SIDE_PRESS) return click(b, WORDS[k].what), true;
+    return send(
+        b, (SideEvent){
+               .kind = WORDS[k].kind, .key = (SideKey)WORDS[k].what, .button = WORDS[k].what, .control = *word == '^'});
+  }
+  return text(b, word);
+}
+
+/* How things stand, in a line. */
+static const char *standing(const Bench *b) {
+  static char line[400];
+  const LessonPanel *p = &b->panel;
+  const LessonSession *s = &p->session;
+  const Player *player = &b->player;
+  snprintf(line, sizeof line, "%s%s%.60s page %d ask %d, %s step %d %s, focus %d, tries", p->is_hidden ? "hidden " : "",
+           p->is_picking ? "list " : "", s->lesson.name, p->has_lesson ? lesson_session_page_number(s) : 0,
+           lesson_session_ask(s), scene_name(player->scene), (int)player->now.step,
+           player->is_playing ? "plays" : "rests", p->focus);
+  for (size_t k = 0; k < s->lesson.n_asks; k++) text_add(line, sizeof line, " %d", s->answers[k].tries);
+  for (size_t k = 0; k < s->lesson.n_asks; k++)
+    text_add(line, sizeof line, k ? " %d" : ", order %d", s->answers[k].n_order);
+  return line;
+}
+
+static void walk(Bench *b, const char *const *rows, size_t n) {
+  char what[TEST_TEXT];
+  for (; n-- > 0; rows++) {
+    TextSays row = test_says(*rows);
+    while (test_next(&row.text, what))
+      if (act(b, what + (*what == '!')) == (*what == '!')) fail_msg("'%s': who takes '%s'?", *rows, what);
+    const bool is_wanted = *row.says != '-';
+    const char *part = row.says + !is_wanted;
+    if ((says(b, part) || strstr(standing(b), part)) != is_wanted)
+      fail_msg("'%s', but:\n%s%s", *rows, b->words, standing(b));
   }
 }
+#define WALK(b, ...)                                                                                                   \
+  walk(b, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static Bench *begin_all(void) { return bench(write_lesson("all.md", LESSON), &FRESH); }
 
 /* Wrong and right answers of every kind, by keys and by mouse; a show; a task; and what is kept of it. */
 TEST(a_lesson_is_walked_by_keys_and_mouse) {
   Bench *b = begin_all();
-  const LessonSession *s = &b->panel.session;
-  Player *player = &b->player;
-  const int N = (int)player->now.grid.N_q;
-  char typed[64];
-  assert_true(N == 32 || N == 64);
-  READS(b, "All of it\nEverything once.\nHello there, see a tile.");
-  READS(b, "one\ntwo\na | b\nleft | 12\ncode {here}\n");
-  READS(b, "Question 1 of 4");
-  assert_int_equal(player->scene, SCENE_WALK);
-  /* typed at once: the question has the focus */
-  assert_int_equal(b->panel.focus, WIDGET_FIELD);
-  snprintf(typed, sizeof typed, "%d", N);
-  assert_true(text(b, typed));
-  assert_true(key(b, SIDE_KEY_RETURN));
-  READS(b, "✗ Not quite.  You forgot one.");
-  assert_true(text(b, "1"));
-  snprintf(typed, sizeof typed, "[answer] 1\n"); /* what was graded is replaced */
-  READS(b, typed);
-  click(b, WIDGET_CHECK);
-  READS(b, "✗ Not yet.");
-  READS(b, "Hint 1 of 2.  First ");
-  click(b, WIDGET_HINT);
-  READS(b, "Hint 2 of 2.  Second.");
-  assert_null(flow_widget(&b->panel.flow, WIDGET_HINT)); /* there is no third */
-  key(b, SIDE_KEY_BACKSPACE);
-  text(b, "lots");
-  key(b, SIDE_KEY_RETURN);
-  assert_int_equal(s->answers[0].tries, 2); /* what cannot be read is no try */
-  snprintf(typed, sizeof typed, "%d rows", 2 * N);
-  text(b, typed);
-  key(b, SIDE_KEY_RETURN);
-  snprintf(typed, sizeof typed, "✓ Right.  It is %d.", 2 * N);
-  READS(b, typed);
-  assert_int_equal(b->panel.focus, WIDGET_NEXT);
-  key(b, SIDE_KEY_RETURN); /* the page ends here */
-  assert_int_equal(lesson_session_page_number(s), 1);
-  key(b, SIDE_KEY_RETURN);
-  assert_int_equal(lesson_session_page_number(s), 2);
-  /* a prediction, its show, and only then the answer */
-  READS(b, "[b] It is smaller.");
-  assert_true(text(b, "b"));
-  READS(b, "It is smaller.");
-  assert_string_equal(s->answers[1].typed, "It is smaller.");
+  WALK(b, " => All of it\nEverything once.\nHello there, see a tile.", " => one\ntwo\na | b\nleft | 12\ncode {here}\n",
+       " => Question 1 of 4", " => walk step 0 rests, focus 101", "32|Return => ✗ Not quite.  You forgot one.",
+       "1 => [answer] 1\n", /* what was graded is replaced */
+       "<Check> => ✗ Not yet.", " => Hint 1 of 2.  First ", "<Hint> => Hint 2 of 2.  Second.",
+       " => -[press] Hint",                                                          /* there is no third */
+       "Back|lots|Return => tries 2",                                                /* what cannot be read is no try */
+       "64 rows|Return => ✓ Right.  It is 64.", " => focus 105", "Return => page 1", /* the page ends here */
+       "Return => page 2",
+       /* a prediction, its show, and only then the answer */
+       " => [b] It is smaller.", "b => walk step 2 plays", " => It is smaller.", " => -The answer: It is larger.");
   for (size_t k = 0, n = 0; k < b->panel.flow.n; k++) /* what was predicted stays marked */
     if (b->panel.flow.pieces[k].kind == PIECE_OPTION)
       assert_int_equal(b->panel.flow.pieces[k].look == LOOK_TAKEN, n++ == 1);
-  assert_false(says(b, "The answer: It is larger."));
-  assert_true(player->is_playing);
-  assert_int_equal(player->scene, SCENE_WALK);
-  assert_int_equal(player->now.step, 2);
-  play_to_the_end(b);
-  assert_false(player->is_playing);
-  assert_int_equal(player->now.step, 21);
-  READS(b, "Look here.");
-  READS(b, "The answer: It is larger.  So it is.");
-  click(b, WIDGET_PLAY + (int)s->at); /* again */
-  assert_true(player->is_playing);
-  play_to_the_end(b);
-  click(b, WIDGET_NEXT);
-  /* choices, by mouse: a known wrong one, then the right one */
-  click(b, 2);
-  READS(b, "That is the last.");
-  click(b, 2); /* a wrong one is not taken twice */
-  assert_int_equal(s->answers[2].tries, 1);
-  click(b, 1);
-  READS(b, "✓ Right.  Yes.");
-  click(b, WIDGET_NEXT);
-  click(b, WIDGET_NEXT);
-  /* an order */
-  type_order(b, "store multiply load");
-  key(b, SIDE_KEY_TAB);
-  click(b, WIDGET_CHECK);
-  READS(b, "The other way round.");
-  /* by letters, and Return: after the last letter it checks, and before does not */
-  int order[ANSWER_CHOICES_MAX];
-  lesson_order(&s->questions[3], order);
-  for (int k = 0; k < 3; k++) { /* what was graded is replaced */
-    text(b, (const char[]){(char)('a' + order[k]), '\0'});
-    assert_int_equal(s->answers[3].n_order, k + 1);
-    assert_int_equal(s->answers[3].tries, 1);
-  }
-  key(b, SIDE_KEY_RETURN);
-  assert_int_equal(s->answers[3].tries, 2);
-  READS(b, "✓ Right.  Right so.");
-  key(b, SIDE_KEY_RETURN);
-  /* a task: begins at the start, is done in the viewer, whose key Return is */
-  READS(b, "○ To do,");
-  assert_false(key(b, SIDE_KEY_RETURN));
-  assert_false(text(b, "n"));
-  assert_false(s->deeds[0].is_done);
-  assert_int_equal(player->now.step, 0);
-  click(b, WIDGET_HINT);
-  READS(b, "The first row skips.");
-  for (int n = 0; n < 8; n++) {
-    player_input(player, INPUT_EVENT_NEXT);
-    look(b);
-    assert_false(says(b, "✓ Done."));
-  }
-  player_input(player, INPUT_EVENT_NEXT);
-  look(b);
-  READS(b, "✓ Done.  It is masked.");
-  click(b, WIDGET_NEXT);
-  READS(b, "Just look.");
-  click(b, WIDGET_NEXT);
-  assert_true(lesson_session_is_finished(s));
-  READS(b, "The lesson is done: 3 of 3 right.");
+  WALK(b, "watch => walk step 21 rests", " => Look here.", " => The answer: It is larger.  So it is.",
+       "@1005 => step 2 plays", /* again */
+       /* choices, by mouse: a known wrong one, then the right one */
+       "watch|<Next>|@2 => That is the last.", "@2 => tries 3 1 1 0", /* a wrong one is not taken twice */
+       "@1 => ✓ Right.  Yes.",
+       /* an order */
+       "<Next>|<Next>|@1|@0|@2|Tab|<Check> => The other way round.",
+       /* by letters, and Return: after the last letter it checks, and before does not */
+       "c => order 0 0 0 1", "a => order 0 0 0 2", "b => order 0 0 0 3", " => tries 3 1 2 1",
+       "Return => ✓ Right.  Right so.", " => tries 3 1 2 2",
+       /* a task: begins at the start, is done in the viewer, whose key Return is */
+       "Return => ○ To do,", "!Return|!n => walk step 0", " => -✓ Done.", "<Hint> => The first row skips.",
+       "step|!look|step|!look|step|!look|step|!look|step|!look|step|!look|step|!look|step|!look => -✓ Done.",
+       "step|look => ✓ Done.  It is masked.", "<Next> => Just look.", "<Next> => The lesson is done: 3 of 3 right.");
+  assert_true(lesson_session_is_finished(&b->panel.session));
   close_bench(b);
   /* the record is the one that the terminal reads */
-  const LessonStanding standing = kept("all");
-  assert_true(standing.is_finished && standing.n_right == 3 && standing.n_asked == 4 && standing.seed == 1);
+  const LessonStanding all = kept("all");
+  assert_true(all.is_finished && all.n_right == 3 && all.n_asked == 4 && all.seed == 1);
   /* and to open it again takes nothing back */
   b = bench(write_lesson("all.md", LESSON), &(LessonSessionOptions){0});
   READS(b, "Question 1 of 4");
@@ -178,13 +162,8 @@ TEST(a_program_is_written_in_a_file) {
   const LessonQuestion *q = &b->panel.session.questions[0];
   READS(b, "[press] Begin the file");
   assert_int_not_equal(access("row-maximum.walk", F_OK), 0);
-  key(b, SIDE_KEY_RETURN);
-  READS(b, "./row-maximum.walk was written.");
-  READS(b, "[press] Check");
-  assert_int_equal(b->panel.session.answers[0].tries, 0);
-  for (int n = 0; n < 3; n++) look(b);
-  key(b, SIDE_KEY_RETURN); /* the start as it is */
-  READS(b, "m is wrong");
+  WALK(b, "Return => ./row-maximum.walk was written.", " => [press] Check", "!look|!look|!look => tries 0",
+       "Return => m is wrong"); /* the start as it is */
   FILE *file = fopen("wanted.walk", "w");
   assert_non_null(file);
   fprintf(file, "%s# saved\n", q->work.reference);
@@ -200,25 +179,17 @@ TEST(a_program_is_written_in_a_file) {
   setenv("VISUAL", "cp wanted.walk", 1); /* an editor that saves */
   assert_true(text(b, "e"));
   assert_string_equal(b->player.message, "cp wanted.walk ./row-maximum.walk");
-  while (!says(b, "✓ Right.  Both.")) {
-    look(b);
-    usleep(10000);
-  }
-  READS(b, "✓ Right.  Both.");
+  for (; !says(b, "✓ Right.  Both."); usleep(10000)) look(b);
   unsetenv("VISUAL");
   close_bench(b);
   b = bench(path, &FRESH);
-  click(b, WIDGET_CHECK);
-  READS(b, "✓ Right.  Both."); /* it was there, and is judged as it is */
+  WALK(b, "<Check> => ✓ Right.  Both."); /* it was there, and is judged as it is */
   close_bench(b);
   assert_int_equal(chdir(there), 0);
   free(path);
   free(assets);
 }
 
-/* Skipping shows the answer, as in the terminal. */
-/* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
- * it, and the lesson that is open is gone back to. */
 TEST(what_is_done_or_cannot_run_is_passed_over) {
   LessonPicker *picker = calloc(1, sizeof *picker);
   picker->n = 4;
@@ -236,74 +207,38 @@ TEST(only_a_show_of_a_warp_has_lines) {
   assert_string_equal(text, "");
 }
 
+/* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
+ * it, and the lesson that is open is gone back to. */
 TEST(a_lesson_is_picked_from_the_list) {
   Bench *b = bench(NULL, &(LessonSessionOptions){0});
-  const LessonPanel *p = &b->panel;
-  assert_true(b->box.width == 0); /* nothing is shown, and keys are the viewer's */
-  assert_false(text(b, "3"));
-  assert_true(toggle(b));
-  assert_true(b->box.width > 0);
-  READS(b, "Lessons\n");
-  READS(b, "[1] Bytes");
-  assert_int_equal(p->picker.n, 9);
-  assert_int_equal(p->focus, WIDGET_LESSON); /* the first that is not done */
-  assert_true(text(b, "1"));
-  assert_true(text(b, "4"));
-  assert_int_equal(p->focus, WIDGET_LESSON + 3); /* there is no 14 */
-  assert_true(text(b, "3"));
-  assert_int_equal(p->focus, WIDGET_LESSON + 2);
-  assert_true(key(b, SIDE_KEY_DOWN));
-  assert_int_equal(p->focus, WIDGET_LESSON + 3);
-  assert_false(text(b, "q")); /* the viewer's */
-  assert_true(key(b, SIDE_KEY_UP));
-  assert_true(key(b, SIDE_KEY_RETURN));
-  assert_string_equal(p->session.lesson.name, "03-the-loop");
-  assert_false(p->is_picking);
-  click(b, WIDGET_NEXT);
-  const size_t at = p->session.at;
-  click(b, WIDGET_LIST);
-  READS(b, "[3] The whole loop · begun");
-  assert_int_equal(p->focus, WIDGET_LESSON + 2);
-  assert_true(key(b, SIDE_KEY_ESCAPE)); /* back to the lesson, where it was */
-  assert_int_equal(p->session.at, at);
-  click(b, WIDGET_LIST);
-  click(b, WIDGET_LESSON); /* another, by mouse */
-  assert_string_equal(p->session.lesson.name, "01-bytes");
-  toggle(b);
-  assert_true(p->is_hidden);
-  toggle(b); /* the lesson again, not the list */
-  assert_false(p->is_picking || p->is_hidden);
+  assert_true(b->box.width == 0);
+  WALK(b, "!3|toggle => Lessons\n", " => [1] Bytes", " => focus 10000", /* the first that is not done */
+       "1|4 => focus 10003",                                            /* there is no 14 */
+       "3 => focus 10002", "Down|!q => focus 10003", "Up|Return => 03-the-loop page 1", "<Next> => ask 0",
+       "<List> => [3] The whole loop · begun", " => list 03-the-loop", " => focus 10002", "Escape => -list",
+       " => ask 0",                 /* back to the lesson, where it was */
+       "<List>|@10000 => 01-bytes", /* another, by mouse */
+       "toggle => hidden 01-bytes", "toggle => -hidden", " => -list");
+  assert_true(b->box.width > 0 && b->panel.picker.n == 9);
   close_bench(b);
 }
 
+/* As in the terminal. */
 TEST(what_is_skipped_is_shown) {
   Bench *b = begin_all();
-  const LessonSession *s = &b->panel.session;
-  click(b, WIDGET_NEXT);
-  READS(b, "The answer is ");
-  READS(b, "It is ");
-  while (lesson_session_ask(s) != 1) click(b, WIDGET_NEXT);
-  click(b, WIDGET_NEXT); /* without predicting: the show plays */
-  assert_true(b->player.is_playing);
-  click(b, WIDGET_NEXT); /* to its end */
-  assert_int_equal(b->player.now.step, 21);
-  READS(b, "The answer: It is larger.  So it is.");
-  while (lesson_session_task(s) < 0) click(b, WIDGET_NEXT);
-  click(b, WIDGET_NEXT);
-  READS(b, "Such as: step=9.  It is masked.");
-  assert_int_equal(b->player.now.event.kind, EVENT_SKIP);
+  WALK(b, "<Next> => The answer is ", " => It is ", "<Next>|<Next> => ask 1",
+       "<Next> => plays",    /* without predicting: the show plays */
+       "<Next> => step 21 ", /* to its end */
+       " => The answer: It is larger.  So it is.", "<Next>|<Next>|<Next>|<Next>|<Next>|<Next> => Skip a tile.",
+       "<Next> => Such as: step=9.  It is masked.", " => step 9");
   close_bench(b);
 }
 
 /* Next, pressed before anybody looked at what was done in the viewer. */
 TEST(a_task_that_is_done_is_not_skipped) {
   Bench *b = begin_all();
-  const LessonSession *s = &b->panel.session;
-  while (lesson_session_task(s) < 0) click(b, WIDGET_NEXT);
-  for (int n = 0; n < 9; n++) player_input(&b->player, INPUT_EVENT_NEXT);
-  click(b, WIDGET_NEXT);
-  assert_true(s->deeds[0].is_done && !s->deeds[0].is_skipped);
-  READS(b, "Just look.");
+  while (lesson_session_task(&b->panel.session) < 0) click(b, WIDGET_NEXT);
+  WALK(b, "step|step|step|step|step|step|step|step|step|<Next> => Just look.", " => ✓ Done.", " => -Such as");
   close_bench(b);
 }
 
@@ -312,33 +247,14 @@ TEST(a_lesson_goes_on_where_it_was_left) {
   const LessonSessionOptions same = {0};
   const char *path = write_lesson("all.md", LESSON);
   Bench *b = bench(path, &FRESH);
-  char typed[16];
-  snprintf(typed, sizeof typed, "%d", 2 * (int)b->player.now.grid.N_q);
-  text(b, typed);
-  for (int n = 0; n < 3; n++) key(b, SIDE_KEY_RETURN);
-  text(b, "a");
+  WALK(b, "64|Return|Return|Return|a => plays");
   const size_t asked = lesson_block_of(&b->panel.session.lesson, 1);
   close_bench(b); /* predicted, but the show was not seen */
   b = bench(path, &same);
   assert_int_equal(b->panel.session.at, asked);
-  assert_int_equal(lesson_session_ask(&b->panel.session), 1);
-  assert_int_equal(b->player.scene, SCENE_WALK);
-  click(b, WIDGET_BACK);
-  READS(b, "✓ You found it: ");
-  assert_true(lesson_session_is_review(&b->panel.session));
-  click(b, WIDGET_NEXT);
-  assert_false(lesson_session_is_review(&b->panel.session));
-  text(b, "a");
-  play_to_the_end(b);
-  READS(b, "✓ As you predicted: It is larger.");
-  /* going back and forth does not play or lose anything */
-  click(b, WIDGET_BACK);
-  assert_false(b->player.is_playing);
-  assert_int_equal(b->player.scene, SCENE_WALK);
-  click(b, WIDGET_NEXT);
-  READS(b, "✓ As you predicted: It is larger.");
-  click(b, WIDGET_NEXT);
-  assert_int_equal(lesson_session_ask(&b->panel.session), 2);
+  WALK(b, " => page 2 ask 1, walk", "<Back> => ✓ You found it: ", " => page 1", "<Next> => page 2",
+       "a|watch => ✓ As you predicted: It is larger.", /* going back and forth does not play or lose anything */
+       "<Back> => walk step 0 rests", "<Next> => ✓ As you predicted: It is larger.", "<Next> => ask 2");
   /* another program wrote of another lesson meanwhile: that stays */
   LessonProgress other;
   must(lesson_progress_open(&other, stderr, NULL));
@@ -355,44 +271,16 @@ TEST(a_lesson_goes_on_where_it_was_left) {
 /* The keys of the viewer are the viewer's, but for what is typed into. */
 TEST(keys_are_left_to_the_viewer) {
   Bench *b = begin_all();
-  assert_true(text(b, "n 8")); /* typed into the field */
-  READS(b, "[answer] n 8");
-  assert_false(key(b, SIDE_KEY_RIGHT)); /* the arrows step even so */
-  assert_false(key(b, SIDE_KEY_PAGE_DOWN));
-  assert_true(key(b, SIDE_KEY_ESCAPE)); /* leaves the field */
-  assert_false(text(b, "n"));
-  assert_false(text(b, " "));
-  assert_false(text(b, "1"));
-  assert_false(key(b, SIDE_KEY_RETURN));
-  assert_false(key(b, SIDE_KEY_ESCAPE)); /* the window's: it ends */
-  READS(b, "[answer] n 8");
-  assert_true(key(b, SIDE_KEY_TAB)); /* and into it again */
-  assert_int_equal(b->panel.focus, WIDGET_FIELD);
-  assert_true(text(b, "x"));
-  send(b, (SideEvent){.kind = SIDE_LEFT}); /* the pointer leaves: typing goes on */
-  assert_true(text(b, "y"));
-  send(b, (SideEvent){.kind = SIDE_LEFT, .button = 1});
-  assert_false(text(b, "z")); /* a press on the scene: it does not */
-  int seen[] = {0, 0, 0};
-  for (int n = 0; n < 10; n++) { /* Tab goes round: field, check, hint, next, the list */
-    key(b, SIDE_KEY_TAB);
-    seen[0] += b->panel.focus == WIDGET_FIELD;
-    seen[1] += b->panel.focus == WIDGET_HINT;
-    seen[2] += b->panel.focus == WIDGET_NEXT;
-  }
-  assert_true(seen[0] == 2 && seen[1] == 2 && seen[2] == 2);
-  b->panel.focus = WIDGET_NONE;
-  assert_true(control(b, SIDE_KEY_RIGHT));
-  READS(b, "The answer is");
-  assert_true(text(b, "."));
-  assert_true(text(b, "."));
-  assert_int_equal(lesson_session_page_number(&b->panel.session), 2);
-  assert_true(text(b, ","));
-  assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
-  assert_true(toggle(b));
-  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280) == 0);
-  toggle(b);
-  assert_true(lesson_panel_side(&b->panel).width(&b->panel, &b->player, 1280) > 400);
+  WALK(b, "n 8 => [answer] n 8",                          /* typed into the field */
+       "!Right|!Page Down => focus 101",                  /* the arrows step even so */
+       "Escape|!n|! |!1|!Return|!Escape => [answer] n 8", /* it leaves the field, and then is the window's: it ends */
+       "Tab|x => [answer] n 8x",                          /* into it again */
+       "away|y => 8xy",                                   /* the pointer leaves: typing goes on */
+       "the scene|!z => 8xy",                             /* a press there: it does not */
+       /* round: field, check, hint, list, next */
+       "Tab => focus 101", "Tab => focus 103", "Tab => focus 104", "Tab => focus 105", "Tab => focus 200",
+       "Tab => focus 101", "the scene|^Right => The answer is", ".|. => page 2", ", => page 1", "toggle => hidden",
+       "toggle => -hidden");
   close_bench(b);
 }
 
@@ -448,27 +336,12 @@ TEST(a_term_is_explained_when_it_is_pressed) {
 /* On a projector a show has the whole screen: Return ends it, and the keys of the viewer stay the viewer's. */
 TEST(a_show_on_a_projector_is_ended_by_return) {
   Bench *b = bench(write_lesson("projector.md", LESSON), &FRESH);
-  const LessonSession *s = &b->panel.session;
-  const SidePanel side = lesson_panel_side(&b->panel);
   b->player.presentation = true;
-  click(b, WIDGET_NEXT); /* the answer is shown */
-  click(b, WIDGET_NEXT);
-  click(b, WIDGET_NEXT);
-  assert_true(text(b, "a")); /* the prediction: its show plays */
-  assert_true(s->plays != LESSON_NO_BLOCK);
-  assert_true(side.width(side.data, &b->player, b->width) <= 0);
-  assert_false(text(b, " "));
-  assert_false(text(b, "a"));
-  assert_false(key(b, SIDE_KEY_TAB));
-  assert_false(key(b, SIDE_KEY_RIGHT));
-  assert_true(key(b, SIDE_KEY_RETURN));
-  assert_true(s->plays == LESSON_NO_BLOCK);
-  assert_true(side.width(side.data, &b->player, b->width) > 0);
-  READS(b, "As you predicted: It is larger.");
-  /* put away, it takes no key */
-  toggle(b);
-  assert_false(key(b, SIDE_KEY_RETURN));
-  assert_false(text(b, "."));
+  WALK(b, "<Next>|<Next>|<Next>|a => plays"); /* the prediction: its show */
+  assert_true(b->box.width <= 0);
+  WALK(b, "! |!a|!Tab|!Right => plays", "Return => rests", " => As you predicted: It is larger.");
+  assert_true(b->box.width > 0);
+  WALK(b, "toggle|!Return|!. => hidden"); /* put away, it takes no key */
   close_bench(b);
 }
 
