@@ -75,6 +75,19 @@ TextSays test_says(const char *row) {
   return (TextSays){text, says + 4};
 }
 
+void test_walk(void *of, bool (*does)(void *of, const char *what), const char *(*says)(void *of),
+               const char *const rows[]) {
+  char what[TEST_TEXT];
+  for (; *rows; rows++) {
+    TextSays row = test_says(*rows);
+    while (test_next(&row.text, what))
+      if (does(of, what + (*what == '!')) == (*what == '!')) fail_msg("'%s': who takes '%s'?", *rows, what);
+    const bool is_wanted = *row.says != '-';
+    const char *said = says(of);
+    if ((strstr(said, row.says + !is_wanted) != NULL) != is_wanted) fail_msg("'%s', but:\n%s", *rows, said);
+  }
+}
+
 const char *test_quoted(const char *text, char mark) {
   static char quoted[1 << 14];
   if (strlen(text) >= sizeof quoted) abort();

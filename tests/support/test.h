@@ -66,6 +66,11 @@ TextSays test_says(const char *row);
 enum { TEST_TEXT = 128 };
 bool test_next(const char **texts, char text[TEST_TEXT]);
 
+/* Rows of "WHAT|WHAT => SAYS", up to NULL: each WHAT is done, and taken, "!WHAT" is not; then SAYS is in what `says`
+ * returns, "-SAYS" is not. */
+void test_walk(void *of, bool (*does)(void *of, const char *what), const char *(*says)(void *of),
+               const char *const rows[]);
+
 /* The next row of a table in text, a line each, "64 4096 0.5\n128 512 1e3", each field of it read as the format of
  * sscanf says; false: there is none. */
 bool test_row(const char **rows, const char *format, ...) __attribute__((format(scanf, 2, 3)));

@@ -33,8 +33,7 @@ static const char LESSON[] =
 
 /* ---- What is done, and what is read then ---- */
 
-/* A row is "WHAT|WHAT => SAYS": words of this list, "@2" for a press on a widget of that number, or else what is typed;
- * "!WHAT" is left to the viewer. SAYS is on the page, or in the line that sums up how things stand; "-SAYS" is not. */
+/* Words of this list, "@2" for a press on a widget of that number, or else what is typed. */
 static const struct {
   const char *word;
   SideEventKind kind; /* a press: on a widget */
@@ -58,7 +57,8 @@ static const struct {
              {"away", SIDE_LEFT, 0},
              {"the scene", SIDE_LEFT, 1}};
 
-static bool act(Bench *b, const char *word) {
+static bool act(void *bench, const char *word) {
+  Bench *b = bench;
   if (*word == '@') return click(b, atoi(word + 1)), true;
   if (strcmp(word, "step") == 0) return player_input(&b->player, INPUT_EVENT_NEXT), true;
   if (strcmp(word, "watch") == 0) return play_to_the_end(b), true;
@@ -72,36 +72,24 @@ static bool act(Bench *b, const char *word) {
   return text(b, word);
 }
 
-/* How things stand, in a line. */
-static const char *standing(const Bench *b) {
-  static char line[400];
+/* The page, and how things stand in a line. */
+static const char *standing(void *bench) {
+  static char line[1 << 13];
+  Bench *b = bench;
   const LessonPanel *p = &b->panel;
   const LessonSession *s = &p->session;
-  const Player *player = &b->player;
-  snprintf(line, sizeof line, "%s%s%.60s page %d ask %d, %s step %d %s, focus %d, tries", p->is_hidden ? "hidden " : "",
-           p->is_picking ? "list " : "", s->lesson.name, p->has_lesson ? lesson_session_page_number(s) : 0,
-           lesson_session_ask(s), scene_name(player->scene), (int)player->now.step,
-           player->is_playing ? "plays" : "rests", p->focus);
+  says(b, "");
+  snprintf(line, sizeof line, "%s%s%s%.60s page %d ask %d, %s step %d %s, focus %d, tries", b->words,
+           p->is_hidden ? "hidden " : "", p->is_picking ? "list " : "", s->lesson.name,
+           p->has_lesson ? lesson_session_page_number(s) : 0, lesson_session_ask(s), scene_name(b->player.scene),
+           (int)b->player.now.step, b->player.is_playing ? "plays" : "rests", p->focus);
   for (size_t k = 0; k < s->lesson.n_asks; k++) text_add(line, sizeof line, " %d", s->answers[k].tries);
   for (size_t k = 0; k < s->lesson.n_asks; k++)
     text_add(line, sizeof line, k ? " %d" : ", order %d", s->answers[k].n_order);
   return line;
 }
 
-static void walk(Bench *b, const char *const *rows, size_t n) {
-  char what[TEST_TEXT];
-  for (; n-- > 0; rows++) {
-    TextSays row = test_says(*rows);
-    while (test_next(&row.text, what))
-      if (act(b, what + (*what == '!')) == (*what == '!')) fail_msg("'%s': who takes '%s'?", *rows, what);
-    const bool is_wanted = *row.says != '-';
-    const char *part = row.says + !is_wanted;
-    if ((says(b, part) || strstr(standing(b), part)) != is_wanted)
-      fail_msg("'%s', but:\n%s%s", *rows, b->words, standing(b));
-  }
-}
-#define WALK(b, ...)                                                                                                   \
-  walk(b, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+#define WALK(b, ...) test_walk(b, act, standing, (const char *const[]){__VA_ARGS__, NULL})
 
 static Bench *begin_all(void) { return bench(write_lesson("all.md", LESSON), &FRESH); }
 

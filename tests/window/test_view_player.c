@@ -1,29 +1,59 @@
-/* The player: what the viewer does with inputs and time, without a window. */
+/* The player: what the viewer does with inputs, time and what is typed, without a window. */
 #include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
-#include "tests/support/player_open.h"
+#include "sim/algorithms/shipped.h"
 #include "tests/support/canvas.h"
+#include "tests/support/player_open.h"
 #include "viz/window/controls.h"
+
+/* ---- What is done, and how things stand then ---- */
+
+/* The keys of this list; "~S" S seconds by tenths, "#N" step N, "/P" a part of the way, ":T" typed into a line and
+ * taken, "&T" into the one that is open, "@S" the state S; else a key by its letter. */
+static const struct {
+  const char *word;
+  PlayerInput input;
+} WORDS[] = {{"Right", INPUT_EVENT_NEXT}, {"Page Down", INPUT_TILE_NEXT},  {"Down", INPUT_ROW_NEXT},
+             {"Up", INPUT_ROW_BACK},      {"Shift Down", INPUT_PASS_NEXT}, {"Home", INPUT_START},
+             {"End", INPUT_END},          {"Escape", INPUT_ESCAPE}};
+
+static bool act(void *player, const char *word) {
+  Player *p = player;
+  const char *rest = word + 1;
+  EACH (k, WORDS)
+    if (strcmp(WORDS[k].word, word) == 0) return player_input(p, WORDS[k].input) == INPUT_NONE;
+  if (!*rest) return player_input(p, player_key(*word)) == INPUT_NONE;
+  if (*word == '@') return player_restore(p, rest);
+  if (*word == '#') player_seek(p, (uint64_t)atoi(rest));
+  if (*word == '/') player_scrub(p, atof(rest));
+  if (*word == ':') player_input(p, INPUT_ENTRY);
+  player_type(p, rest);
+  player_accept(p);
+  for (int n = *word == '~' ? (int)(10 * atof(rest) + 0.5) : 0; n > 0; n--) player_tick(p, 0.1);
+  return true;
+}
+
+static const char *standing(void *player) {
+  static char line[2 * REQUEST_STATE_BYTES];
+  const Player *p = player;
+  char state[REQUEST_STATE_BYTES];
+  snprintf(line, sizeof line, "%s, %s%s%s: %s", player_state(p, state), p->is_playing ? "plays" : "rests",
+           p->presentation ? ", presents" : "", p->open ? ", open" : "", p->message);
+  return line;
+}
+
+#define WALK(p, ...) test_walk(p, act, standing, (const char *const[]){__VA_ARGS__, NULL})
 
 /* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
 TEST(time_plays) {
   Player *p = open_player();
-  player_input(p, INPUT_PLAY);
   assert_true(player_events_per_s(p) == 2);
-  for (int n = 0; n < 21; n++) player_tick(p, 0.1);
-  assert_int_equal(p->now.step, 4);
-  const uint64_t at = p->now.step;
-  player_input(p, INPUT_PLAY);
-  player_tick(p, 0.2);
-  assert_int_equal(p->now.step, at);
+  WALK(p, " |~2.1 => step=4, plays", " |~0.2 => step=4, rests");
   for (int n = 0; n < 40; n++) player_input(p, INPUT_FASTER); /* stops at the fastest */
-  player_input(p, INPUT_PLAY);
-  player_tick(p, 0.2);
+  WALK(p, " |~0.2 => rests: This is the end");
   assert_int_equal(p->now.step, p->now.n_steps);
-  assert_false(p->is_playing);
-  player_input(p, INPUT_PLAY); /* from the start again */
-  assert_int_equal(p->now.step, 0);
+  WALK(p, "  => scene=walk, plays"); /* from the start again */
   close_player(p);
 }
 
@@ -31,18 +61,9 @@ TEST(time_plays) {
  */
 TEST(escape_asks) {
   Player *p = open_player();
-  player_input(p, INPUT_HELP);
-  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
-  assert_int_equal(p->open, OPEN_NOTHING);
-  player_input(p, INPUT_PRESENTATION);
-  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
-  assert_false(p->presentation);
-  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
-  assert_non_null(strstr(p->message, "again quits"));
-  player_input(p, INPUT_EVENT_NEXT);
-  assert_null(strstr(p->message, "again quits"));
-  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_NONE);
-  assert_int_equal(player_input(p, INPUT_ESCAPE), INPUT_QUIT);
+  WALK(p, "? => , open", "Escape => rests: ", "p => presents", "Escape => rests: Presentation is over",
+       "Escape => rests: Escape again quits", "Right => step=1, rests: ", "Escape => rests: Escape again quits",
+       "!Escape => rests");
   close_player(p);
 }
 
@@ -92,10 +113,9 @@ TEST(back_is_the_way_one_came) {
   Player *p = open_player();
   player_input(p, INPUT_ROW_NEXT);
   const uint64_t row = p->now.step;
-  player_input(p, INPUT_TILE_NEXT);
-  player_input(p, INPUT_ROW_BACK);
+  WALK(p, "Page Down|Up => rests: ");
   assert_int_equal(p->now.step, row);
-  player_input(p, INPUT_PASS_NEXT); /* fa2 has one pass */
+  WALK(p, "Shift Down => rests: "); /* fa2 has one pass */
   assert_int_equal(p->now.step, p->now.n_steps);
   close_player(p);
 }
@@ -114,19 +134,12 @@ TEST(jumps) {
     player_input(p, JUMPS[k].input);
     assert_int_equal(p->now.event.kind, JUMPS[k].kind);
   }
-  player_input(p, INPUT_CAUSAL);
-  player_seek(p, 7);
-  player_input(p, INPUT_SKIP_NEXT);
-  assert_int_equal(p->now.step, 7);
-  assert_string_equal(p->message, "There is no skipped tile after this");
-  assert_true(
-      player_restore(p, "algorithm=standard N=4194304 d=16 block=16 step=9")); /* its maxima are 2^36 tiles away */
-  player_input(p, INPUT_MAX_NEXT);
-  assert_int_equal(p->now.step, 9);
-  assert_string_equal(p->message, "There is no new maximum within 16,777,216 events after this");
-  player_input(p, INPUT_END);
-  player_input(p, INPUT_MAX_BACK);
-  assert_true(p->now.step == p->now.n_steps && strstr(p->message, "within"));
+  WALK(p, "c|#7|s => step=7, rests: There is no skipped tile after this",
+       /* its maxima are 2^36 tiles away */
+       "@algorithm=standard N=4194304 d=16 block=16 step=9|m => "
+       "step=9, rests: There is no new maximum within 16,777,216 events after this",
+       "End|M => rests: There is no new maximum within");
+  assert_int_equal(p->now.step, p->now.n_steps);
   close_player(p);
 }
 
@@ -192,6 +205,116 @@ TEST(keys) {
   assert_int_equal(player_key('n'), INPUT_N_TWICE);
   assert_int_equal(player_key('c'), INPUT_CAUSAL);
 }
+
+/* An impossible choice changes nothing but the message; one that does not fit SRAM is shown, with the block that would.
+ */
+TEST(impossible_choices) {
+  Player *p = open_player();
+  WALK(p, ":block=x => N=64 d=16 causal=1 block=8 scene=walk, rests, open: Not possible: ");
+  assert_true(p->is_warning && strstr(p->message, "block"));
+  player_erase(p);
+  WALK(p, "&16 d=32 => N=64 d=32 causal=1 block=16 scene=walk, rests: ",
+       "@N=4096 d=128 block=1024 scene=tiles step=3 => step=3, rests", ":block=512 => the largest block that fits is",
+       "Right => rests: ", /* still usable */
+       "!@colour=red => Not possible");
+  assert_false(p->now.fits);
+  close_player(p);
+}
+
+TEST(a_state_comes_back) {
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], again[REQUEST_STATE_BYTES];
+  WALK(p, "A|n|:d=8 block=16 dtype=bf16 without-max=1|1|/0.5 => algorithm=fa1 N=128 d=8 ");
+  player_state(p, line);
+  assert_true(p->now.row.without_max && p->now.step == (p->now.n_steps + 1) / 2);
+  WALK(p, "Home|c|:without-max=0 => rests");
+  assert_false(p->now.row.without_max);
+  assert_true(player_restore(p, line));
+  assert_string_equal(player_state(p, again), line);
+  close_player(p);
+}
+
+/* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
+TEST(parameters) {
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], value[PARAMETER_VALUE_BYTES];
+  static const struct {
+    Parameter which;
+    const char *typed, *shown, *in_state;
+  } TYPED[] = {{PARAMETER_N, "1K", "1K", " N=1024 "},
+               {PARAMETER_D, "32", "32", " d=32 "},
+               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=8 "},
+               {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
+               {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "},
+               {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
+               {PARAMETER_HEADS, "4", "4", " heads=4 "},
+               {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "},
+               {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
+               {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
+  EACH (k, TYPED) {
+    if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
+    assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
+    if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
+  }
+  assert_null(strstr(line, "sram=")); /* the GPU brought its own */
+  assert_true(parameter_set(p, PARAMETER_SRAM, "100K") && parameter_set(p, PARAMETER_SRAM, ""));
+  assert_null(strstr(player_state(p, line), "sram="));
+  Choice choices[CHOICES_MAX];
+  int at;
+  assert_true(parameter_choices(p, PARAMETER_DTYPE, choices, &at) == DTYPE_COUNT && at == DTYPE_FP32);
+  assert_string_equal(choices[at].remark, "4 bytes an element");
+  static const struct {
+    Parameter which;
+    const char *typed, *why;
+  } REFUSED[] = {{PARAMETER_N, "0", "N"},           {PARAMETER_N, "many", "many"},
+                 {PARAMETER_BLOCK_Q, "-3", "-3"},   {PARAMETER_SRAM, "lots", "lots"},
+                 {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"},
+                 {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
+  EACH (k, REFUSED) {
+    assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
+    assert_true(p->is_warning);
+    if (!strstr(p->message, REFUSED[k].why))
+      fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
+    char after[REQUEST_STATE_BYTES];
+    assert_string_equal(player_state(p, after), line);
+  }
+  close_player(p);
+}
+
+/* N goes by twos down to 1, a mask on and off. Algorithms go round, but those that this problem has not: linear wants
+ * --causal. */
+TEST(steps) {
+  Player *p = open_player();
+  WALK(p, "@algorithm=fa2 N=64 seq-len-k=1 d=16 heads=2 block=8 gpu=h200|n => N=128 seq-len-k=2 d=16 heads=2 block=8",
+       "N => N=64 seq-len-k=1 d=16 heads=2 block=8", "c => causal=1 ", "c => heads=2 block=8",
+       "N|N|N => N=8 seq-len-k=1 ", "N|N|N => N=1 ", "N => nothing smaller", " => N=1 ",
+       "@algorithm=fa2 N=64 seq-len-k=1 d=16 heads=2 block=8 gpu=h200 => N=64 ");
+  for (int direction = 0; direction < 2; direction++) {
+    int n = 0;
+    do {
+      player_input(p, direction ? INPUT_ALGORITHM_BACK : INPUT_ALGORITHM_NEXT);
+      assert_true(++n < N_PROGRAMS && strncmp(p->request.algorithms[0]->name, "linear", 6) != 0);
+    } while (strcmp(p->request.algorithms[0]->name, "fa2") != 0);
+    assert_true(n > N_PROGRAMS / 2);
+  }
+  close_player(p);
+}
+
+/* A page opens before its L2 is known, and a Worker works that out from the page's line. Q, K, V of 5 heads fit L2. */
+TEST(l2_that_comes_later) {
+  Player *page = open_player(), *worker = open_player();
+  char line[REQUEST_STATE_BYTES];
+  page->request.l2_later = true;
+  assert_true(player_restore(page, "kernel=fa2-sm90 N=1024 heads=5 d=128 gpu=h200"));
+  assert_true(page->stage.l2.is_awaited && !page->stage.l2.is_known);
+  assert_true(player_restore(worker, player_state(page, line)));
+  player_give_l2(page, &worker->stage.l2);
+  assert_true(page->stage.l2.is_known && page->stage.l2.hbm_read_bytes == 3 * 5 * 1024 * 128 * 2);
+  assert_true(page->stage.l2.least_s > 0 && page->stage.l2.least_s == worker->stage.l2.least_s);
+  close_player(page);
+  close_player(worker);
+}
+
 #else
 int main(void) { return 77; } /* a build without SDL2 has no player */
 #endif
