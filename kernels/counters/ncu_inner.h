@@ -10,12 +10,12 @@
 typedef enum {
   ROLE_IGNORED = 0, /* it says nothing here */
   ROLE_IDENTITY,    /* every page has it, and it is not needed */
-  ROLE_DIGITS,      /* index of these three: of the member of CounterRow, in bytes */
-  ROLE_TRIPLE,
-  ROLE_FACT,
+  ROLE_DIGITS,      /* index: of the member of CounterRow, in bytes */
+  ROLE_TRIPLE,      /* the same */
   ROLE_KERNEL,
   ROLE_CC,
   ROLE_METRIC, /* index: which of its parts */
+  ROLE_FACT,   /* up to here of columns alone: a metric "Grid Size" is a product. index: as of digits */
   ROLE_DEVICE,
   ROLE_CC_MAJOR,
   ROLE_CC_MINOR,

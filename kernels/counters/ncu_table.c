@@ -195,7 +195,7 @@ static Status unit_for(const Parser *p, int counter, NcuField field, NcuUnit *un
                                      [NCU_UNIT_SECTOR] = "sector",
                                      [NCU_UNIT_SECOND] = "ns",
                                      [NCU_UNIT_RATIO] = "%",
-                                     [NCU_UNIT_COUNT] = "a count without one"};
+                                     [NCU_UNIT_COUNT] = "no unit, inst"};
   const NcuDimension want = COUNTER_NAMES[counter].dimension;
   if (ncu_unit_parse(field, unit)) {
     const bool is_count = unit->dimension == NCU_UNIT_COUNT;
@@ -334,7 +334,7 @@ static Status take(Parser *p, const Column *column, NcuField cell, CounterRow *r
     if (is_number && count.value <= (uint64_t)1 << 40) memcpy(member, &count.value, sizeof(int64_t));
     break;
   case ROLE_COUNTER:
-    if (ncu_number_is_missing(cell)) break; /* this GPU, or this pass, does not have it */
+    if (ncu_number_is_missing(cell) || !column->unit_known) break; /* this GPU, or this pass, does not have it */
     if (!is_number)
       return bad_cell(p, COUNTER_NAMES[at].metric, cell,
                       p->decimal == '.' ? "a number like 1234 or 1,234.5" : "a number like 1234 or 1.234,5", error);
@@ -378,6 +378,7 @@ static Status read_metric(Parser *p, CounterRow *row, Error *error) {
   Column column = column_of(name);
   column.unit_known = unit.length && ncu_unit_parse(unit, &column.unit);
   if (column.role == ROLE_IGNORED) ignore(p, name);
+  if (column.role < ROLE_FACT) column.role = ROLE_IDENTITY;
   if (column.role == ROLE_COUNTER && !ncu_number_is_missing(cell)) {
     const Status status = unit_for(p, column.index, unit, &column.unit, error);
     if (status) return status;

@@ -97,6 +97,8 @@ static const TextSays CASES[] = {
     /* 2^64 */ {ONE("byte", "18446744073709551616"), "! line 3: dram__bytes_read.sum is '18446744073709551616'"},
     /* 2^64 - 1 */ {ONE("byte", "18446744073709551615"), K "read=18446744073709551615"},
     /* a unit of time for bytes */ {ONE("us", "5"), "! line 2: dram__bytes_read.sum is in 'us'"},
+    /* bytes for instructions */
+    {METRIC("sm__inst_executed_pipe_tensor_op_hmma.sum", "byte", "5"), "! (no unit, inst or a multiple belongs there)"},
     /* no unit that is known */ {ONE("furlong", "5"), "! line 2: dram__bytes_read.sum is in 'furlong'"},
     /* between fields and lines */
     /* semicolons */
@@ -169,6 +171,11 @@ static const TextSays CASES[] = {
     {DH D("Duration", "usecond", "25.60") D("L2 Hit Rate", "%", "50") D("Registers Per Thread", "register/thread", "64")
          D("Dynamic Shared Memory Per Block", "Kbyte/block", "16.38"),
      "flash_fwd_kernel 32,1,1 128 cc90 regs64 shared16380 time=25600+-5 l2=500000+-5000"},
+    /* details, the launch's statistics: products of its grid and its block */
+    {DH D("dram__bytes_read.sum", "byte", "1") D("Block Size", "", "512") D("Grid Size", "", "1,024"), K "read=1"},
+    /* details, a column that has no unit beside the metrics */
+    {"`ID`,`Kernel Name`,`Duration`,`Metric Name`,`Metric Unit`,`Metric Value`\n`0`,`f`,`5`,`dram__bytes.sum`,`byte`,`7`\n",
+     "f both=7"},
     /* details, a rule's row without a metric */ {DH D("", "", "") D("dram__bytes_read.sum", "byte", "1"), K "read=1"},
     /* details, nothing known */ {DH D("sm__cycles_active.avg", "cycle", "1"), "! no row of counters"},
     /* details, a wrong unit */ {DH D("dram__bytes_read.sum", "ns", "1"), "! line 2: dram__bytes_read.sum is in 'ns'"},
@@ -321,6 +328,19 @@ TEST(test_utf16) {
       say(wide, n, said);
       if (strcmp(said, plain)) fail_msg("%s, form %d: '%s', not '%s'", CASES[i].text, form, said, plain);
     }
+  }
+}
+
+/* A zero byte anywhere, also at the end: what follows it would be lost. */
+TEST(test_zero_bytes) {
+  char said[1 << 12], text[1 << 10];
+  const size_t n = (size_t)snprintf(text, sizeof text, "%s", test_quoted(H U ROW, '`'));
+  for (size_t k = 0; k <= n; k++) {
+    const char was = text[k];
+    text[k] = '\0';
+    say(text, n + (k == n), said);
+    assert_non_null(strstr(said, "a zero byte"));
+    text[k] = was;
   }
 }
 
