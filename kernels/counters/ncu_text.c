@@ -85,12 +85,21 @@ Status ncu_text_open(NcuText *text, FILE *file, Error *error) {
   rewind(file);
   if (has_mark || is_big_endian || alternates(head, n, 1)) {
     text->decoded = tmpfile();
-    if (!text->decoded) return error_no_memory(error, "to read the counters");
-    for (int32_t c; (c = next_wide(file, is_big_endian)) >= 0;) put_utf8(c, text->decoded);
+    for (int32_t c; text->decoded && (c = next_wide(file, is_big_endian)) >= 0;) put_utf8(c, text->decoded);
+    if (!text->decoded || fflush(text->decoded) || ferror(text->decoded))
+      return error_no_memory(error, "to read the counters");
     text->file = text->decoded;
     rewind(text->file);
   }
-  return know_by_magic(head, n, error);
+  Status status = know_by_magic(head, n, error);
+  int64_t line = 1;
+  for (int c; !status && (c = getc_unlocked(text->file)) >= 0; line += c == '\n')
+    if (c == 0)
+      status = ncu_fail(
+          line, error,
+          "a zero byte, so this is no text; export the report with `ncu --import FILE.ncu-rep --csv --page raw`");
+  ncu_text_rewind(text);
+  return status;
 }
 
 void ncu_text_free(NcuText *text) {
@@ -117,10 +126,6 @@ static Status append_line(NcuText *text, bool *got, Error *error) {
   text->has_end = n && line[n - 1] == '\n';
   if (text->length + n + 1 == NCU_MAX_LINE_BYTES)
     return ncu_fail(text->line_number, error, "longer than 4 MiB; this is not a table that ncu wrote");
-  if (!text->has_end && !feof(text->file))
-    return ncu_fail(
-        text->line_number, error,
-        "a zero byte, so this is no text; export the report with `ncu --import FILE.ncu-rep --csv --page raw`");
   text->lines_begun++;
   n -= text->has_end;
   n -= n && line[n - 1] == '\r';

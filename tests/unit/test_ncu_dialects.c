@@ -174,7 +174,8 @@ static const TextSays CASES[] = {
     /* details, the launch's statistics: products of its grid and its block */
     {DH D("dram__bytes_read.sum", "byte", "1") D("Block Size", "", "512") D("Grid Size", "", "1,024"), K "read=1"},
     /* details, a column that has no unit beside the metrics */
-    {"`ID`,`Kernel Name`,`Duration`,`Metric Name`,`Metric Unit`,`Metric Value`\n`0`,`f`,`5`,`dram__bytes.sum`,`byte`,`7`\n",
+    {"`ID`,`Kernel Name`,`Duration`,`Metric Name`,`Metric Unit`,`Metric Value`\n"
+     "`0`,`f`,`5`,`dram__bytes.sum`,`byte`,`7`\n",
      "f both=7"},
     /* details, a rule's row without a metric */ {DH D("", "", "") D("dram__bytes_read.sum", "byte", "1"), K "read=1"},
     /* details, nothing known */ {DH D("sm__cycles_active.avg", "cycle", "1"), "! no row of counters"},
