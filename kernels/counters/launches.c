@@ -47,10 +47,10 @@ static LaunchRole role_of(const CounterRow *row) {
 static int read_arguments(const char *p, int64_t *values, int most) {
   for (int n = 0; n < most; n++, p++) {
     p += strspn(p, " ");
-    if (*p == '(') p += strcspn(p, ")") + 1;
+    if (*p == '(' && strchr(p, ')')) p = strchr(p, ')') + 1;
     values[n] = !strncmp(p, "true", 4);
     if (ascii_is_digit(*p)) values[n] = strtoll(p, NULL, 10);
-    if ((!ascii_is_digit(*p) && !values[n] && strncmp(p, "false", 5)) || values[n] > 999999999) return n;
+    if ((!ascii_is_digit(*p) && !values[n] && strncmp(p, "false", 5)) || values[n] > 99999) return n;
     p += strcspn(p, ",>");
     if (*p != ',') return n + 1;
   }
@@ -107,7 +107,7 @@ static void read_memory_efficient(const CounterRow *row, LaunchFacts *f) {
   int rows, keys;
   const char *aligned = strstr(row->kernel, "aligned_");
   f->description = "mem-efficient-sm90";
-  if (!aligned || sscanf(aligned, "aligned_%8dx%8d", &rows, &keys) != 2 || rows < 0 || keys < 0) return;
+  if (!aligned || sscanf(aligned, "aligned_%5dx%5d", &rows, &keys) != 2 || rows < 0 || keys < 0) return;
   f->block_q = rows;
   f->block_k = keys;
   f->d = keys <= 128 ? keys : 0; /* its keys are as wide as d, up to 128 */
@@ -217,7 +217,7 @@ static void read_eager(const CounterRow *const *rows, size_t n, LaunchFacts *f) 
     if (!first) first = rows[i];
     last = rows[i];
   }
-  if (!first || first == last || first->block[1] < 2 || first->block[0] != first->block[1] ||
+  if (!first || first == last || first->block[1] < 2 || first->block[0] > 1024 || first->block[0] != first->block[1] ||
       memcmp(first->block, last->block, sizeof first->block) || first->grid[2] != last->grid[2] ||
       first->grid[1] != last->grid[1])
     return;

@@ -4,7 +4,7 @@
 #include "kernels/counters/launches.h"
 
 /* The grid; role; d, tile; what the grid says => the kernel. Of version 2.0 with five switches; a backward pass of 32
- * blocks of 128 keys; one cut off. */
+ * blocks of 128 keys; cut off; a tile that no block has. */
 static const char *const NAMES[] = {
     "32 4 32 attention; d128 128x64 bf16 causal; N4096 even b4 h32 => void "
     "flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, 0, 0, bfloat16_t>, 0, 1, 0, 0, 1, 1, 0, "
@@ -45,7 +45,9 @@ static const char *const NAMES[] = {
     "64 1 1 attention; fp32;  => attn_kernel(const float *, float *, int)",
     "1 1 1 a kernel; ;  => reduce_everything",
     "0 0 0 a kernel; ;  => ",
-    "1 1 1 attention; ;  => flash_fwd_kernel<Flash_fwd_kernel_traits<128"};
+    "1 1 1 attention; ;  => flash_fwd_kernel<Flash_fwd_kernel_traits<128",
+    "1 1 1 attention; ;  => flash_fwd_kernel<Flash_fwd_kernel_traits<(int",
+    "1 1 1 attention; ;  => flash_fwd_kernel<Flash_fwd_kernel_traits<999999999, 64, 64>>"};
 
 static void describe(const LaunchFacts *f, char *to, size_t size) {
   static const char *const roles[] = {
@@ -72,7 +74,7 @@ TEST(test_names) {
     assert_int_equal(
         sscanf(name.text, "%" SCNd64 " %" SCNd64 " %" SCNd64 "%n", &row.grid[0], &row.grid[1], &row.grid[2], &at), 3);
     const char *says = name.text + at + 1;
-    snprintf(row.kernel, sizeof row.kernel, "%s", name.says);
+    snprintf(row.kernel, sizeof row.kernel, "%s%c64, 64, 64>", name.says, 0); /* behind its end: not read */
     const LaunchFacts f = launch_facts(&row);
     describe(&f, said, sizeof said);
     /* A name longer than there is room for loses its end: its switches may be cut. */
