@@ -186,10 +186,9 @@ TEST(controls) {
 
 /* All that can be done has a key: a character, or one of the window's own; 1 to 6 are the scenes, as the help says. */
 TEST(keys) {
-  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT,
-                                        INPUT_TILE_BACK,  INPUT_ROW_NEXT,   INPUT_ROW_BACK,
-                                        INPUT_PASS_NEXT,  INPUT_PASS_BACK,  INPUT_START,
-                                        INPUT_END,        INPUT_PASTE,      INPUT_ESCAPE}; /* arrows, Home, Ctrl+V */
+  static const PlayerInput SPECIAL[] = {INPUT_EVENT_NEXT, INPUT_EVENT_BACK, INPUT_TILE_NEXT, INPUT_TILE_BACK,
+                                        INPUT_ROW_NEXT,   INPUT_ROW_BACK,   INPUT_PASS_NEXT, INPUT_PASS_BACK,
+                                        INPUT_START,      INPUT_END,        INPUT_ESCAPE}; /* arrows, Home */
   bool by_key[INPUT_COUNT] = {false};
   for (int character = 1; character < 128; character++) by_key[player_key((char)character)] = true;
   EACH (k, SPECIAL) by_key[SPECIAL[k]] = true;

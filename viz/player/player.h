@@ -53,7 +53,6 @@ typedef enum {
   INPUT_ENTRY,    /* opens the line for typing any parameters */
   /* What only the window can do; the player passes them on. INPUT_SIDE shows or hides the panel beside the scene. */
   INPUT_COPY,
-  INPUT_PASTE,
   INPUT_DESCRIBE,
   INPUT_EXPORT_PNG,
   INPUT_EXPORT_SVG,

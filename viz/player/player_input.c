@@ -116,7 +116,7 @@ static const char KEYS[] = "_ "
                            "123456"   /* scenes */
                            "aA_nN_c"
                            "tpr_?.:"
-                           "y_devPfJKlq";
+                           "ydevPfJKlq";
 _Static_assert(sizeof KEYS - 1 == INPUT_COUNT, "a key, or none, for each input");
 
 PlayerInput player_key(char character) {

@@ -33,26 +33,28 @@ void viewer_act(Viewer *v, PlayerInput input) {
 
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
-static void paste_entry(Viewer *v) {
-  char *text = v->player->open == OPEN_ENTRY ? v->host.clipboard(v->host.data) : NULL;
-  if (text) player_type(v->player, text);
+/* Whether keys are those of what is open over the scene. */
+static bool is_open(const Viewer *v) { return v->player->open != OPEN_NOTHING && !viewer_is_covered(v); }
+
+/* Into what is typed into; else it is a state. */
+static void paste(Viewer *v) {
+  char *text = v->host.clipboard(v->host.data);
+  const bool has_text = text && *text;
+  v->player->asks_quit = false;
+  if (is_open(v))
+    player_type(v->player, has_text ? text : "");
+  else if (!has_text)
+    player_say(v->player, false, "The clipboard is empty");
+  else if (!viewer_side_takes(v, (SideEvent){.kind = SIDE_PASTE, .text = text}))
+    player_restore(v->player, text);
   free(text);
 }
 
 /* While something is open, it has the keys. */
-static void on_open_key(Viewer *v, SideKey key) {
-  Player *p = v->player;
-  switch (key) {
-  case SIDE_KEY_RETURN: player_accept(p); break;
-  case SIDE_KEY_BACKSPACE: player_erase(p); break;
-  case SIDE_KEY_ESCAPE: player_cancel(p); break;
-  case SIDE_KEY_F1:
-    if (p->open == OPEN_HELP) player_cancel(p);
-    break;
-  case SIDE_KEY_PASTE: paste_entry(v); break;
-  default: return;
-  }
-  v->is_dirty = true;
+static void on_open_key(Player *p, SideKey key) {
+  if (key == SIDE_KEY_RETURN) player_accept(p);
+  if (key == SIDE_KEY_BACKSPACE) player_erase(p);
+  if (key == SIDE_KEY_ESCAPE || (key == SIDE_KEY_F1 && p->open == OPEN_HELP)) player_cancel(p);
 }
 
 static PlayerInput special_key(SideKey key, bool shift) {
@@ -70,39 +72,27 @@ static PlayerInput special_key(SideKey key, bool shift) {
   case SIDE_KEY_F1: return INPUT_HELP;
   case SIDE_KEY_F11: return INPUT_FULLSCREEN;
   case SIDE_KEY_COPY: return INPUT_COPY;
-  case SIDE_KEY_PASTE: return INPUT_PASTE;
   default: return INPUT_NONE;
   }
 }
 
-static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
-  if (key == SIDE_KEY_PASTE) {
-    char *text = v->side ? v->host.clipboard(v->host.data) : NULL;
-    const bool taken = text && viewer_side_takes(v, (SideEvent){.kind = SIDE_PASTE, .text = text});
-    free(text);
-    return taken;
-  }
-  return (key <= SIDE_KEY_LAST_OF_PANEL || viewer_is_covered(v)) &&
-         viewer_side_takes(v, (SideEvent){.kind = SIDE_KEY, .key = key, .shift = shift, .control = control});
-}
-
 void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
-  Player *p = v->player;
-  if (p->open != OPEN_NOTHING && !viewer_is_covered(v)) {
-    on_open_key(v, key);
-    return;
-  }
-  if (side_takes_key(v, key, shift, control)) return;
+  const SideEvent event = {.kind = SIDE_KEY, .key = key, .shift = shift, .control = control};
   const PlayerInput input = special_key(key, shift);
-  if (input != INPUT_NONE) viewer_act(v, input);
+  v->is_dirty = true;
+  if (key == SIDE_KEY_PASTE)
+    paste(v);
+  else if (is_open(v))
+    on_open_key(v->player, key);
+  else if (((key > SIDE_KEY_LAST_OF_PANEL && !viewer_is_covered(v)) || !viewer_side_takes(v, event)) &&
+           input != INPUT_NONE)
+    viewer_act(v, input);
 }
 
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
   const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
-  if ((p->open == OPEN_NOTHING || viewer_is_covered(v)) &&
-      viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text}))
-    return;
+  if (!is_open(v) && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
   if (p->open == OPEN_ENTRY) {
     player_type(p, text);
     v->is_dirty = true;
@@ -146,10 +136,10 @@ void viewer_leave(Viewer *v) {
 
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
-  const bool is_covered = viewer_is_covered(v), is_open = !is_covered && p->open != OPEN_NOTHING;
+  const bool is_covered = viewer_is_covered(v), was_open = is_open(v);
   const Control *at = is_covered ? NULL : controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->is_dirty = true;
-  if (is_open) player_cancel(p); /* a press elsewhere closes it, and acts */
+  if (was_open) player_cancel(p); /* a press elsewhere closes it, and acts */
   if (is_covered || (!at && viewer_is_over_side(v))) {
     v->drag = is_covered && button != 1 ? DRAG_NONE : DRAG_SIDE;
     viewer_side_takes(v, (SideEvent){.kind = SIDE_PRESS, .button = button});
@@ -158,9 +148,9 @@ void viewer_press(Viewer *v, int button) {
   viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT, .button = button});
   if (!at) {
     viewer_find_hover(v); /* a finger comes down without having moved */
-    if (!is_open && p->presentation)
+    if (!was_open && p->presentation)
       viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
-    else if (!is_open && v->hover.kind == HIT_TILE)
+    else if (!was_open && v->hover.kind == HIT_TILE)
       player_go_to_tile(p, v->hover.i, v->hover.j);
     return;
   }

@@ -59,15 +59,6 @@ static void copy_state(Window *w) {
   fflush(w->out);
 }
 
-static void paste_state(Window *w) {
-  char *text = SDL_GetClipboardText();
-  if (text && *text)
-    player_restore(w->viewer.player, text);
-  else
-    player_say(w->viewer.player, false, "The clipboard is empty");
-  SDL_free(text);
-}
-
 static void describe(Window *w) {
   char text[DESCRIPTION_BYTES];
   text_put(w->out, scene_describe(w->viewer.player->scene, &w->viewer.player->now, w->viewer.memo, text, sizeof text));
@@ -101,7 +92,6 @@ void window_act(void *window, PlayerInput input) {
   Window *w = window;
   switch (input) {
   case INPUT_COPY: copy_state(w); break;
-  case INPUT_PASTE: paste_state(w); break;
   case INPUT_DESCRIBE: describe(w); break;
   case INPUT_EXPORT_PNG: save_still(w, ".png"); break;
   case INPUT_EXPORT_SVG: save_still(w, ".svg"); break;
