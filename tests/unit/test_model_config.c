@@ -323,6 +323,9 @@ TEST(test_growth_of_many_kinds) {
   cache.more[0] = (KvGroup){.layers = 2, .kv_heads = 1, .d = 16, .d_v = 4, .window = 6, .chunked = true};
   cache.more[1] = (KvGroup){.layers = 1, .kv_heads = 4, .d = 2};
   must(kvcache_complete(&cache, NULL));
+  KvCache large = cache;
+  large.layers = KVCACHE_MAX_LAYERS;
+  must_refuse(kvcache_complete(&large, fresh_error()), STATUS_BAD_REQUEST, "layers is");
   KvState state_now = {0};
   for (int64_t n = 1; n < 40; n++) {
     kvcache_append(&cache, &state_now);
@@ -336,6 +339,7 @@ TEST(test_growth_of_many_kinds) {
     assert_int_equal((uint64_t)state_now.bytes, bytes);
     assert_int_equal((uint64_t)kvcache_seek(&cache, n).page_bytes, (uint64_t)state_now.page_bytes);
     assert_true(state_now.page_bytes >= state_now.bytes);
+    assert_int_equal(state_now.window_pages, 2 * ((n - 1) / 4 + 1) - (n < 5 ? 0 : n - 5) / 4 - (n - 1) / 6 * 6 / 4);
   }
 }
 
