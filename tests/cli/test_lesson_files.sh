@@ -27,6 +27,12 @@ printf '%s\n' hint none.walk . wrong.walk write.md right.walk >typed
 expect 0 'The lesson is done: 1 of 1 right' write.md --restart
 also 'Hint 1 of' "'none.walk' cannot be read: No such file or directory" 'is no file of at most 64 KiB' 'each block forgets those before' \
   ' row-maximum.walk:' 'Right.'
+# A lesson from a pipe, which is read once.
+printf '%s\n' Ada Bob >names
+for to in '--slides piped.pdf' '--handout piped.pdf' '--handout piped --roster names --key a-long-key'; do
+  # shellcheck disable=SC2086  # several words
+  "$tilewalk" lesson /dev/stdin $to < <(cat write.md) >all || { echo "not from a pipe: $to"; failed=1; }
+done
 coproc LESSON { "$tilewalk" lesson write.md --restart --watch; }
 exec {from}<&"${LESSON[0]}" # bash closes its own end when the lesson ends, read or not
 said='' pid=$LESSON_PID

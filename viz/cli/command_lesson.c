@@ -210,11 +210,11 @@ static Status run_one(const LessonOptions *o, Document *d, Io *io, Error *error)
   else if (o->task == TASK_SUBMIT)
     status = lesson_submit(lesson.name, o->student, to, io, error);
   else if (*o->roster)
-    status = lesson_handouts(o->names[0], o->roster, o->key, to, io, error);
+    status = lesson_handouts(&lesson, o->roster, o->key, to, io, error);
   else if (o->task == TASK_WALK)
     status = lesson_walk(&lesson, &o->walk, o->watches, NULL, NULL, io, error);
   else
-    status = lesson_paper_save(o->names[0], o->task == TASK_SLIDES, own_seed, o->student, to, error);
+    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, to, error);
   lesson_free(&lesson);
   return status;
 }

@@ -298,9 +298,10 @@ static Status write_pages(Paper *p, const char *path, Error *error) {
   return status;
 }
 
-Status lesson_paper_save(const char *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
+Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
                          Error *error) {
   const Request request = {0};
+  Lesson own = *lesson;
   const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
   if (!path_ends(path, ".pdf"))
     return error_refuse(error, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
@@ -312,11 +313,13 @@ Status lesson_paper_save(const char *lesson, bool is_slides, uint64_t seed, cons
   p->memo = memo_new();
   p->beside.player = &p->player;
   p->viewer = lesson_player_viewer(&p->beside);
-  Status status = lesson_player_open(&p->session, lesson, &options, NULL, error);
+  Status status = lesson_session_open(&p->session, &own, &LESSON_LIMITS, &options, NULL, error);
+  if (!status) status = lesson_rehearse(lesson, &LESSON_LIMITS, &LESSON_REHEARSAL, seed, error);
   if (!status) status = player_open(&p->player, &request, error);
   if (!status) status = write_pages(p, path, error);
   player_free(&p->player);
   memo_free(p->memo);
+  p->session.lesson = (Lesson){0}; /* it is the caller's */
   lesson_session_close(&p->session);
   lesson_page_free(&p->page);
   flow_free(&p->waiting);

@@ -12,7 +12,7 @@
 
 /* `student`: whose handout it is, "" for nobody's in particular. STATUS_BAD_REQUEST: a path that is no .pdf or cannot
  * be written. STATUS_BAD_FILE: the lesson's expressions. */
-Status lesson_paper_save(const char *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
+Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
                          Error *error);
 
 #endif

@@ -85,7 +85,7 @@ Status lesson_submit(const char *lesson, const char *student, const char *to, Io
 /* Writes a handout a student into a folder, which is made if it is not there, with the name and the numbers that `key`
  * gives: "Ada Lovelace" of the `roster` gets Ada-Lovelace.pdf. Two names with one file are refused, before any is
  * written. */
-Status lesson_handouts(const char *lesson, const char *roster, const char *key, const char *folder, Io *io,
+Status lesson_handouts(const Lesson *lesson, const char *roster, const char *key, const char *folder, Io *io,
                        Error *error);
 
 /* The seed of a student under the class's key, however the name is spelled: blanks, large letters, composed accents. */

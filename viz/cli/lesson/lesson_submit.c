@@ -78,7 +78,7 @@ static Status check_paths(const ClassNames *names, const char *folder, Error *er
   return status;
 }
 
-Status lesson_handouts(const char *lesson, const char *roster, const char *key, const char *folder, Io *io,
+Status lesson_handouts(const Lesson *lesson, const char *roster, const char *key, const char *folder, Io *io,
                        Error *error) {
   ClassNames names = {0};
   char path[4096];
