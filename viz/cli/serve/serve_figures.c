@@ -233,7 +233,7 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   const Number says = number_text(fits ? "first token after %s, %s a token" : "does not fit, %s are lacking",
                                   (fits ? number_seconds(prompt_s) : number_bytes((Wide)-left)).text,
                                   number_seconds(token_s).text),
-               longest = number_text(first == s->longest ? "" : " to %s", number_count(wide(s->longest)).text),
+               longest = first == s->longest ? (Number){0} : number_text(" to %s", number_count(wide(s->longest)).text),
                context = service_context(s);
   table_title(f.table, "%s on %" PRId64 " x %s: %s.\n%s of %s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name,
               says.text, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text, longest.text,
