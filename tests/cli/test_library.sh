@@ -18,7 +18,7 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror -I. tests/cli/library_client.c "$librar
 
 # One in EVERY questions of the tables of commands, those that are refused too.
 sed -n 's/  # .*//; s/^\$ //p' tests/commands/*.txt | grep -E '^(sim|sweep|roofline|advise|kvcache|serve|kernel|gpus) ' |
-  grep -vE '\$|TMP|--csv|--json|--help|--color| -o|=-$| -$| -h$' | awk -v every="${EVERY:-10}" 'NR % every == 0' >"$work/questions"
+  grep -vE '\$|TMP|/dev/|--csv|--json|--help|--color| -o|=-$| -$| -h$' | awk -v every="${EVERY:-10}" 'NR % every == 0' >"$work/questions"
 questions=$(wc -l <"$work/questions")
 mkdir -p "$work/here" && ln -s "$library" "$work/here/libtilewalk.so.1"
 LD_LIBRARY_PATH=$work/here "$work/client" <"$work/questions" >"$work/answers" || fail "the client ends with $?"
