@@ -6,11 +6,12 @@ import { Viewer } from './viewer.js'
 const PLAY = 'M8 5v14l11-7z', PAUSE = 'M7 6h2v12H7zM15 6h2v12h-2z'
 
 // `go` is what Back and Next do, instead of a step.
-export async function openScene(options, go = way => viewer.input(way)) {
+export async function openScene(options, go) {
   const viewer = await Viewer.open(options).catch(error => {
     tellProblem(`Tilewalk cannot start here: ${error.message}`)
     throw error
   })
+  go ??= way => viewer.input(way)
   onPress({ back: () => go('back'), next: () => go('next'), play: () => viewer.input('play'), 'note-close': () => viewer.closeNote() })
   const show = () => {
     const name = viewer.engine.call('web_is_playing') ? 'Pause' : 'Play'
