@@ -22,7 +22,7 @@ let examples = {}
 
 // ---- a file: PTX, or a .cu and what clang makes of it
 
-const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[/*]\s*tilewalk:\s*(.*?)\s*(\*\/)?\s*$/)?.[1]).filter(Boolean)
+const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[*/]\s*tilewalk:\s*(.*?)\s*(\*\/)?\s*$/)?.[1]).filter(Boolean)
 const launchLines = () => launch.value.split('\n').map(line => line.trim()).filter(Boolean)
 
 // The words that hold for one kernel of the file: those before the first `entry`, and its own.
