@@ -403,6 +403,9 @@ async function type(page, text) {
 // program grades what is handed in.
 async function lesson(world) {
   const first = await open(world, LESSON, 'lessons.html')
+  same(await first.evaluate(`performance.getEntriesByName('first-picture').length`), 2, 'its picture before any program, and by one')
+  await click(first, '#next')
+  await has(first, 'step=1')
   const answers = []
   for (let kind; (kind = await toQuestion(first)) !== 'done';) { // skips all, and notes what the answers are
     check(['number', 'choice', 'order'].includes(kind), kind)
@@ -566,10 +569,8 @@ async function read(world) {
   let figures = 0, questions = 0
   for (const name of names) {
     await show(name)
-    const [title, asks, words, broken, n] = await page.evaluate(`(() => { const all = $$('main img'); all.forEach(i => { i.loading = 'eager' })
-      return Promise.all(all.map(i => i.decode().then(() => 0, () => i.src))).then(broken => [document.querySelector('h1').textContent, $$('.ask').length,
-        document.querySelector('main').textContent.length, broken.filter(Boolean), all.length]) })()`)
-    check(title && asks >= 2 && words > 2500 && broken.length === 0 && n >= 1, name, { title, asks, words, broken, n })
+    const [title, asks, words, n] = await page.evaluate(`[document.querySelector('h1').textContent, $$('.ask').length, document.querySelector('main').innerText.length, $$('figure svg').filter(svg => svg.getBBox().width > 700).length]`)
+    check(title && asks >= 2 && words > 2500 && n >= 1, name, { title, asks, words, n })
     figures += n
     questions += asks
   }
@@ -652,6 +653,9 @@ async function workbench(world) {
     return bytes
   }
   await verdict('Nothing wrong')
+  await click(page, '#next')
+  await has(page, 'step=1')
+  await click(page, '#back')
   for (const name of ['standard', 'fa1', 'fa2', 'fa2-split']) { // begun from each, O is right
     await fill(page, 'sample', name, 'change')
     await page.until(`tilewalk.program.startsWith('algorithm mine') && $('verdict').textContent.includes('O is right')`)

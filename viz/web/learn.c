@@ -1,64 +1,32 @@
-/* A lesson printed for a page that needs no program: web_learn LESSON FOLDER; or a text, as HTML: web_learn FILE.md
- * FOLDER.
+/* A lesson printed for a page that needs no program: web_learn LESSON; or a text, as HTML: web_learn FILE.md.
  *
- * Prints "title ...", "idea ...", "minutes 12", an empty line, and the pages as HTML (lesson_html.h), as a learner
- * leaves them who skips every question; draws what is shown there into FOLDER/learn-LESSON-BLOCK.svg. XDG_STATE_HOME
- * is an empty folder: a lesson that was begun would go on. */
+ * Prints "title ...", "idea ...", "minutes 12", "state ...", which it begins with, an empty line, and the pages as HTML
+ * (lesson_html.h), as a learner leaves them who skips every question; what is shown there as <figure>STATE</figure>.
+ * XDG_STATE_HOME is an empty folder: a lesson that was begun would go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/export/surface.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/scene/narration.h"
-#include "viz/scene/scene_cache.h"
 #include "viz/web/lesson_html.h"
-
-enum { WIDTH = 760, HEIGHT = 456, DESCRIPTION_BYTES = 4096 };
 
 typedef struct {
   LessonSession session;
   Player player;
-  SceneMemo *memo;
-  const char *folder;
-  Html figures[LESSON_BLOCKS_MAX]; /* by the block that shows */
+  char figures[LESSON_BLOCKS_MAX][REQUEST_STATE_BYTES]; /* by the block that shows: its state */
   Error error;
 } Printer;
 
-static void draw(cairo_t *cr, double width, double height, const void *data) {
-  const Printer *p = data;
-  const SceneView view = {.framed = true, .memo = p->memo};
-  scene_draw(p->player.scene, &p->player.now, &view, cr, width, height, &theme_light);
-}
-
-/* What the player shows, as the figure of a block: a file, and its place in the text. */
-static void draw_figure(Printer *p, size_t block) {
-  char name[LESSON_NAME_BYTES + 64], path[4096], described[DESCRIPTION_BYTES], state[REQUEST_STATE_BYTES];
-  Html *h = &p->figures[block];
-  Narration said;
-  snprintf(name, sizeof name, "learn-%s-%zu.svg", p->session.lesson.name, block);
-  snprintf(path, sizeof path, "%s/%s", p->folder, name);
-  memo_free(p->memo);
-  p->memo = memo_new();
-  const SurfaceMetadata metadata = {scene_title(p->player.scene), player_state(&p->player, state)};
-  if (surface_save(path, WIDTH, HEIGHT, draw, p, &metadata, &p->error)) return;
-  scene_narrate(p->player.scene, &p->player.now, p->memo, &said);
-  scene_describe(p->player.scene, &p->player.now, p->memo, described, sizeof described);
-  described[strcspn(described, "\n")] = '\0'; /* what it is of: what happens is said below */
-  html_put(
-      h,
-      "<figure><img src=\"%s\" width=\"%d\" height=\"%d\" loading=\"lazy\" alt=\"%e\"><figcaption>%e %e</figcaption>"
-      "</figure>\n",
-      name, WIDTH, HEIGHT, described, said.what, said.why);
-}
+/* What the player shows, as the figure of a block. */
+static void note_figure(Printer *p, size_t block) { player_state(&p->player, p->figures[block]); }
 
 static void put_figure(Html *page, size_t block) {
-  Printer *p = page->data;
-  html_put(page, "%s", html_text(&p->figures[block]));
+  const Printer *p = page->data;
+  if (*p->figures[block]) html_put(page, "<figure>%e</figure>\n", p->figures[block]);
 }
 
-/* To the end of the page; a show that plays is ended, and drawn. A page with a state alone shows that. */
+/* To the end of the page; a show that plays is ended, and noted. A page with a state alone shows that. */
 static void walk_page(Printer *p) {
   LessonSession *s = &p->session;
   bool has_figure = false;
@@ -66,10 +34,10 @@ static void walk_page(Printer *p) {
     const bool plays = s->plays == s->at;
     lesson_session_next(s);
     if (!plays) continue;
-    draw_figure(p, s->at);
+    note_figure(p, s->at);
     has_figure = true;
   }
-  if (!has_figure) draw_figure(p, s->current);
+  if (!has_figure) note_figure(p, s->current);
 }
 
 static int print_lesson(Printer *p, const char *name) {
@@ -81,6 +49,8 @@ static int print_lesson(Printer *p, const char *name) {
       lesson_player_open(s, name, &(LessonSessionOptions){.restart = true}, stderr, &p->error))
     return 2;
   lesson_session_start(s, &viewer);
+  char state[REQUEST_STATE_BYTES];
+  player_state(&p->player, state);
   for (;;) {
     walk_page(p);
     lesson_html_page(&page);
@@ -90,8 +60,8 @@ static int print_lesson(Printer *p, const char *name) {
   }
   if (!p->error.status) p->error = s->error;
   if (!p->error.status)
-    printf("title %s\nidea %s\nminutes %d\n\n%s", s->lesson.title.text, s->lesson.idea.text, s->lesson.minutes,
-           html_text(&all));
+    printf("title %s\nidea %s\nminutes %d\nstate %s\n\n%s", s->lesson.title.text, s->lesson.idea.text,
+           s->lesson.minutes, state, html_text(&all));
   html_free(&page);
   html_free(&all);
   return p->error.status ? 2 : 0;
@@ -115,19 +85,16 @@ static int print_markdown(const char *name) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    fputs("web_learn: usage: web_learn LESSON|FILE.md FOLDER\n", stderr);
+  if (argc != 2) {
+    fputs("web_learn: usage: web_learn LESSON|FILE.md\n", stderr);
     return 2;
   }
   if (strstr(argv[1], ".md")) return print_markdown(argv[1]);
   Printer *p = calloc(1, sizeof *p);
   if (!p) return 2;
-  p->folder = argv[2];
   const int status = print_lesson(p, argv[1]);
   if (status) fprintf(stderr, "web_learn: %s: %s\n", argv[1], p->error.message);
   lesson_session_close(&p->session);
-  for (size_t k = 0; k < LESSON_BLOCKS_MAX; k++) html_free(&p->figures[k]);
-  memo_free(p->memo);
   player_free(&p->player);
   free(p);
   return status;

@@ -26,7 +26,7 @@ def svg(light, dark, width, height, kind):
     def both(found):
         return f'{found[1]}="light-dark({colour(*found.groups()[1:])},{colour(*next(others).groups()[1:])})"'
     body = re.sub('<[^>]*>', shorter, COLOUR.sub(both, light)).replace('\n', '')
-    body = re.sub(r'(id="|#)s(\d+)', rf'\1{kind}\2', body)
+    body = re.sub(r'(id="|#)s(\d+)', rf'\1{kind.split()[0]}\2', body)
     # One path for all that has one colour in a row: most are tiles.
     while True:
         joined = re.sub(r'<path d="([^"]*)" (fill="l[^"]*")/><path d="([^"]*)" \2/>', r'<path d="\1\3" \2/>', body)

@@ -111,8 +111,8 @@ $(BUILD)/web_learn: $(patsubst %,$(BUILD)/%.o,viz/web/learn viz/web/lesson_html 
 $(BUILD)/md4c/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) -O2 -w -I$(WEB_SOURCES)/md4c/src -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
-$(BUILD)/learn/parts.json: $(BUILD)/web_learn viz/web/learn.py viz/web/EMBED.md sim/algorithms/LANGUAGE.md $(wildcard lessons/course/*.md lessons/tasks/*)
-	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< lessons/course $(WEB) $(@D)
+$(BUILD)/learn/parts.json: $(BUILD)/web_learn $(BUILD)/web_native viz/web/learn.py viz/web/poster.py viz/web/EMBED.md sim/algorithms/LANGUAGE.md $(wildcard lessons/course/*.md lessons/tasks/*)
+	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< $(word 2,$^) lessons/course $(WEB) $(@D)
 $(WEB_READ:%=$(WEB)/%.html): $(WEB)/%.html: $(BUILD)/learn/parts.json $(WEB_MAKERS)
 	@viz/web/pages.py $(BUILD)/learn/$*.html $@ $(BUILD) $(WEB_ADDRESS)
 $(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB_assets) $(BUILD)/learn/parts.json

@@ -4,6 +4,7 @@ import { $, elements, element, onPress, save, table, tellProblem as tell } from 
 import { handed, takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
 import { openScene } from './drive.js'
+import { bytesOf } from './engine.js'
 import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
 
@@ -12,7 +13,13 @@ const { page: sheet, list, lesson: pane, desk } = elements
 
 desk.hidden = false // the canvas has a size then
 list.hidden = location.hash.length > 1
-const viewer = await openScene({ program: 'whole.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '' })
+// What has words and a picture already moves by the small program, until the whole one is there.
+const begun = await window.begun, assets = bytesOf('assets.bundle')
+const all = ['whole.wasm', [assets, 'pipeline.bundle', 'lessons.bundle']]
+const [program, bundles] = begun ? ['tilewalk.wasm', [assets]] : all
+const viewer = await openScene({ program, bundles, line: begun ?? '', plays: Boolean(begun) })
+if (begun) await viewer.goOn(...all)
+const left = begun && viewer.hasActed ? viewer.state() : ''
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
 engine.warns = line => tell(line.replace(/^[\w. ]+: /, '')) // of the record that this browser keeps
@@ -231,4 +238,5 @@ onPress({ again: () => open(name, true), name: () => askStudent('Keep'), 'hand-i
 viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_open')) location.hash = '' })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
+if (left && viewer.question() === left.replace(/ (step|scene)=\S+/g, '')) viewer.restore(left)
 handed(KINDS, tell).forEach(take)

@@ -82,14 +82,25 @@ export class Viewer {
     return hashOf(state) + (this.packed && /\bmine\.walk\b/.test(state) ? '&' + PROGRAM + this.packed : '')
   }
 
-  begin(line) {
+  show(line) {
     const { engine, options } = this
-    options.background ??= typeof Worker === 'function'
     engine.call('web_l2_later', options.background)
     const taken = this.openLink(line || options.first || '')
     engine.call('web_frame_scene', this.framed)
     engine.call('web_look', isDark(), isStill.matches)
     if (!taken) this.tell(engine.text('web_error'), true)
+  }
+  // A larger program goes on with what is shown.
+  async goOn(program, bundles) {
+    const engine = await load(program, bundles, new Ruler()), line = this.state()
+    Object.assign(this, { engine, machine: null })
+    this.show(line)
+    this.resize()
+  }
+  begin(line) {
+    const { options } = this
+    options.background ??= typeof Worker === 'function'
+    this.show(line)
     if (options.plays && (options.isEmbedded || !/\bstep=/.test(line))) this.begun(line)
     this.before = this.hash()
     this.base = baseOf(this.before)
@@ -298,34 +309,33 @@ export class Viewer {
   // ---- events
 
   listen() {
-    const { canvas, engine } = this
+    const { canvas } = this, call = (...of) => this.engine.call(...of)
     const place = event => {
       const box = canvas.getBoundingClientRect(), units = canvas.width / box.width / this.scale
       return [(event.clientX - box.left) * units, (event.clientY - box.top) * units]
     }
-    const on = (target, name, call) => target.addEventListener(name, event => { call(event); this.wake() })
+    const on = (target, name, does) => target.addEventListener(name, event => { does(event); this.wake() })
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement)
     const look = () => {
-      engine.call('web_look', isDark(), isStill.matches)
+      call('web_look', isDark(), isStill.matches)
       this.wake()
     }
     for (const query of [prefersDark, isStill]) query.addEventListener('change', look)
     window.addEventListener('storage', look)
-    on(canvas, 'pointermove', event => engine.call('web_motion', ...place(event)))
+    on(canvas, 'pointermove', event => call('web_motion', ...place(event)))
     on(canvas, 'pointerdown', event => {
       canvas.focus({ preventScroll: true })
-      engine.call('web_motion', ...place(event))
-      engine.calls.web_frame(0) // what lies there is known
+      call('web_motion', ...place(event))
+      call('web_frame', 0) // what lies there is known
       if (event.button !== 0) return
       this.acted()
-      engine.call('web_press', 1)
+      call('web_press', 1)
     })
-    on(canvas, 'pointerup', () => engine.call('web_release', 1))
-    on(canvas, 'pointercancel', () => engine.call('web_release', 1))
-    on(canvas, 'pointerleave', () => engine.call('web_leave'))
+    for (const name of ['pointerup', 'pointercancel']) on(canvas, name, () => call('web_release', 1))
+    on(canvas, 'pointerleave', () => call('web_leave'))
     $('place').addEventListener('input', ({ target }) => {
       this.acted()
-      engine.call('web_scrub', target.value / target.max)
+      call('web_scrub', target.value / target.max)
       this.wake()
     })
     for (const kind of ['pointerdown', 'keydown', 'input', 'change']) addEventListener(kind, () => this.acted(), true)
