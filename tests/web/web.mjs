@@ -807,7 +807,7 @@ async function questions(world) {
   return `${asked.length} questions, ${3 * asked.length} answers equal`
 }
 
-// Every kind of file in every room, dropped: it comes to where it is read, or what is read is said.
+// Every kind of file in every room, dropped and opened: it comes to where it is read, or what is read is said.
 async function files(world) {
   const kernel = readFileSync('viz/web/kernels/sum.cu', 'utf8'), rooms = ['', 'see.html', 'lessons.html', 'workbench.html', 'kernel.html']
   const ptx = JSON.parse(readFileSync(join(build, 'web/kernels.json'), 'utf8'))['sum.cu'].ptx
@@ -823,14 +823,16 @@ async function files(world) {
     ['handed.json', JSON.stringify({ student: 'Ada', lesson: LESSON, answers: { score: '0.15' } }), 'lessons.html', `document.querySelector('#list h2')?.textContent === 'handed.json: 1 of 1 right'`],
     ['photo.png', '\u0089PNG\u0000', '', `document.body.innerText.includes('photo.png is none of what is read here')`],
   ]
-  await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) {
+  KINDS.forEach(([name, text]) => writeFileSync(join(scratch, name), text))
+  await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) for (const opened of [false, true]) {
     const page = await open(world, '', room, {}, room ? 'window.tilewalk && tilewalk.ready !== false' : `!$('play').hidden`)
-    await page.evaluate(`(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
+    if (opened) await (await page.$('#load')).uploadFile(join(scratch, name))
+    else await page.evaluate(`(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
       document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`)
-    await page.until(`location.pathname.endsWith(${JSON.stringify(to || room)}) && (${holds})`).catch(error => { throw new Error(`${name} in ${room || 'front'}: ${error.message}`) })
+    await page.until(`location.pathname.endsWith(${JSON.stringify(to || room)}) && (${holds})`).catch(error => { throw new Error(`${name} ${opened ? 'opened' : 'dropped'} in ${room || 'front'}: ${error.message}`) })
     await page.close()
   } }))
-  return `${rooms.length} rooms, ${KINDS.length} kinds of file`
+  return `${rooms.length} rooms, ${KINDS.length} kinds of file, dropped and opened`
 }
 
 // ---- where it lies

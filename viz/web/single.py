@@ -54,7 +54,7 @@ if '</script' in script:
 page = re.sub(r'content="default-src[^"]*"', f'content="{POLICY}"', page)
 page = re.sub(r'^<link rel="(?:icon|manifest|preload|modulepreload|stylesheet)".*\n', '', page, flags=re.M)
 page = re.sub(r'^<script.*?</script>\n|^<style>.*?</style>\n', '', page, flags=re.M | re.S)
-page = re.sub(r'<nav .*?</nav>|^<button[^>]* id="rooms".*\n|<div id="poster".*?</svg></div>', '', page, flags=re.M)
+page = re.sub(r'<nav .*?</nav>|^<button[^>]* id="rooms".*\n|<label class="file.*?</label>|<div id="poster".*?</svg></div>', '', page, flags=re.M)
 page = re.sub(r'<a class="brand" href="./">(.*?)</a>', r'<span class="brand">\1</span>', page)
 files = ''.join(f'<script type="application/gzip" id="{name}">{packed(name)}</script>\n'
                 for name in ('tilewalk.wasm', 'assets.bundle', 'pipeline.bundle'))

@@ -1,6 +1,7 @@
 // Files, opened or dropped in any room: what a file is, its name and its first letters say, and a file that another room
 // reads is handed over to it as { kind, name, text }, all three, in a list.
 
+import { $ } from './element.js'
 import { keep, keptObject } from './kept.js'
 
 const MOST = 32 << 20, MANY = 8, HANDED = 'handed.json'
@@ -21,8 +22,11 @@ function kindOf(name, text) {
   return has(/\.csv$/i, /^(==PROF==|"?ID"?,|# gpu:|rung,)/m) ? 'counters' : ''
 }
 
+document.addEventListener('dragover', event => event.preventDefault())
+
 // Files of `kinds` go to `take`, a list at a time; those of other rooms go there; of any other `tell` says what is read.
-export function takeFiles(kinds, take, tell, input = document.getElementById('load')) {
+// What another room handed over is taken now: then what `take` returns comes back.
+export function takeFiles(kinds, take, tell) {
   async function read(files) {
     const list = []
     for (const file of [...files].slice(0, MANY)) {
@@ -37,17 +41,11 @@ export function takeFiles(kinds, take, tell, input = document.getElementById('lo
     if (!keep(HANDED, JSON.stringify({ list }))) return tell(`${list[0].name} is too large to hand over: open it in ${ROOMS[list[0].kind]}.`)
     location.assign(ROOMS[list[0].kind])
   }
-  document.addEventListener('dragover', event => event.preventDefault())
   document.addEventListener('drop', event => { event.preventDefault(); read(event.dataTransfer.files) })
-  input?.addEventListener('change', async () => { await read(input.files); input.value = '' })
-  return read
-}
-
-// The files that another room handed over to this one, once; none.
-export function handed(kinds, tell) {
-  const { list } = keptObject(HANDED, tell)
-  if (!Array.isArray(list) || !list.every(file => ROOMS[file?.kind] && typeof file.name === 'string' && typeof file.text === 'string')) return []
-  const own = list.filter(file => kinds.includes(file.kind))
-  if (own.length) keep(HANDED, '')
-  return own
+  $('load').onchange = async ({ target }) => { await read(target.files); target.value = '' }
+  const { list } = keptObject(HANDED, tell), isList = Array.isArray(list) && list.every(file => [file?.name, file?.text].every(text => typeof text === 'string'))
+  const own = isList ? list.filter(file => kinds.includes(file.kind)) : []
+  if (!own.length) return null
+  keep(HANDED, '')
+  return take(own)
 }

@@ -24,5 +24,5 @@ play.onclick = () => run(!film.hasAttribute('src'))
 isStill.addEventListener('change', () => run(!isStill.matches))
 addEventListener('storage', () => { if (film.hasAttribute('src')) run(true) }) // the theme was turned
 addEventListener('load', () => { if (!isStill.matches && matchMedia('(min-width: 700px)').matches) run(true) })
-takeFiles([], () => {}, tellProblem, null)
+takeFiles([], () => {}, tellProblem)
 requestAnimationFrame(() => performance.mark('first-picture'))

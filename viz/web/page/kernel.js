@@ -4,7 +4,7 @@
 import { $, elements, copied, element, onPress, quoted } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
-import { handed, takeFiles } from './files.js'
+import { takeFiles } from './files.js'
 import { whole } from './machine.js'
 import { packed, unpacked } from './packed.js'
 import { ask as askReport, reportOf, reports } from './report.js'
@@ -233,15 +233,14 @@ async function example(file) {
 }
 $('sample').onchange = event => example(event.target.value).then(run)
 addEventListener('hashchange', follow)
-const takeFile = takeFiles(KINDS, takeRead, tell)
 
-window.tilewalk = { ready: false, answer: null, take, run, question, command, example, link, takeFiles: takeFile, ask: line => askReport(line, reported), get examples() { return examples } }
+window.tilewalk = { ready: false, answer: null, take, run, question, command, example, link, ask: line => askReport(line, reported), get examples() { return examples } }
 examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
-const given = handed(KINDS, tell), last = keptObject(DRAFT, tell)
-if (given.length) await takeRead(given)
+const given = takeFiles(KINDS, takeRead, tell), last = keptObject(DRAFT, tell)
+if (given) await given
 else if (typeof last.ptx === 'string' && last.ptx) await restore(last)
 else await example('transpose.cu') // in a tenth of a second
 await follow()
-if (!given.length && !last.ptx && !location.hash) await run()
+if (!given && !last.ptx && !location.hash) await run()
 window.tilewalk.ready = true

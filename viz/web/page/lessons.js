@@ -1,7 +1,7 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
 import { $, elements, element, onPress, save, table, tellProblem as tell } from './element.js'
-import { handed, takeFiles } from './files.js'
+import { takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
 import { openScene } from './drive.js'
 import { bytesOf } from './engine.js'
@@ -222,8 +222,6 @@ function take({ kind, name: file, text }) {
   keep(RECORD, before ?? '') // set aside by C: it was damaged after all
   showList()
 }
-const KINDS = ['progress', 'answers']
-takeFiles(KINDS, ([file]) => take(file), tell)
 async function handIn() {
   if (!await askStudent('Save the file')) return
   tell('')
@@ -239,4 +237,4 @@ viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_ope
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
 if (left && viewer.question() === left.replace(/ (step|scene)=\S+/g, '')) viewer.restore(left)
-handed(KINDS, tell).forEach(take)
+takeFiles(['progress', 'answers'], ([file]) => take(file), tell)

@@ -117,13 +117,14 @@ function keys() {
     element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
     element('h3', { textContent: 'What the colours mean' }),
     element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.' }),
-    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
+    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.'), document.getElementById('load') ? openFile() : '']
 }
 
+const openFile = () => button('Open file', () => document.getElementById('load').click())
 // Where the head has no room for the rooms.
 function rooms() {
   const theme = document.getElementById('theme')
-  return [element('div', { className: 'stack' }, ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()))]
+  return [element('div', { className: 'stack' }, ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()), openFile())]
 }
 
 export const PANELS = {

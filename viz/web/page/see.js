@@ -117,7 +117,7 @@ addEventListener('keydown', event => { // also where a field has the keys
   if (event.key === 'Escape' && !event.defaultPrevented && viewer.isElsewhere(event) && closeTop()) event.preventDefault()
 })
 
-if (!isEmbedded) takeFiles([], () => {}, text => viewer.tell(text, true))
+if ($('load')) takeFiles([], () => {}, text => viewer.tell(text, true))
 
 const isNarrow = matchMedia('(max-width: 1099px)')
 

@@ -2,7 +2,7 @@
 
 import { commandOf, packedIn } from './viewer.js'
 import { $, elements, element, onPress, save, tellProblem } from './element.js'
-import { handed, takeFiles } from './files.js'
+import { takeFiles } from './files.js'
 import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { openScene } from './drive.js'
@@ -202,7 +202,6 @@ function takeText({ name, text }) {
   show(text)
   check()
 }
-takeFiles(['program'], ([file]) => takeText(file), text => viewer.tell(text, true))
 
 function update() {
   $('larger').href = 'see.html' + viewer.hash()
@@ -228,5 +227,5 @@ if (wrong && !viewer.program) { // nothing of it can be shown: the picture is th
   engine.call('web_open', lineWith(first, { algorithm: 'mine.walk' }))
 }
 update()
-handed(['program']).forEach(takeText)
+takeFiles(['program'], ([file]) => takeText(file), text => viewer.tell(text, true))
 window.tilewalk = viewer // for the console, and for tests
