@@ -119,6 +119,14 @@ find_window() {
 }
 take_focus() { xdotool windowfocus "$focused" && [ "$(xdotool getwindowfocus)" = "$focused" ]; }
 
+# ends WHEN: the viewer has, well, and without a complaint. quits WHEN: told to by its key.
+ends() {
+  wait "$viewer" || fail "status $? $1"
+  viewer=''
+  if complains; then fail "it complained $1"; fi
+}
+quits() { keys q; ends "$1"; }
+
 # resize WIDTH HEIGHT: the window, and the viewer has seen it.
 resize() {
   xdotool windowsize "$window" "$1" "$2"

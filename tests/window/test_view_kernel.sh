@@ -36,7 +36,5 @@ wait_until 'another line' is_elsewhere
 keys s
 is_swizzled() { answers && tail -n 1 "$box/out" | grep -q -- '--swizzle 128$'; }
 wait_until 'a swizzle' is_swizzled
-keys q
-wait "$viewer" || fail 'the window ends badly'
-viewer=''
+quits 'at the end'
 echo ok

@@ -55,10 +55,7 @@ wait_for "$record" '06-judge-a-claim'
 xdotool mousemove 1053 643 click 1
 keys 3 Return ctrl+Right
 wait_for "$record" '03-the-loop'
-keys q
-wait $viewer || fail "it does not end after the list"
-viewer=''
-if complains; then fail "it complained"; fi
+quits 'after the list'
 rm -rf "$box/state"
 
 cat >"$box/walk.md" <<'LESSON'
@@ -145,12 +142,7 @@ keys colon; say 'block=16'; keys Return y
 wait_for "$box/out" 'block=16'
 keys period
 wait_for "$record" '"finished": true'
-keys q
-status=0
-wait $viewer || status=$?
-viewer=''
-[ $status = 0 ] || fail "status $status at the end"
-if complains; then fail "it complained"; fi
+quits 'at the end'
 "$view" lesson --list >/dev/null 2>"$box/err" || fail "the terminal cannot read the record"
 
 # Begun in the terminal, gone on with in the viewer, in presentation mode; and the other way round.
@@ -163,10 +155,7 @@ start --size 1280x720 --lesson "$box/walk.md" --presentation --theme dark
 say b # it goes on at the question where the terminal stopped
 answered guess false 1 0
 keys l l question question t Escape
-keys q
-wait $viewer || fail "status at the second end"
-viewer=''
-if complains; then fail "it complained"; fi
+quits 'at the second end'
 [ "$(block)" -gt "$before" ] || fail "the viewer did not go on: block $(block) after $before"
 printf 'a\nblock=32\n' | "$view" lesson "$box/walk.md" >"$box/out" 2>"$box/err" || fail "the terminal, again"
 grep -q 'Going on where you stopped' "$box/out" || fail "the terminal begins anew"

@@ -116,20 +116,15 @@ keys t p question question p f f
 resize 60 40
 keys Right Left # too small for anything but its ground
 resize 700 420
-keys q
-status=0
-wait $viewer || status=$?
-viewer=''
-[ $status = 0 ] || fail "status $status at the end"
-if complains; then fail "it complained"; fi
+quits 'at the end'
 
 # The theme, the speed and the size that the window had are there again; a damaged file is said in one line.
 settings=$box/config/tilewalk/view.conf
 grep -q '^theme = dark' "$settings" && grep -q '^speed = 50$' "$settings" && grep -q '^size = 700x420$' "$settings" || { cat "$settings"; fail "the settings are not kept"; }
 start --presentation
 xdotool getwindowgeometry "$window" | grep -q '700x420' || fail "the size does not come back"
-keys t p q
-wait $viewer || fail "it does not end well"
+keys t p
+quits 'after it came back'
 grep -q '^theme = light' "$settings" && grep -q '^presentation = off' "$settings" || fail "what was changed is not kept"
 echo 'speed = fast' >"$settings"
 start --size 1280x720
@@ -166,9 +161,7 @@ fi
 keys Escape
 answers # Escape does not quit without asking
 keys Escape Escape
-wait $viewer || fail "Escape does not end it well"
-if complains; then fail "it complained"; fi
-viewer=''
+ends 'by Escape'
 
 # The other way to the screen, through a texture; where there is no OpenGL it falls back.
 SDL_RENDER_DRIVER=opengl timeout 300 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
@@ -180,11 +173,7 @@ for key in Right space; do
   keys "$key"
   state 'step=[1-9]'
   xdotool windowclose "$window"
-  status=0
-  wait $viewer || status=$?
-  viewer=''
-  [ $status = 0 ] || fail "status $status when the window is destroyed"
-  if complains; then fail "it complained when its window was destroyed"; fi
+  ends 'when its window is destroyed'
 done
 
 # A display that goes away: one line that says how to go on, status 2.
