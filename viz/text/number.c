@@ -19,7 +19,8 @@ Number number_text(const char *format, ...) {
   Number number;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(number.text, sizeof number.text, format, arguments);
+  if (vsnprintf(number.text, sizeof number.text, format, arguments) >= NUMBER_CHARS)
+    strcpy(number.text + NUMBER_CHARS - 4, "...");
   va_end(arguments);
   return number;
 }

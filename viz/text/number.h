@@ -38,7 +38,7 @@ Number number_bytes_exact(Wide bytes);
 /* A count in full with thousands separators: "1,048,576". */
 Number number_count(Wide count);
 
-/* Any words; what does not fit is cut. */
+/* Any words; what does not fit is cut, ends in ... and is no number. */
 __attribute__((format(printf, 1, 2))) Number number_text(const char *format, ...);
 
 /* "1 token", "4,096 tokens". */
