@@ -142,7 +142,7 @@ static void add_fields(Document *d, const Described *things, int n, bool gpus) {
 
 /* ---- GPUs side by side ---- */
 
-/* Newest first, machines that only exist on paper at the end. */
+/* Oldest first, machines that only exist on paper at the end. */
 static int by_age(const void *a, const void *b) {
   const Gpu *x = &((const Described *)a)->gpu, *y = &((const Described *)b)->gpu;
   const int x_real = strcmp(x->vendor, "none") != 0, y_real = strcmp(y->vendor, "none") != 0;
