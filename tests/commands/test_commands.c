@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <jansson.h>
 #include <limits.h>
@@ -139,10 +140,10 @@ static json_t *rows_of(const char *csv) {
   return json_pack("{s:o, s:o}", "columns", head, "rows", rows);
 }
 
-static void child(char **words, FILE *in, FILE *out, FILE *err) {
+static void child(char **words, int in, FILE *out, FILE *err) {
   const struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
   setrlimit(RLIMIT_CPU, &limit);
-  dup2(fileno(in), 0), dup2(fileno(out), 1), dup2(fileno(err), 2);
+  dup2(in, 0), dup2(fileno(out), 1), dup2(fileno(err), 2);
   for (char *is; *words && isupper((unsigned char)**words) && (is = strchr(*words, '=')); words++)
     *is = 0, setenv(*words, is + 1, 1);
   if (!*words) _exit(127);
@@ -217,16 +218,20 @@ static Run *ask(const char *command, const char *input, bool figures) {
     char *typed = strndup(key, strcspn(key, "\n")), *text = replaced(typed, "TMP/", folder);
     free(text), text = replaced(typed, "TMP", folder);
     words_of(text, words + 1);
-    FILE *in = tmpfile(), *out = tmpfile(), *err = tmpfile();
-    if (!in || !out || !err) bad_line("no temporary file");
-    fputs(input, in), rewind(in), fflush(NULL);
+    FILE *out = tmpfile(), *err = tmpfile();
+    if (!out || !err) bad_line("no temporary file");
+    int in[2];
+    const ssize_t n = (ssize_t)strlen(input);
+    if (pipe(in) || fcntl(in[1], F_SETFL, O_NONBLOCK) || write(in[1], input, (size_t)n) != n)
+      bad_line("stdin is a pipe, which holds less");
+    close(in[1]), fflush(NULL);
     const pid_t pid = fork();
-    if (pid == 0) child(words + 1, in, out, err);
+    if (pid == 0) child(words + 1, *in, out, err);
     int status;
     if (pid < 0 || waitpid(pid, &status, 0) < 0) bad_line("cannot be run: %s", strerror(errno));
     r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     r->out = text_of(out), r->err = text_of(err);
-    fclose(in), free(text), free(typed);
+    close(*in), free(text), free(typed);
   } else
     free(key);
   if (figures && !r->json) {

@@ -189,14 +189,14 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
   return STATUS_OK;
 }
 
-/* A file that is named "-" may be read more than once, and a pipe cannot: its bytes go into a file that has no name.
- * `trace` reads one once, however long. */
+/* A file that is named "-" or /dev/stdin may be read more than once, and a pipe cannot: its bytes go into a file that
+ * has no name. `trace` reads one once, however long. */
 static Status keep_input(int argc, char **argv, Error *error) {
   enum { INPUT_BYTES_MAX = 256 << 20 };
   bool is_asked = false;
   for (int k = 2; k < argc; k++) { /* - or --gpu=- */
-    const size_t n = strlen(argv[k]);
-    is_asked = is_asked || strcmp(argv[k], "-") == 0 || (n > 2 && strcmp(argv[k] + n - 2, "=-") == 0);
+    const char *equals = strrchr(argv[k], '='), *name = equals ? equals + 1 : argv[k];
+    is_asked |= strcmp(name, "-") == 0 || strcmp(name, "/dev/stdin") == 0;
   }
   if (!is_asked || strcmp(argv[1], "replay") == 0 || strcmp(argv[1], "trace") == 0 || isatty(STDIN_FILENO) ||
       lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
