@@ -69,14 +69,10 @@ static inline bool text(Bench *b, const char *typed) {
   return taken;
 }
 
-/* The panel sees what was done in the viewer; it is shown, or put away. */
+/* The panel sees what was done in the viewer. */
 static inline void look(Bench *b) { send(b, (SideEvent){.kind = SIDE_LOOK}); }
-static inline bool toggle(Bench *b) { return send(b, (SideEvent){.kind = SIDE_TOGGLE}); }
 
 static inline bool key(Bench *b, SideKey name) { return send(b, (SideEvent){.kind = SIDE_KEY, .key = name}); }
-static inline bool control(Bench *b, SideKey name) {
-  return send(b, (SideEvent){.kind = SIDE_KEY, .key = name, .control = true});
-}
 
 static inline void click_at(Bench *b, double x, double y) {
   send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});

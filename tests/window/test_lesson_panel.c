@@ -362,7 +362,7 @@ TEST(long_pages_scroll) {
   assert_true(b->panel.scroll == 0);
   send(b, (SideEvent){.kind = SIDE_WHEEL, .turns = -100});
   assert_true(b->panel.scroll == b->panel.most_scroll);
-  control(b, SIDE_KEY_PAGE_UP);
+  send(b, (SideEvent){.kind = SIDE_KEY, .key = SIDE_KEY_PAGE_UP, .control = true});
   assert_true(b->panel.scroll < b->panel.most_scroll);
   close_bench(b);
 }
