@@ -8,7 +8,7 @@ WEB_CLANG ?= $(firstword $(foreach v,-14 -15 -16 -17 -18 -19 $(empty),$(shell co
 WEB_AR = llvm-ar$(patsubst clang%,%,$(notdir $(WEB_CLANG)))
 WEB_BASE := --target=wasm32-wasi -O2 -mbulk-memory -mmutable-globals -ftls-model=local-exec -fno-stack-protector \
   -ffunction-sections -fdata-sections -D_DEFAULT_SOURCE= -D_WASI_EMULATED_PROCESS_CLOCKS -D_Thread_local= -Iviz/web/libc
-WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
+WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -Wno-deprecated-declarations -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
 # Without -O: clang would have wasm-opt of any version rewrite the program.
 WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
   -Wl,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--export-dynamic,--export=malloc,--export=free

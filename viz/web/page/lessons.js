@@ -3,7 +3,7 @@
 import { $, elements, element, onPress, save, table, tellProblem as tell } from './element.js'
 import { takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
-import { openScene } from './drive.js'
+import { Viewer } from './viewer.js'
 import { bytesOf } from './engine.js'
 import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
@@ -17,7 +17,7 @@ list.hidden = location.hash.length > 1
 const begun = await window.begun, assets = bytesOf('assets.bundle')
 const all = ['whole.wasm', [assets, 'pipeline.bundle', 'lessons.bundle']]
 const [program, bundles] = begun ? ['tilewalk.wasm', [assets]] : all
-const viewer = await openScene({ program, bundles, line: begun ?? '', plays: Boolean(begun) })
+const viewer = await Viewer.open({ program, bundles, line: begun ?? '', plays: Boolean(begun) })
 if (begun) await viewer.goOn(...all)
 const left = begun && viewer.hasActed ? viewer.state() : ''
 window.tilewalk = viewer // for the console, and for tests

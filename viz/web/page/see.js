@@ -4,7 +4,7 @@ import { $, elements, button, element } from './element.js'
 import { takeFiles } from './files.js'
 import { PANELS, lineWith } from './panels.js'
 import { turnTheme } from './top.js'
-import { openScene } from './drive.js'
+import { Viewer } from './viewer.js'
 
 const isEmbedded = document.body.classList.contains('embed')
 const { panel, menu } = elements
@@ -24,7 +24,7 @@ if (isEmbedded) {
 }
 let unit = 'event' // what Back and Next go by
 const go = way => viewer.input(unit === 'event' ? way : `${unit}-${way}`)
-const viewer = await openScene({ follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys }, go)
+const viewer = await Viewer.open({ follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys, go })
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
 

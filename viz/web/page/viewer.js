@@ -3,7 +3,7 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler } from './canvas.js'
-import { $, copied, quoted, save } from './element.js'
+import { $, copied, onPress, quoted, save, tellProblem } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
@@ -35,8 +35,9 @@ const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', Page
 const baseOf = hash => partsOf(hash).filter(part => !/^(step|seed)=/.test(part)).join('&')
 
 export class Viewer {
-  // The page has a canvas, place (its slider), what, why, moved, whole (the words over the scene), live, and note (one
-  // line for what went wrong). `options`: follows (the permalink), plays (a link without a step), keys, isEmbedded.
+  // The page has a canvas, back, play, next, place (its slider), what, why, moved, whole (the words over the scene), live, and
+  // note (one line for what went wrong). `options`: follows (the permalink), plays (a link without a step), keys, isEmbedded,
+  // go (what Back and Next do).
   constructor(engine, options) {
     Object.assign(this, { engine, canvas: $('canvas'), options, List })
     this.framed = true // false: C draws all of the canvas
@@ -51,10 +52,15 @@ export class Viewer {
   }
 
   static async open(options) {
-    const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), ...FONTS.map(font => document.fonts.load(font, 'Aα×'))])
+    const [engine] = await Promise.all([load(options.program ?? 'tilewalk.wasm', options.bundles ?? ['assets.bundle'], new Ruler()), ...FONTS.map(font => document.fonts.load(font, 'Aα×'))]).catch(error => {
+      tellProblem(`Tilewalk cannot start here: ${error.message}`)
+      throw error
+    })
     const viewer = new Viewer(engine, options)
     const wrong = options.line === undefined ? await viewer.takeLinked(location.hash) : ''
     viewer.begin(options.line ?? lineOf(location.hash))
+    const go = options.go ?? (way => viewer.input(way))
+    onPress({ back: () => go('back'), next: () => go('next'), play: () => viewer.input('play'), 'note-close': () => viewer.closeNote() })
     if (wrong) viewer.tell(viewer.linkError = wrong, true)
     return viewer
   }
@@ -187,6 +193,7 @@ export class Viewer {
     if (!this.framed) return
     this.words = engine.json('web_said')
     this.showWords(this.words)
+    this.showPlay(engine.call('web_is_playing'))
     this.moved.forEach(call => call(this.words))
   }
   showWords({ what, why, moved, whole, step, steps }) {
@@ -198,6 +205,12 @@ export class Viewer {
     place.max = Math.max(1, Math.min(steps, 1e6)) // an arrow key goes one step, of not too many
     place.value = Math.round(place.max * step / Math.max(1, steps))
     place.setAttribute('aria-valuetext', `step ${step} of ${steps}, ${moved} moved`)
+  }
+
+  showPlay(isPlaying) {
+    const name = isPlaying ? 'Pause' : 'Play', play = $('play')
+    if (play.ariaLabel === name) return
+    Object.assign(play, { ariaLabel: name, title: `${name} (Space)` }).querySelector('path').setAttribute('d', isPlaying ? 'M7 6h2v12H7zM15 6h2v12h-2z' : 'M8 5v14l11-7z')
   }
 
   // L2 takes up to 0.2 s: a Worker works it out, one question at a time, while frames go on.

@@ -1,18 +1,17 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
-import { commandOf, packedIn } from './viewer.js'
+import { Viewer, commandOf, packedIn } from './viewer.js'
 import { $, elements, element, onPress, save, tellProblem } from './element.js'
 import { takeFiles } from './files.js'
 import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
-import { openScene } from './drive.js'
 import { colours, newLine } from './editor.js'
 
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
 const PROBLEM = 'N=64 d=16 block=8 causal=1'
 const { program, offers, rival, numbers, verdict, moves, fault, stripe, paint, editor, bench } = elements
 
-const viewer = await openScene({ follows: true, first: PROBLEM })
+const viewer = await Viewer.open({ follows: true, first: PROBLEM })
 const { engine } = viewer
 tellProblem(viewer.linkError)
 let wrong = null // { line, why } of the text as it is, or null
