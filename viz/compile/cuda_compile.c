@@ -507,11 +507,12 @@ static void note_missing(Compile *c, const char *name) {
   if (!strstr(c->around, found) && strlen(c->around) + strlen(found) < sizeof c->around) strcat(c->around, found);
 }
 
-/* Judges one list of what clang reads, a rule of make. A header that is not here is left empty, with a note. */
+/* Judges one list of what clang reads, a rule of make: all but the copy, the first, whose name has each \ as a /.
+ * A header that is not here is left empty, with a note. */
 static Status judge_list(Compile *c, char *rule, Error *error) {
   Status status = STATUS_OK;
   char *at = strstr(rule, ": "), *path;
-  if (at) at += 2;
+  if (at) at += 2, next_name(&at);
   while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
     char stub[160];
     if (*path == '/' || access(path, F_OK) == 0) {
