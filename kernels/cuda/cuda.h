@@ -42,7 +42,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
 
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess };
 enum { cudaEnableDefault };
-TW_HOST(cudaGetDriverEntryPoint)
-TW_HOST(cudaGetDriverEntryPointByVersion)
+extern const tw_host_call cudaGetDriverEntryPoint, cudaGetDriverEntryPointByVersion, cuGetErrorName;
 
 #endif

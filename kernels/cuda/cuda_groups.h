@@ -11,9 +11,9 @@ struct thread_block {
   }
   TW_DEVICE_MEMBER static unsigned size() { return blockDim.x * blockDim.y * blockDim.z; }
   TW_DEVICE_MEMBER static unsigned num_threads() { return size(); }
-  TW_DEVICE_MEMBER static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-  TW_DEVICE_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
-  TW_DEVICE_MEMBER static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  TW_DEVICE_MEMBER static dim3 group_index() { return blockIdx; }
+  TW_DEVICE_MEMBER static dim3 thread_index() { return threadIdx; }
+  TW_DEVICE_MEMBER static dim3 group_dim() { return blockDim; }
   TW_DEVICE_MEMBER static dim3 dim_threads() { return group_dim(); }
 };
 struct grid_group {
@@ -24,22 +24,32 @@ struct grid_group {
     return (blockIdx.x + gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z)) * thread_block::size() +
            thread_block::thread_rank();
   }
+  __device__ void sync() const; /* refused where a kernel runs into it */
 };
 TW_DEVICE thread_block this_thread_block() { return thread_block(); }
 TW_DEVICE grid_group this_grid() { return grid_group(); }
 
-/* N threads that follow each other, within one warp. */
-template <unsigned N, typename Parent = void> struct thread_block_tile {
+/* The block, or n of its threads that follow each other, within one warp. */
+struct thread_group {
+  unsigned n;
+  TW_DEVICE_MEMBER constexpr thread_group(unsigned threads) : n(threads) {}
+  TW_DEVICE_MEMBER thread_group(thread_block) : n(thread_block::size()) {}
+  TW_DEVICE_MEMBER unsigned size() const { return n; }
+  TW_DEVICE_MEMBER unsigned thread_rank() const { return thread_block::thread_rank() % n; }
+  TW_DEVICE_MEMBER unsigned mask() const { return ~0u >> (32 - n) << (tw_lane() & ~(n - 1)); }
+  TW_DEVICE_MEMBER void sync() const { n == thread_block::size() ? __syncthreads() : __syncwarp(mask()); }
+};
+TW_DEVICE thread_group tiled_partition(const thread_group &, unsigned n) { return n; }
+
+template <unsigned N, typename Parent = void> struct thread_block_tile : thread_group {
   static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
-  thread_block_tile() = default;
-  template <typename Other> TW_DEVICE_MEMBER thread_block_tile(const thread_block_tile<N, Other> &) {}
-  TW_DEVICE_MEMBER static unsigned thread_rank() { return thread_block::thread_rank() % N; }
+  TW_DEVICE_MEMBER constexpr thread_block_tile() : thread_group(N) {}
+  template <typename Other> TW_DEVICE_MEMBER thread_block_tile(const thread_block_tile<N, Other> &) : thread_group(N) {}
   TW_DEVICE_MEMBER static constexpr unsigned size() { return N; }
   TW_DEVICE_MEMBER static constexpr unsigned num_threads() { return N; }
   TW_DEVICE_MEMBER static unsigned meta_group_rank() { return thread_block::thread_rank() / N; }
   TW_DEVICE_MEMBER static unsigned meta_group_size() { return (thread_block::size() + N - 1) / N; }
-  TW_DEVICE_MEMBER static unsigned mask() { return ~0u >> (32 - N) << (tw_lane() & ~(N - 1)); }
-  TW_DEVICE_MEMBER static void sync() { __syncwarp(mask()); }
+  TW_DEVICE_MEMBER void sync() const { __syncwarp(mask()); }
 #define TW_TILE(NAME)                                                                                                  \
   template <typename T> TW_DEVICE_MEMBER T NAME(T v, int by) const { return __##NAME##_sync(mask(), v, by, N); }
   TW_TILE(shfl)
@@ -72,21 +82,15 @@ struct coalesced_group {
 };
 TW_DEVICE coalesced_group coalesced_threads() { return coalesced_group{__activemask()}; }
 
-template <typename T> struct plus {
-  TW_DEVICE_MEMBER T operator()(T a, T b) const { return a + b; }
-};
-template <typename T> struct greater {
-  TW_DEVICE_MEMBER T operator()(T a, T b) const { return a > b ? a : b; }
-};
-template <typename T> struct less {
-  TW_DEVICE_MEMBER T operator()(T a, T b) const { return a < b ? a : b; }
-};
-template <typename T> struct bit_or {
-  TW_DEVICE_MEMBER T operator()(T a, T b) const { return a | b; }
-};
-template <typename T> struct bit_and {
-  TW_DEVICE_MEMBER T operator()(T a, T b) const { return a & b; }
-};
+#define TW_OPERATION(NAME, OF_A_B)                                                                                     \
+  template <typename T> struct NAME {                                                                                  \
+    TW_DEVICE_MEMBER T operator()(T a, T b) const { return OF_A_B; }                                                   \
+  };
+TW_OPERATION(plus, a + b)
+TW_OPERATION(greater, a > b ? a : b)
+TW_OPERATION(less, a < b ? a : b)
+TW_OPERATION(bit_or, a | b)
+TW_OPERATION(bit_and, a &b)
 /* A butterfly: every lane has the same result. */
 template <unsigned N, typename Parent, typename T, typename Op>
 TW_DEVICE T reduce(const thread_block_tile<N, Parent> &g, T v, Op op) {

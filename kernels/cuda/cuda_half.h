@@ -51,10 +51,7 @@ typedef __nv_bfloat16 nv_bfloat16;
     NAME p;                                                                                                            \
     *(NAME::Word *)&p = word;                                                                                          \
     return p;                                                                                                          \
-  }                                                                                                                    \
-  TW_BOTH ONE __low2##ONE(NAME p) { return p.x; }                                                                      \
-  TW_BOTH ONE __high2##ONE(NAME p) { return p.y; }                                                                     \
-  TW_BOTH NAME __##ONE##2##NAME(ONE a) { return NAME(a, a); }
+  }
 TW_PAIR(__half2, __half)
 TW_PAIR(__nv_bfloat162, __nv_bfloat16)
 typedef __half2 half2;

@@ -65,82 +65,25 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                         cudaStream_t stream);
 
-#define TW_HOST(NAME)                                                                                                  \
-  template <typename... A> cudaError_t NAME(A &&...) { return cudaSuccess; }
-TW_HOST(cudaMalloc)
-TW_HOST(cudaMallocHost)
-TW_HOST(cudaMallocManaged)
-TW_HOST(cudaMallocAsync)
-TW_HOST(cudaFree)
-TW_HOST(cudaFreeHost)
-TW_HOST(cudaFreeAsync)
-TW_HOST(cudaMemcpy)
-TW_HOST(cudaMemcpyAsync)
-TW_HOST(cudaMemcpy2D)
-TW_HOST(cudaMemcpyToSymbol)
-TW_HOST(cudaMemcpyFromSymbol)
-TW_HOST(cudaMemset)
-TW_HOST(cudaMemsetAsync)
-TW_HOST(cudaDeviceSynchronize)
-TW_HOST(cudaLaunchKernelEx)
-TW_HOST(cudaDeviceReset)
-TW_HOST(cudaStreamSynchronize)
-TW_HOST(cudaStreamCreate)
-TW_HOST(cudaStreamDestroy)
-TW_HOST(cudaEventCreate)
-TW_HOST(cudaEventDestroy)
-TW_HOST(cudaEventRecord)
-TW_HOST(cudaEventSynchronize)
-TW_HOST(cudaEventElapsedTime)
-TW_HOST(cudaGetLastError)
-TW_HOST(cudaPeekAtLastError)
-TW_HOST(cudaSetDevice)
-TW_HOST(cudaGetDevice)
-TW_HOST(cudaGetDeviceCount)
-TW_HOST(cudaGetDeviceProperties)
-TW_HOST(cudaDeviceGetAttribute)
-TW_HOST(cudaDeviceSetLimit)
-TW_HOST(cudaFuncSetAttribute)
-TW_HOST(cudaFuncSetCacheConfig)
-TW_HOST(cudaFuncGetAttributes)
-TW_HOST(cudaHostAlloc)
-TW_HOST(cudaHostRegister)
-TW_HOST(cudaMemGetInfo)
-TW_HOST(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
-TW_HOST(cudaOccupancyMaxPotentialBlockSize)
-TW_HOST(cudaLaunchCooperativeKernel)
-TW_HOST(cudaProfilerStart)
-TW_HOST(cudaProfilerStop)
-TW_HOST(cudaEventQuery)
-TW_HOST(cudaStreamQuery)
-TW_HOST(cudaStreamWaitEvent)
-TW_HOST(cudaStreamCreateWithFlags)
-TW_HOST(cudaStreamCreateWithPriority)
-TW_HOST(cudaEventCreateWithFlags)
-TW_HOST(cudaMemcpy2DAsync)
-TW_HOST(cudaMemcpyPeer)
-TW_HOST(cudaMemset2D)
-TW_HOST(cudaMallocPitch)
-TW_HOST(cudaGetSymbolAddress)
-TW_HOST(cudaThreadSynchronize)
-TW_HOST(cudaDeviceGetStreamPriorityRange)
-TW_HOST(cudaDeviceGetLimit)
-TW_HOST(cudaDriverGetVersion)
-TW_HOST(cudaRuntimeGetVersion)
-TW_HOST(cudaHostUnregister)
-TW_HOST(cudaHostGetDevicePointer)
-TW_HOST(cudaMemPrefetchAsync)
-TW_HOST(cudaMemAdvise)
-TW_HOST(cudaPointerGetAttributes)
-TW_HOST(cudaLaunchKernelExC)
-TW_HOST(cudaStreamBeginCapture)
-TW_HOST(cudaStreamEndCapture)
-TW_HOST(cudaGraphInstantiate)
-TW_HOST(cudaGraphLaunch)
-TW_HOST(cudaDeviceSetCacheConfig)
-TW_HOST(cudaDeviceSetSharedMemConfig)
-TW_HOST(nvtxRangePushA)
-TW_HOST(nvtxRangePop)
+/* Calls of any arguments. */
+struct tw_host_call {
+  template <typename... A> cudaError_t operator()(A &&...) const { return cudaSuccess; }
+};
+extern const tw_host_call cudaMalloc, cudaMallocHost, cudaMallocManaged, cudaMallocAsync, cudaFree, cudaFreeHost,
+    cudaFreeAsync, cudaMemcpy, cudaMemcpyAsync, cudaMemcpy2D, cudaMemcpyToSymbol, cudaMemcpyFromSymbol, cudaMemset,
+    cudaMemsetAsync, cudaDeviceSynchronize, cudaLaunchKernelEx, cudaDeviceReset, cudaStreamSynchronize,
+    cudaStreamCreate, cudaStreamDestroy, cudaEventCreate, cudaEventDestroy, cudaEventRecord, cudaEventSynchronize,
+    cudaEventElapsedTime, cudaGetLastError, cudaPeekAtLastError, cudaSetDevice, cudaGetDevice, cudaGetDeviceCount,
+    cudaGetDeviceProperties, cudaDeviceGetAttribute, cudaDeviceSetLimit, cudaFuncSetAttribute, cudaFuncSetCacheConfig,
+    cudaFuncGetAttributes, cudaHostAlloc, cudaHostRegister, cudaMemGetInfo,
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor, cudaOccupancyMaxPotentialBlockSize, cudaLaunchCooperativeKernel,
+    cudaProfilerStart, cudaProfilerStop, cudaEventQuery, cudaStreamQuery, cudaStreamWaitEvent,
+    cudaStreamCreateWithFlags, cudaStreamCreateWithPriority, cudaEventCreateWithFlags, cudaMemcpy2DAsync,
+    cudaMemcpyPeer, cudaMemset2D, cudaMallocPitch, cudaGetSymbolAddress, cudaThreadSynchronize,
+    cudaDeviceGetStreamPriorityRange, cudaDeviceGetLimit, cudaDriverGetVersion, cudaRuntimeGetVersion,
+    cudaHostUnregister, cudaHostGetDevicePointer, cudaMemPrefetchAsync, cudaMemAdvise, cudaPointerGetAttributes,
+    cudaLaunchKernelExC, cudaStreamBeginCapture, cudaStreamEndCapture, cudaGraphInstantiate, cudaGraphLaunch,
+    cudaDeviceSetCacheConfig, cudaDeviceSetSharedMemConfig, nvtxRangePushA, nvtxRangePop;
 #define nvtxRangePush nvtxRangePushA
 static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 static inline const char *cudaGetErrorName(cudaError_t) { return ""; }
@@ -155,6 +98,8 @@ template <typename S> __device__ void curand_init(tw_seed seed, tw_seed sequence
 template <typename S> __device__ unsigned curand(S *state);
 template <typename S> __device__ float curand_uniform(S *state);
 template <typename S> __device__ float curand_normal(S *state);
+typedef float2 cufftComplex;
+typedef int cufftHandle;
 namespace cub {}
 namespace thrust {}
 namespace cute {}

@@ -102,10 +102,11 @@ struct dim3 {
   unsigned x, y, z;
   TW_MEMBER constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
   TW_MEMBER constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  template <typename Index, int = Index::is_index> TW_MEMBER dim3(Index i) : dim3(uint3(i)) {}
   TW_MEMBER constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 
-#define TW_INDEX(NAME, REGISTER, WHOLE)                                                                                \
+#define TW_INDEX(NAME, REGISTER)                                                                                       \
   struct tw_##NAME {                                                                                                   \
     __declspec(property(get = get_x)) unsigned x;                                                                      \
     __declspec(property(get = get_y)) unsigned y;                                                                      \
@@ -113,13 +114,14 @@ struct dim3 {
     TW_DEVICE_MEMBER static unsigned get_x() { return __nvvm_read_ptx_sreg_##REGISTER##_x(); }                         \
     TW_DEVICE_MEMBER static unsigned get_y() { return __nvvm_read_ptx_sreg_##REGISTER##_y(); }                         \
     TW_DEVICE_MEMBER static unsigned get_z() { return __nvvm_read_ptx_sreg_##REGISTER##_z(); }                         \
-    TW_DEVICE_MEMBER operator WHOLE() const { return WHOLE{get_x(), get_y(), get_z()}; }                               \
+    enum { is_index };                                                                                                 \
+    TW_DEVICE_MEMBER operator uint3() const { return uint3{get_x(), get_y(), get_z()}; }                               \
   };                                                                                                                   \
   extern const __attribute__((device, weak)) tw_##NAME NAME;
-TW_INDEX(threadIdx, tid, uint3)
-TW_INDEX(blockIdx, ctaid, uint3)
-TW_INDEX(blockDim, ntid, dim3)
-TW_INDEX(gridDim, nctaid, dim3)
+TW_INDEX(threadIdx, tid)
+TW_INDEX(blockIdx, ctaid)
+TW_INDEX(blockDim, ntid)
+TW_INDEX(gridDim, nctaid)
 constexpr __device__ int warpSize = 32;
 
 /* clang's own barrier lets loads of static shared variables move across it (seen with clang 14 at -O3: it takes an

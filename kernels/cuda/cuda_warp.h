@@ -12,18 +12,10 @@
   }                                                                                                                    \
   template <typename T> TW_DEVICE T NAME(unsigned mask, T v, int b, int width = 32) {                                  \
     static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");                                                  \
-    if constexpr (sizeof(T) <= 4) {                                                                                    \
-      unsigned bits = 0;                                                                                               \
-      __builtin_memcpy(&bits, &v, sizeof v);                                                                           \
-      bits = tw_##NAME(mask, bits, (unsigned)b, width);                                                                \
-      __builtin_memcpy(&v, &bits, sizeof v);                                                                           \
-    } else {                                                                                                           \
-      unsigned bits[2];                                                                                                \
-      __builtin_memcpy(bits, &v, sizeof v);                                                                            \
-      bits[0] = tw_##NAME(mask, bits[0], (unsigned)b, width);                                                          \
-      bits[1] = tw_##NAME(mask, bits[1], (unsigned)b, width);                                                          \
-      __builtin_memcpy(&v, bits, sizeof v);                                                                            \
-    }                                                                                                                  \
+    unsigned words[(sizeof(T) + 3) / 4] = {};                                                                          \
+    __builtin_memcpy(words, &v, sizeof v);                                                                             \
+    for (unsigned &word : words) word = tw_##NAME(mask, word, (unsigned)b, width);                                     \
+    __builtin_memcpy(&v, words, sizeof v);                                                                             \
     return v;                                                                                                          \
   }
 TW_SHUFFLE(__shfl_sync, "idx", 31)
@@ -77,17 +69,15 @@ TW_REDUX(__reduce_or_sync, unsigned, "or.b32")
 TW_REDUX(__reduce_xor_sync, unsigned, "xor.b32")
 
 /* --- atomics. One without a use of its result becomes a reduction (red), as nvcc makes it. --- */
-TW_DEVICE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
-TW_DEVICE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
-TW_DEVICE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
-  return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
-}
-TW_DEVICE float atomicAdd(float *p, float v) { return __nvvm_atom_add_gen_f(p, v); }
-TW_DEVICE double atomicAdd(double *p, double v) { return __nvvm_atom_add_gen_d(p, v); }
-TW_DEVICE int atomicSub(int *p, int v) { return atomicAdd(p, -v); }
-TW_DEVICE unsigned atomicSub(unsigned *p, unsigned v) { return atomicAdd(p, 0u - v); }
 #define TW_ATOMIC(NAME, T, B, BUILTIN)                                                                                 \
   TW_DEVICE T NAME(T *p, T v) { return (T)BUILTIN((B *)p, (B)v); }
+TW_ATOMIC(atomicAdd, int, int, __nvvm_atom_add_gen_i)
+TW_ATOMIC(atomicAdd, unsigned, int, __nvvm_atom_add_gen_i)
+TW_ATOMIC(atomicAdd, unsigned long long, long long, __nvvm_atom_add_gen_ll)
+TW_ATOMIC(atomicAdd, float, float, __nvvm_atom_add_gen_f)
+TW_ATOMIC(atomicAdd, double, double, __nvvm_atom_add_gen_d)
+TW_DEVICE int atomicSub(int *p, int v) { return atomicAdd(p, -v); }
+TW_DEVICE unsigned atomicSub(unsigned *p, unsigned v) { return atomicAdd(p, 0u - v); }
 TW_ATOMIC(atomicExch, int, int, __nvvm_atom_xchg_gen_i)
 TW_ATOMIC(atomicExch, unsigned, int, __nvvm_atom_xchg_gen_i)
 TW_ATOMIC(atomicExch, unsigned long long, long long, __nvvm_atom_xchg_gen_ll)
@@ -108,13 +98,11 @@ TW_ATOMIC(atomicXor, unsigned, int, __nvvm_atom_xor_gen_i)
 TW_ATOMIC(atomicInc, unsigned, unsigned, __nvvm_atom_inc_gen_ui)
 TW_ATOMIC(atomicDec, unsigned, unsigned, __nvvm_atom_dec_gen_ui)
 TW_DEVICE float atomicExch(float *p, float v) { return __int_as_float(atomicExch((int *)p, __float_as_int(v))); }
-TW_DEVICE int atomicCAS(int *p, int old, int v) { return __nvvm_atom_cas_gen_i(p, old, v); }
-TW_DEVICE unsigned atomicCAS(unsigned *p, unsigned old, unsigned v) {
-  return (unsigned)__nvvm_atom_cas_gen_i((int *)p, (int)old, (int)v);
-}
-TW_DEVICE unsigned long long atomicCAS(unsigned long long *p, unsigned long long old, unsigned long long v) {
-  return (unsigned long long)__nvvm_atom_cas_gen_ll((long long *)p, (long long)old, (long long)v);
-}
+#define TW_CAS(T, B, BUILTIN)                                                                                          \
+  TW_DEVICE T atomicCAS(T *p, T old, T v) { return (T)BUILTIN((B *)p, (B)old, (B)v); }
+TW_CAS(int, int, __nvvm_atom_cas_gen_i)
+TW_CAS(unsigned, int, __nvvm_atom_cas_gen_i)
+TW_CAS(unsigned long long, long long, __nvvm_atom_cas_gen_ll)
 #define atomicAdd_block   atomicAdd
 #define atomicAdd_system  atomicAdd
 #define atomicSub_system  atomicSub
@@ -145,6 +133,9 @@ TW_TEXTURE(tex2DLod)
 TW_TEXTURE(tex3DLod)
 TW_TEXTURE(texCubemap)
 TW_TEXTURE(surf2Dread)
+template <typename T, typename... A> TW_DEVICE void surf2Dread(T *to, cudaSurfaceObject_t s, A...) {
+  *to = surf2Dread<T>(s);
+}
 template <typename T, typename... A> TW_DEVICE void surf2Dwrite(T, cudaSurfaceObject_t s, A...) {
   asm volatile("surf2Dwrite [%0];" ::"l"(s));
 }

@@ -139,7 +139,7 @@ static Status refuse(const Compile *c, const char *said, Error *error) {
   const char *line = at;
   while (line > said && line[-1] != '\n') line--;
   char where[PATH_BYTES + 300], what[200];
-  snprintf(where, sizeof where, "%.*s", (int)(at - line < 600 ? at - line : 600), line); /* "PATH:LINE:COLUMN: " */
+  snprintf(where, sizeof where, "%.*s", (int)(at - line), line); /* "PATH:LINE:COLUMN: " */
   snprintf(what, sizeof what, "%.*s", (int)strcspn(at + 7, "\n"), at + 7);
   const char *file = where;
   const size_t n = strlen(c->folder.path);
@@ -318,7 +318,7 @@ static int cut_by_errors(Compile *c, const char *said, bool all) {
       const int number = (int)strtol(strchr(line, ':') + 1, NULL, 10);
       char why[300];
       snprintf(why, sizeof why, "%.100s:%d: %.*s", copy == c->copies ? c->source->path : copy->name, number,
-               (int)(strcspn(at + 7, "\n") < 160 ? strcspn(at + 7, "\n") : 160), at + 7);
+               (int)strcspn(at + 7, "\n"), at + 7);
       if (part.kind == SOURCE_KERNEL) note(c->result, "a kernel was left out: ", strchr(why, ':') + 1);
       if (part.kind == SOURCE_KERNEL && !*c->reason) snprintf(c->reason, sizeof c->reason, "%s", why);
       if (part.kind != SOURCE_KERNEL && !c->result->is_cut)
@@ -343,8 +343,7 @@ static Status run_clang(const Compile *c, bool only_reads, ChildResult *child, E
   snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(path_base(header) - header), header);
   snprintf(copy, sizeof copy, "%s/%s", folder->path, c->copies[0].name);
   const size_t n = (size_t)(path_base(source->path) - source->path);
-  snprintf(own_folder, sizeof own_folder, "%.*s", n ? (int)(n < PATH_BYTES - 1 ? n : PATH_BYTES - 1) : 2,
-           n ? source->path : "./");
+  snprintf(own_folder, sizeof own_folder, "%.*s", n ? (int)n : 2, n ? source->path : "./");
   if (source->alone) snprintf(own_folder, sizeof own_folder, "%s", stubs);
   const char *argv[64 + CUDA_WORDS_MAX] = {c->clang,
                                            "-x",
@@ -470,7 +469,7 @@ static int line_including(const CudaSource *source, const char *path) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
     char text[PATH_BYTES];
     if (!stop) stop = end;
-    snprintf(text, sizeof text, "%.*s", (int)(stop - line < PATH_BYTES ? stop - line : PATH_BYTES - 1), line);
+    snprintf(text, sizeof text, "%.*s", (int)(stop - line), line);
     if (strchr(text, '#') && strstr(text, path_base(path))) return number;
     line = stop + 1;
   }
@@ -486,8 +485,7 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
                         quote(path, strlen(path)).text);
   return error_refuse(error, "%.100s%s: it includes %.80s, which does not lie below %s; -I %.*s allows that",
                       source->path, where, quote(real, strlen(real)).text,
-                      source->alone ? "a folder of headers" : "its folder",
-                      (int)(path_base(real) - real < 100 ? path_base(real) - real : 100), real);
+                      source->alone ? "a folder of headers" : "its folder", (int)(path_base(real) - real), real);
 }
 
 /* Says of a header that is not here which folder around the source has it: its own, those above, those in each. */
@@ -515,7 +513,7 @@ static Status judge_list(Compile *c, char *rule, Error *error) {
   if (at) at += 2, next_name(&at);
   while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
     char stub[160];
-    if (*path == '/' || access(path, F_OK) == 0) {
+    if (*path == '/' || (rule != c->searched.out && access(path, F_OK) == 0)) { /* what -M found has absolute paths */
       if (!may_read(path, c->searched.err, &c->folder)) status = refuse_path(c->source, path, error);
     } else if (strlen(path) < 128 && !strstr(path, "..") && !strchr(path, '\\')) {
       snprintf(stub, sizeof stub, STUBS "%s", path);
