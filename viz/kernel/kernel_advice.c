@@ -6,7 +6,16 @@
 #include "sim/base/text_add.h"
 #include "viz/text/number.h"
 
-enum { LANES = 32, ARRAYS = 16, ROWS = 4, PADS = 5, UNITS = 3, LAYOUTS = ROWS * PADS + UNITS, BANKS_BYTES = 128 };
+enum {
+  LANES = 32,
+  ARRAYS = 16,
+  ROWS = 4,
+  PADS = 5,
+  UNITS = 3,
+  LAYOUTS = ROWS * PADS + UNITS,
+  BANKS_BYTES = 128,
+  SECTOR_BYTES = 32
+};
 
 /* Pads of 4 to 64 bytes behind each 1,024 to 128, and units of 4 to 16 bytes XORed by the number of their 128 bytes. */
 typedef struct {
@@ -34,12 +43,30 @@ typedef struct {
   const KernelLine *line;
   Array arrays[ARRAYS];
   int n;
+  /* the line's first requests of global memory up to a barrier: those that waste, and the sectors that they share */
+  uint64_t barriers, requests, sectors, shared[LANES * LANES];
+  int n_shared;
 } Advice;
+
+static void take_global(Advice *a, const PtxSeen *seen) {
+  if (!a->requests) a->barriers = seen->barriers;
+  if (a->requests == LANES || a->barriers != seen->barriers ||
+      (int)seen->sectors * SECTOR_BYTES <= 2 * __builtin_popcount(seen->mask) * seen->bytes)
+    return;
+  a->requests++, a->sectors += seen->sectors;
+  for (int l = 0, k; l < LANES; l++) {
+    const uint64_t sector = seen->address[l] / SECTOR_BYTES;
+    for (k = 0; k < a->n_shared && a->shared[k] != sector;) k++;
+    if (seen->mask >> l & 1 && k == a->n_shared) a->shared[a->n_shared++] = sector;
+  }
+}
 
 static void take(void *context, const PtxSeen *seen) {
   Advice *a = context;
-  if (!seen->shared || !seen->mask) return;
   const PtxInstruction i = ptx_instruction(a->launch->kernel, seen->pc);
+  const bool of_line = i.line == a->line->line && i.file == a->line->file;
+  if (!seen->shared && of_line) take_global(a, seen);
+  if (!seen->shared || !seen->mask) return;
   const int64_t begin = ptx_shared_array(a->launch->kernel, (int64_t)seen->address[__builtin_ctz(seen->mask)]),
                 widest = seen->matrices ? 16 : seen->bytes;
   Array *array = a->arrays;
@@ -52,7 +79,7 @@ static void take(void *context, const PtxSeen *seen) {
     const int64_t end = (int64_t)seen->address[l] + widest - begin;
     if (seen->mask >> l & 1 && end > array->bytes) array->bytes = end;
   }
-  if (i.line == a->line->line && i.file == a->line->file) array->line_conflicts += seen->conflicts;
+  if (of_line) array->line_conflicts += seen->conflicts;
   for (int k = 0; k < LAYOUTS; k++) {
     const Layout layout = layout_of(k);
     uint64_t address[LANES];
@@ -75,11 +102,9 @@ static int best(const Array *a, bool swizzles) {
   return found;
 }
 
-static void say(const Advice *a, const Array *array, char text[KERNEL_ADVICE_BYTES]) {
+static void say(const Array *array, const char *name, char text[KERNEL_ADVICE_BYTES]) {
   const int pad = best(array, false), swizzle = best(array, true);
   const Layout padded = layout_of(pad < 0 ? 0 : pad), swizzled = layout_of(swizzle < 0 ? 0 : swizzle);
-  char name[64];
-  kernel_line_name(a->launch, a->line, name, sizeof name);
   snprintf(text, KERNEL_ADVICE_BYTES,
            "Line %s: its array's %s requests of a block take %s passes over the banks where %s would do; ", name,
            number_count(array->requests).text, number_count(array->passes).text, number_count(array->least).text);
@@ -117,13 +142,22 @@ static Status run(Advice *a, KernelLaunch *l, Error *error) {
   return status;
 }
 
-Status kernel_advice(KernelLaunch *l, const KernelLine *line, char text[KERNEL_ADVICE_BYTES], Error *error) {
+Status kernel_advice(KernelLaunch *l, const KernelLine *line, bool shared, char text[KERNEL_ADVICE_BYTES],
+                     Error *error) {
   Advice a = {.launch = l, .line = line};
   const Array *worst = NULL;
+  char name[64];
   text[0] = '\0';
+  kernel_line_name(l, line, name, sizeof name);
   const Status status = run(&a, l, error);
   for (int k = 0; k < a.n; k++)
     if (a.arrays[k].line_conflicts > (worst ? worst->line_conflicts : 0)) worst = &a.arrays[k];
-  if (!status && worst) say(&a, worst, text);
+  if (!status && shared && worst) say(worst, name, text);
+  if (!status && !shared && a.requests > 1 && 2 * (uint64_t)a.n_shared <= a.sectors) {
+    snprintf(text, KERNEL_ADVICE_BYTES,
+             "Line %s: a transpose through %d x 33 elements of shared memory makes %s sectors a request %s.", name,
+             (int)a.requests, number_double((double)a.sectors / (double)a.requests, 3).text,
+             number_double((double)a.n_shared / (double)a.requests, 3).text);
+  }
   return status;
 }

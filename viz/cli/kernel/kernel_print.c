@@ -182,21 +182,19 @@ static Status put_advice(Document *d, const KernelReport *r, const KernelLine *l
     const KernelLine *l = &lines[k];
     const PtxCounts global = global_of(l), shared = shared_of(l);
     const uint64_t moved = global.sectors * SECTOR_BYTES;
-    if (4 * shared.wavefronts >= global.sectors && 2 * shared.conflicts > shared.wavefronts) {
-      char advice[KERNEL_ADVICE_BYTES] = "";
-      const Status status = r->is_broken ? STATUS_OK : kernel_advice(r->launch, l, advice, error);
-      if (!status && *advice) document_line(d, ROLE_WARN, "%s", advice);
-      return status;
-    }
-    if (l->asked_bytes && global.sectors >= 2 * global.requests && moved > 2 * l->asked_bytes) {
-      char name[64];
-      kernel_line_name(r->launch, l, name, sizeof name);
+    const bool banks = 4 * shared.wavefronts >= global.sectors && 2 * shared.conflicts > shared.wavefronts;
+    if (!banks && (!l->asked_bytes || global.sectors < 2 * global.requests || moved <= 2 * l->asked_bytes)) continue;
+    char advice[KERNEL_ADVICE_BYTES] = "", name[64];
+    const Status status = r->is_broken ? STATUS_OK : kernel_advice(r->launch, l, banks, advice, error);
+    kernel_line_name(r->launch, l, name, sizeof name);
+    if (!status && *advice)
+      document_line(d, ROLE_WARN, "%s", advice);
+    else if (!status && !banks)
       document_line(
           d, ROLE_WARN,
           "Line %s moves %s bytes for each that its lanes ask for: let neighbouring lanes touch neighbouring words.",
           name, number_double((double)moved / (double)l->asked_bytes, 3).text);
-      return STATUS_OK;
-    }
+    return status;
   }
   return STATUS_OK;
 }
