@@ -73,9 +73,10 @@ template <class T> struct GpuArray {
     if (count) GPU(cudaMemcpy(data, from, count * sizeof(T), cudaMemcpyHostToDevice));
   }
   void put(const std::vector<T> &from) const { put(from.data(), from.size()); }
-  std::vector<T> get(size_t count = 0) const { /* 0: all */
-    std::vector<T> values(count ? count : n);
-    if (n) GPU(cudaMemcpy(values.data(), data, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
+  std::vector<T> get() const { return get(n); }
+  std::vector<T> get(size_t count) const {
+    std::vector<T> values(count);
+    if (count) GPU(cudaMemcpy(values.data(), data, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
     return values;
   }
 };
