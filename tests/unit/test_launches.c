@@ -142,6 +142,24 @@ TEST(test_runs) {
   free(runs);
 }
 
+/* Launches of two processes are two runs; a rate is of one launch alone. */
+TEST(test_apart) {
+  static const CounterRow ROWS[] = {
+      {.kernel = "flash_fwd_splitkv", .process = 1, .known = {[COUNTER_L2_HIT_RATE] = true}},
+      {.kernel = "combine", .process = 1, .known = {[COUNTER_L2_HIT_RATE] = true}},
+      {.kernel = "flash_fwd_splitkv", .process = 1},
+      {.kernel = "combine", .process = 2, .known = {[COUNTER_L2_HIT_RATE] = true}}};
+  const CounterTable table = {.rows = (CounterRow *)(uintptr_t)ROWS, .n_rows = 4};
+  LaunchRun *runs;
+  size_t n;
+  must(launch_runs(&table, "", &runs, &n, NULL));
+  assert_int_equal(n, 3);
+  assert_int_equal(runs[0].n_parts, 2);
+  assert_false(runs[0].sum.known[COUNTER_L2_HIT_RATE]);
+  assert_true(runs[2].sum.known[COUNTER_L2_HIT_RATE]);
+  free(runs);
+}
+
 TEST(test_cards) {
   /* the compute capability, the GPU, whether several would do => the device; an L40 is neither an L4 nor an L40S, nor a
    * GB200 a B200 */
