@@ -313,7 +313,8 @@ static struct {
   double value;
 } lets[LETS];
 static int n_lets;
-static double expression(void);
+static const char *begin; /* of the row */
+static double factor(void), expression(void);
 
 static void blanks(void) { at += strspn(at, " "); }
 static bool take(const char *text) {
@@ -326,16 +327,18 @@ static void need(const char *text) {
   if (!take(text)) bad_line("'%s' is missing before '%s'", text, at);
 }
 
-/* {COMMAND : EXPRESSION}: of another answer. */
+/* {COMMAND : EXPRESSION}: of another answer; {COMMAND}: what the row begins with, there. */
 static double elsewhere(void) {
-  const char *colon = strstr(at, " : ");
-  if (!colon) bad_line("{COMMAND : PATH} is meant");
-  char *command = strndup(at, (size_t)(colon - at));
+  const char *end = strchr(at, '}'), *colon = strstr(at, " : ");
+  if (!end) bad_line("{COMMAND : PATH} is meant");
+  const bool same = !colon || colon > end;
+  char *command = strndup(at, (size_t)((same ? end : colon) - at));
   const json_t *mine = answer;
   const Run *r = ask(command, "", true);
   if (r->status > 1) failed("%s: exit status %d: %s", command, r->status, r->err);
-  answer = r->json, at = colon + 3;
-  const double v = expression();
+  answer = r->json, at = same ? begin : colon + 3;
+  const double v = same ? factor() : expression();
+  if (same) at = end;
   answer = mine, free(command);
   need("}");
   return v;
@@ -478,6 +481,7 @@ static bool check_word(const char *row) {
 
 /* EXPRESSION = EXPRESSION [~ PART], or < > <= >= !=. Whole numbers are equal exactly, others to twelve digits. */
 static void check_figure(const char *row) {
+  begin = row;
   if (check_word(row)) return;
   at = row;
   const double is = expression();
@@ -499,7 +503,7 @@ static void check_figure(const char *row) {
 }
 
 typedef struct {
-  char *command, *input;
+  char *command, *input, *of;
   int status, rows; /* the exit status that is right; checks so far */
 } Block;
 
@@ -563,6 +567,15 @@ static bool shows(const char *text, double wanted) {
   return false;
 }
 
+/* The row "NAME.REST = FIGURE" under "of PATH", in which $ is NAME. */
+static char *path_of(const char *of, const char *row) {
+  const size_t n = strcspn(row, ".[ ");
+  char *name = strndup(row, n), *path = replaced(of, "$", name), *whole;
+  if (asprintf(&whole, "%s%s", path, row + n) < 0) abort();
+  free(name), free(path);
+  return whole;
+}
+
 static void check(Block *b, const char *row) {
   b->rows++;
   const int before = failures;
@@ -590,7 +603,7 @@ static void check(Block *b, const char *row) {
       if (!(answer = r->json))
         failed("no JSON: %s", r->out);
       else
-        check_figure(row);
+        check_figure(b->of ? path_of(b->of, row) : row);
     } else {
       char *text = replaced(row + strlen(FORMS[k]), "\\n", "\n");
       const char *in = k == 3 ? r->err : r->out, *found = strstr(in, text);
@@ -658,6 +671,8 @@ static void run_block(int loop) {
       free(b.input), free(text), b.input = more;
     } else if (!strncmp(row, "exit ", 5))
       b.status = atoi(row + 5);
+    else if (!strncmp(row, "of ", 3))
+      b.of = strdup(row + 3);
     else if (*row)
       check(&b, row);
     free(row);
@@ -665,6 +680,13 @@ static void run_block(int loop) {
   line = first_row + 1;
   if (!b.rows) check(&b, "| "); /* it must still end well */
   free(b.command), free(b.input);
+}
+
+static bool ends_block(const char *row) {
+  static const char *const BEGIN[] = {"$ ", "@ ", "for ", "let ", "set "};
+  EACH (k, BEGIN)
+    if (!strncmp(row, BEGIN[k], strlen(BEGIN[k]))) return true;
+  return false;
 }
 
 static void run_table(const char *path) {
@@ -690,10 +712,7 @@ static void run_table(const char *path) {
       char *look_for;
       if (asprintf(&look_for, "command -v %s >/dev/null", row + 6) < 0 || system(look_for)) break;
     } else if (!strncmp(row, "$ ", 2)) {
-      for (first_row = k; end_row < n && !(*rows[end_row] && strchr("$@", *rows[end_row])) &&
-                          strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4) &&
-                          strncmp(rows[end_row], "set ", 4);)
-        end_row++;
+      for (first_row = k; end_row < n && !ends_block(rows[end_row]);) end_row++;
       run_block(0);
       n_loops = n_set;
     } else if (!strncmp(row, "for ", 4) || !strncmp(row, "set ", 4)) { /* set NAME = TEXT: for all that follows */
