@@ -637,10 +637,20 @@ static void check_statement(char *row) {
 static char **rows;
 static int first_row, end_row;
 static struct {
-  char name[16], value[256];
+  char name[16], value[512];
   const char *values;
 } loops[LOOPS];
 static int n_loops, n_set;
+
+/* The row, with what its names stand for. */
+static char *filled(const char *row) {
+  char *out = strdup(row);
+  for (int k = 0; k < n_loops; k++) {
+    char *with = replaced(out, loops[k].name, loops[k].value);
+    free(out), out = with;
+  }
+  return out;
+}
 
 /* Checks the block, once for each value of each loop before it: for NAME in A | B | C; $NAME stands for it. */
 static void run_block(int loop) {
@@ -656,11 +666,7 @@ static void run_block(int loop) {
   }
   Block b = {.input = strdup("")};
   for (line = first_row + 1; line <= end_row; line++) {
-    char *row = strdup(rows[line - 1]), *more;
-    for (int k = 0; k < n_loops; k++) {
-      char *with = replaced(row, loops[k].name, loops[k].value);
-      free(row), row = with;
-    }
+    char *row = filled(rows[line - 1]), *more;
     if (!strncmp(row, "$ ", 2))
       b.command = strdup(row + 2);
     else if (*row == '<') { /* a line, or << FILE */
@@ -720,15 +726,20 @@ static void run_table(const char *path) {
       const char *in = strstr(row, set ? " = " : " in ");
       if (n_loops == LOOPS || !in || (set && n_loops != n_set)) bad_line("for NAME in A | B | C, or set NAME = TEXT");
       snprintf(loops[n_loops].name, sizeof loops->name, "$%.*s", (int)(in - row - 4), row + 4);
-      loops[n_loops++].values = strchr(in + 1, ' ') + 1;
-      n_set += set;
+      const char *values = strchr(in + 1, ' ') + 1;
+      loops[n_loops].values = set ? filled(values) : values;
+      snprintf(loops[n_loops].value, sizeof loops->value, "%s", loops[n_loops].values);
+      n_loops++, n_set += set;
     } else if (!strncmp(row, "@ TMP/", 6)) {
       char *name = replaced(row + 2, "TMP", folder), *slash = strrchr(name, '/');
       *slash = 0, mkdir(name, 0755), *slash = '/';
       FILE *into = fopen(name, "w");
       if (!into) bad_line("%s cannot be written", name);
-      for (; end_row < n && *rows[end_row] == '<'; end_row++)
-        fprintf(into, "%s\n", rows[end_row] + (rows[end_row][1] ? 2 : 1));
+      for (; end_row < n && *rows[end_row] == '<'; end_row++) {
+        char *text = filled(rows[end_row]);
+        fprintf(into, "%s\n", text + (text[1] ? 2 : 1));
+        free(text);
+      }
       fclose(into), free(name);
     } else if (!strncmp(row, "let ", 4)) {
       if (n_lets == LETS || !is || !isupper((unsigned char)row[4])) bad_line("let Name = EXPRESSION");
