@@ -76,8 +76,8 @@ void warp_exit(Run *run, Block *b, Warp *w, uint32_t mask) {
 
 /* ---- what a warp's file holds before it begins ---- */
 
-/* Those that all lanes share. */
-static void find_specials(const Run *run, const Block *b, const Warp *w, int32_t of[N_SPECIALS]) {
+/* Those that all lanes of a block share; a warp's index is added to them. */
+static void find_specials(const Run *run, const Block *b, int32_t of[N_SPECIALS]) {
   const int32_t *c = run->cluster;
   for (int k = 0; k < 3; k++) {
     of[SPECIAL_NTID_X + k] = run->block[k];
@@ -88,7 +88,6 @@ static void find_specials(const Run *run, const Block *b, const Warp *w, int32_t
     of[SPECIAL_CLUSTER_CTAID_X + k] = b->ctaid[k] % c[k];
     of[SPECIAL_CLUSTER_NCTAID_X + k] = c[k];
   }
-  of[SPECIAL_WARPID] = w->index;
   of[SPECIAL_NWARPID] = run->warps_per_block;
   of[SPECIAL_SMID] = b->sm;
   of[SPECIAL_NSMID] = run->n_sm;
@@ -132,10 +131,9 @@ static uint64_t slot_value(const Run *run, const Slot *s) {
   return v;
 }
 
-static void write_slots(Run *run, const Block *b, const Warp *w, bool first) {
+static void write_slots(Run *run, int32_t of[N_SPECIALS], const Warp *w, bool first) {
   char *R = run->arena + w->file;
-  int32_t of[N_SPECIALS];
-  find_specials(run, b, w, of);
+  of[SPECIAL_WARPID] = w->index;
   for (int32_t k = 0; k < run->kernel->n_slots; k++) {
     const Slot *s = &run->kernel->slots[k];
     const bool is_special = s->kind == SLOT_SPECIAL;
@@ -162,6 +160,8 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
   b->sm = sm, b->rank = rank, b->cluster_first = place - rank, b->alive = run->block_threads,
   b->cluster_arrived = b->cluster_phase = 0;
   memset(b->barriers, 0, sizeof b->barriers);
+  int32_t of[N_SPECIALS] = {0};
+  find_specials(run, b, of);
   for (int32_t k = 0; k < run->warps_per_block; k++) {
     Warp *w = &run->warps[b->first_warp + k];
     const int32_t lanes = run->block_threads - 32 * k;
@@ -171,7 +171,7 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
     w->gives_up = w->cluster_odd = 0, w->wgmma_groups = 0, w->gives_in = false;
     w->run[0] = (Fragment){0, w->exist, 0};
     if (run->registers) ptx_registers_begin(run->registers, b->first_warp + k);
-    write_slots(run, b, w, !b->has_constants);
+    write_slots(run, of, w, !b->has_constants);
   }
   b->has_constants = true;
   if (run->shadow) ptx_shadow_block_begin(run->shadow, b->index);
