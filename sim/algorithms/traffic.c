@@ -9,6 +9,16 @@ void traffic_add(Traffic *t, const Program *program, const Event *event) {
   if (event->kind == EVENT_SKIP || program->ops[event->op].counts_tile) t->tiles[event->tile]++;
 }
 
+bool traffic_equal(const Traffic *a, const Traffic *b) {
+  for (int k = 0; k < TENSORS_MAX; k++) {
+    if (a->read[k] != b->read[k] || a->write[k] != b->write[k]) return false;
+  }
+  for (int k = 0; k < TILE_KIND_COUNT; k++) {
+    if (a->tiles[k] != b->tiles[k]) return false;
+  }
+  return a->added == b->added && a->flops == b->flops && a->steps == b->steps;
+}
+
 Traffic traffic_since(const Traffic *before, const Traffic *now) {
   Traffic t = {
       .flops = now->flops - before->flops, .added = now->added - before->added, .steps = now->steps - before->steps};

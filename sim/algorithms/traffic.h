@@ -26,6 +26,8 @@ typedef struct {
 /* Adds an event of the program. */
 void traffic_add(Traffic *traffic, const Program *program, const Event *event);
 
+bool traffic_equal(const Traffic *a, const Traffic *b);
+
 /* What has come since *before: bytes, FLOPs and steps. */
 Traffic traffic_since(const Traffic *before, const Traffic *now);
 
