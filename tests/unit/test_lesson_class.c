@@ -174,14 +174,14 @@ static const char *rows_of(const char *text, size_t length, const char *file) {
   Submission s = {0};
   *shown = '\0';
   error = (Error){0};
-  if (submission_add(&s, text, length, file, &error)) return error.message;
+  submission_add(&s, text, length, file, &error);
   for (size_t k = 0; k < s.n_rows; k++) {
     const SubmissionRow *r = &s.rows[k];
     text_add(shown, sizeof shown, "%s/%s/%.9s %d %.0f%s%.28s|", r->student, r->id, r->answer, r->line,
              r->seed == UINT64_MAX ? -1 : (double)r->seed, r->problem ? ": " : "", r->problem ? r->problem : "");
   }
   submission_free(&s);
-  return shown;
+  return error.status ? error.message : shown;
 }
 
 /* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
