@@ -222,9 +222,9 @@ static const struct {
     {"spills", long_keys, READ, 105, SLOWER, 1, 1, 0.0016, 1, 0, 0},
     {"spills", any, READ, 205, SLOWER, 1, 1, 0.005, 0.0007, 180, 0},
     {"spills", any, WRITTEN, 205, SLOWER, 1, 1, 0.001, 0, 187, 0},
-    {"spills", several, HBM_READ, 42, 6 * SLOWER, 0.03, 1, 0.1, 1, 0, 0},
-    {"packed-times", several, TIME, 104, 8 * SLOWER, 0.05, 1, 1, 1, 0, REGIME_VARLEN},
-    {"packed-times", window, TIME, 40, 5 * SLOWER, 1, 1, 1, 1, 0, REGIME_WINDOW},
+    {"spills", several, HBM_READ, 42, 6, 0.03, 1, 0.1, 1, 0, 0},
+    {"packed-times", several, TIME, 104, 8, 0.05, 1, 1, 1, 0, REGIME_VARLEN},
+    {"packed-times", window, TIME, 40, 5, 1, 1, 1, 1, 0, REGIME_WINDOW},
     /* Launches that do not split their keys. */
     {"serve", one, READ, 6, 1, 1, 1, 2e-4, 0, 3, 0},
     {"serve", one, WRITTEN, 6, 1, 0, 0, 0, 1, 0, 0},
@@ -237,7 +237,7 @@ static const struct {
     {"flex", any, HBM_READ, 12, 1, 0.03, 1, 1, 1, 0, 0},
     {"flex", any, TIME, 12, 1, 0.06, 1, 1, 1, 0, 0},
     /* Two of 32 that ran other code are left out (the recording's head). */
-    {"flex-times", any, TIME, 30, 2 * SLOWER, 0.025, 0.09, 1, 1, 0, 0}};
+    {"flex-times", any, TIME, 30, 2, 0.025, 0.09, 1, 1, 0, 0}};
 enum { N_TABLE = COUNT_OF(TABLE) };
 
 static Errors errors[N_TABLE];
