@@ -10,6 +10,8 @@ if [ -z "$browser" ] || ! command -v node >/dev/null || ! command -v npm >/dev/n
   echo "No Chromium, no Node or no npm (Debian: chromium, nodejs, npm): the pages are not tested."
   exit 0
 fi
+# Node knows its own certificates; the system's, where a network has one of its own, are asked besides.
+export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}"
 [ -d "$build/node_modules/puppeteer-core" ] || npm install --silent --no-audit --no-fund --prefix "$build" puppeteer-core@24.43.1 || {
   echo "FAIL: npm cannot get puppeteer-core, which drives the browser" >&2
   exit 1
