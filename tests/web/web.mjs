@@ -825,7 +825,7 @@ async function files(world) {
   ]
   KINDS.forEach(([name, text]) => writeFileSync(join(scratch, name), text))
   await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) for (const opened of [false, true]) {
-    const page = await open(world, '', room, {}, room ? 'window.tilewalk && tilewalk.ready !== false' : `!$('play').hidden`)
+    const page = await open(world, '', room, {}, room ? 'window.tilewalk && tilewalk.ready !== false' : `!!$('load')?.onchange`)
     if (opened) await (await page.$('#load')).uploadFile(join(scratch, name))
     else await page.evaluate(`(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
       document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`)
