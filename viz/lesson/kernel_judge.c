@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_argument.h"
-#include "sim/base/ascii.h"
 #include "sim/base/text_add.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
@@ -412,27 +411,21 @@ Status kernel_figures(const ProgramTask *t, const char *recorded, bool is_start,
 
 /* ---- What is recorded ------------------------------------------------------------------------------------- */
 
-/* Adds a program to the source, in a namespace of its own, its entry named NAME_k; returns the new end. */
-static size_t add_program(const ProgramTask *t, int k, const char *program, char *text, size_t used) {
-  const size_t size = KERNEL_TASK_SOURCE_BYTES, n = strlen(t->entry);
-  used += (size_t)snprintf(text + used, size - used, "namespace v%d {\n", k);
-  for (const char *p = program; *p && used + n + 16 < size; p++) {
-    const bool begins = p == program || !(ascii_is_alnum(p[-1]) || p[-1] == '_');
-    const bool is_entry = begins && strncmp(p, t->entry, n) == 0 && !(ascii_is_alnum(p[n]) || p[n] == '_');
-    if (is_entry) used += (size_t)snprintf(text + used, size - used, "%s_%d", t->entry, k), p += n - 1;
-    if (!is_entry) text[used++] = *p;
-  }
-  return used + (size_t)snprintf(text + used, size - used, "}\n");
+/* Adds a program to the source, in a namespace of its own, where its entry NAME is NAME_k. */
+static void add_program(const ProgramTask *t, int k, const char *program, char *text) {
+  text_add(text, KERNEL_TASK_SOURCE_BYTES, "#define %s %s_%d\nnamespace v%d {\n%s}\n#undef %s\n", t->entry, t->entry, k,
+           k, program, t->entry);
 }
 
 Status kernel_task_source(const ProgramTask *t, char *text, Error *error) {
   char program[PROGRAM_TASK_PROGRAM_BYTES];
-  size_t used = add_program(t, 0, t->reference, text, 0);
   Status status = STATUS_OK;
+  *text = '\0';
+  add_program(t, 0, t->reference, text);
   for (int k = 0; k < t->n_mutants && !status; k++) {
     status = program_task_mutant(t, k, program, error);
-    if (!status) used = add_program(t, k + 1, program, text, used);
+    if (!status) add_program(t, k + 1, program, text);
   }
-  if (!status) add_program(t, t->n_mutants + 1, t->start, text, used);
+  if (!status) add_program(t, t->n_mutants + 1, t->start, text);
   return status;
 }

@@ -13,7 +13,7 @@
 #include "viz/kernel/cuda_source.h"
 #include "viz/lesson/program_judge.h"
 
-enum { KERNEL_TASK_SOURCE_BYTES = (PROGRAM_TASK_MUTANTS_MAX + 2) * (PROGRAM_TASK_PROGRAM_BYTES + 64) };
+enum { KERNEL_TASK_SOURCE_BYTES = (PROGRAM_TASK_MUTANTS_MAX + 2) * (PROGRAM_TASK_PROGRAM_BYTES + 256) };
 
 /* What compiles a .cu here; NULL: nothing. */
 extern CudaCompile *const LESSON_COMPILER;
