@@ -13,38 +13,36 @@ static inline int32_t per_register(int32_t type) { return 4 / ptx_type_bytes[typ
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The elements of the registers of a fragment, 32 lanes each, as floats: out[element][lane]. */
-INLINE void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
+/* Elements of a type, side by side in so many bytes, as floats. */
+INLINE void widen(int32_t type, const void *restrict from, int32_t n_bytes, float *restrict to) {
+  const uint16_t *halves = from;
+  const uint32_t *words = from;
+  const uint8_t *bytes = from;
   switch (type) {
   case T_F16:
-    for (int l = 0; l < LANES; l++) out[0][l] = half_float(v[l] & 0xffff);
-    for (int l = 0; l < LANES; l++) out[1][l] = half_float(v[l] >> 16);
+    for (int32_t k = 0; k < n_bytes / 2; k++) to[k] = half_float(halves[k]);
     break;
   case T_BF16:
-    for (int l = 0; l < LANES; l++) out[0][l] = bf16_float(v[l]);
-    for (int l = 0; l < LANES; l++) out[1][l] = bits_float(v[l] & 0xffff0000u);
+    for (int32_t k = 0; k < n_bytes / 2; k++) to[k] = bf16_float(halves[k]);
     break;
   case T_TF32:
-    for (int l = 0; l < LANES; l++) out[0][l] = bits_float(v[l] & 0xffffe000u);
+    for (int32_t k = 0; k < n_bytes / 4; k++) to[k] = bits_float(words[k] & 0xffffe000u);
     break;
   default:
-    for (int j = 0; j < 4; j++)
-      for (int l = 0; l < LANES; l++) {
-        const uint32_t byte = v[l] >> 8 * j & 255;
-        out[j][l] = type == T_E4M3   ? e4m3_float(byte)
-                    : type == T_E5M2 ? e5m2_float(byte)
-                    : type == T_S8   ? (float)(int8_t)byte
-                                     : (float)byte;
-      }
+    for (int32_t k = 0; k < n_bytes; k++)
+      to[k] = type == T_E4M3   ? e4m3_float(bytes[k])
+              : type == T_E5M2 ? e5m2_float(bytes[k])
+              : type == T_S8   ? (float)(int8_t)bytes[k]
+                               : (float)bytes[k];
   }
 }
 
+/* e elements a register: four lanes have a row's 4 e, side by side. */
 INLINE void unpack_a(int32_t type, int32_t e, int32_t n_a, const int32_t *list, const char *R, float A[16][32]) {
-  float v[4][LANES];
+  float t[WORD_BYTES];
   for (int32_t r = 0; r < n_a; r++) {
-    unpack(type, (const uint32_t *)(R + list[r]), v);
-    for (int l = 0; l < LANES; l++)
-      for (int32_t j = 0; j < e; j++) A[(l >> 2) + 8 * (r & 1)][e * (l & 3) + 4 * e * (r >> 1) + j] = v[j][l];
+    widen(type, R + list[r], WORD_BYTES, t);
+    for (int y = 0; y < 8; y++) memcpy(&A[y + 8 * (r & 1)][4 * e * (r >> 1)], t + 4 * e * y, 16 * (size_t)e);
   }
 }
 

@@ -16,12 +16,11 @@ int32_t mma_results(const Ins *i) {
 #endif
 
 INLINE void unpack_b(const Ins *i, int32_t e, int32_t n_b, const int32_t *list, const char *R, float B[32][8]) {
-  float v[4][LANES];
+  float t[WORD_BYTES];
   for (int32_t r = 0; r < n_b; r++) {
-    unpack(i->mode, (const uint32_t *)(R + list[r]), v);
-    for (int g = 0; g < 8; g++)
-      for (int t = 0; t < 4; t++)
-        for (int32_t j = 0; j < e; j++) B[e * t + 4 * e * r + j][g] = v[j][4 * g + t];
+    widen(i->mode, R + list[r], WORD_BYTES, t);
+    for (int32_t k = 0; k < 4 * e; k++)
+      for (int g = 0; g < 8; g++) B[4 * e * r + k][g] = t[4 * e * g + k];
   }
 }
 

@@ -48,40 +48,17 @@ INLINE void pieces(const Matrix *m, bool across, uint32_t g, uint32_t at[16]) {
   for (uint32_t n = 0; n < 16; n++) at[n] = across ? piece_across(m, n, g) : piece_along(m, 8 * g + n / 2, n % 2);
 }
 
-INLINE void widen(int32_t type, const unsigned char *from, float *to, int32_t n) {
-  switch (type) {
-  case T_F16:
-  case T_BF16: {
-    uint16_t v[256];
-    memcpy(v, from, 2 * (size_t)n);
-    if (type == T_F16)
-      for (int32_t k = 0; k < n; k++) to[k] = half_float(v[k]);
-    else
-      for (int32_t k = 0; k < n; k++) to[k] = bf16_float(v[k]);
-    break;
-  }
-  case T_TF32: {
-    uint32_t v[128];
-    memcpy(v, from, 4 * (size_t)n);
-    for (int32_t k = 0; k < n; k++) to[k] = bits_float(v[k] & 0xffffe000u);
-    break;
-  }
-  default:
-    for (int32_t k = 0; k < n; k++) to[k] = type == T_E4M3 ? e4m3_float(from[k]) : e5m2_float(from[k]);
-  }
-}
-
 /* Eight lines as floats [line][k], of `n_k`. False: outside shared memory. */
 INLINE bool eight_lines(const char *shared, int64_t shared_bytes, int32_t type, const Matrix *m, bool across,
                         uint32_t g, float to[8][32], int32_t n_k) {
   uint32_t at[16], most = 0;
-  unsigned char raw[256];
+  _Alignas(uint32_t) unsigned char raw[256];
   float t[256];
   pieces(m, across, g, at);
   for (int n = 0; n < 16; n++) most = at[n] > most ? at[n] : most;
   if ((int64_t)most + 16 > shared_bytes) return false;
   for (int n = 0; n < 16; n++) memcpy(raw + 16 * n, shared + at[n], 16);
-  widen(type, raw, t, 8 * n_k);
+  widen(type, raw, sizeof raw, t);
   for (int32_t line = 0; line < 8; line++)
     for (int32_t k = 0; k < n_k; k++) to[line][k] = across ? t[8 * k + line] : t[n_k * line + k];
   return true;
@@ -139,7 +116,7 @@ bool PTX_ISA(wgmma_run)(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) 
   if (mask != ~0u)
     return run_fails(run, pc, "a wgmma of %d threads; all 32 of a warp are right", __builtin_popcount(mask));
   if (i->mode & WGMMA_A_REGISTERS)
-    unpack_a(i->type, 4 / ptx_type_bytes[i->type], 4, list + wgmma_results(i), R, A);
+    unpack_a(i->type, per_register(i->type), 4, list + wgmma_results(i), R, A);
   else if (!rows_of_a(run, b, w, pc, ((const uint64_t *)(R + i->a))[l], A))
     return false;
   if (run->shadow) tell(run, b, w, pc, &m, across, 0, (uint32_t)i->target / 8);

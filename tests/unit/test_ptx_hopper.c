@@ -220,7 +220,7 @@ TEST(test_tensor) {
 
 typedef struct {
   int n, span; /* columns; swizzle in bytes, 0: none */
-  bool a_across, b_across, a_registers, is_bf16;
+  bool a_across, b_across, a_registers, is_bf16, is_negative;
   int lead, stride;
 } Product;
 
@@ -243,10 +243,11 @@ static int place(const Product *p, bool across, int line, int k) {
   return at;
 }
 
-/* D = A B, then D += A B, all threads of a warpgroup; A at byte 0 of shared memory, B at 32768. */
+/* D = A B, then D += A B, and both once more by a scale-d that is negated; all threads of a warpgroup; A at byte 0 of
+ * shared memory, B at 32768. */
 static void product(Product p) {
   Memory *m = memory();
-  char text[20000], d[2000] = "", store[6000] = "", multiply[2200];
+  char text[20000], d[2000] = "", store[6000] = "", multiply[2][2200];
   unsigned char shared[SHARED] = {0};
   int A[64][16], B[16][256];
   for (int i = 0; i < p.n / 2; i++) {
@@ -275,12 +276,14 @@ static void product(Product p) {
         m->in[4 * t + r] = half_of(&p, A[y][k]) | (uint32_t)half_of(&p, A[y][k + 1]) << 16;
       }
   }
-  sprintf(multiply, "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s {%s}, %s, %%d7, %%p4, 1, 1%s, %d;\n", p.n,
-          p.is_bf16 ? "bf16.bf16" : "f16.f16", d, p.a_registers ? "{%r10, %r11, %r12, %r13}" : "%d6",
-          p.a_registers ? ""
-          : p.a_across  ? ", 1"
-                        : ", 0",
-          p.b_across);
+  for (int k = 0; k < 2; k++)
+    sprintf(multiply[k], "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s {%s}, %s, %%d7, %s%%p4, 1, %d%s, %d;\n", p.n,
+            p.is_bf16 ? "bf16.bf16" : "f16.f16", d, p.a_registers ? "{%r10, %r11, %r12, %r13}" : "%d6", k ? "!" : "",
+            p.is_negative ? -1 : 1,
+            p.a_registers ? ""
+            : p.a_across  ? ", 1"
+                          : ", 0",
+            p.b_across);
   sprintf(text,
           "%sshl.b32 %%r3, %%r0, 2; more: add.s32 %%r4, %%r2, %%r3; cvt.u64.u32 %%d4, %%r3; add.s64 %%d4, %%d1, %%d4;\n"
           "ld.global.u32 %%r5, [%%d4]; st.shared.u32 [%%r4], %%r5; add.s32 %%r3, %%r3, 512;\n"
@@ -289,9 +292,11 @@ static void product(Product p) {
           "ld.global.v4.u32 {%%r10, %%r11, %%r12, %%r13}, [%%d4];\n"
           "cvt.u64.u32 %%d8, %%r2; shr.u64 %%d8, %%d8, 4; or.b64 %%d6, %%d8, %llu; add.s64 %%d7, %%d6, 2048;\n"
           "mul.wide.u32 %%d5, %%r0, %d; add.s64 %%d5, %%d0, %%d5;\n"
-          "setp.ne.u32 %%p4, %%r0, %%r0; wgmma.fence.sync.aligned;\n%ssetp.eq.u32 %%p4, %%r0, %%r0;\n%s"
+          "setp.ne.u32 %%p4, %%r0, %%r0; wgmma.fence.sync.aligned;\n%ssetp.eq.u32 %%p4, %%r0, %%r0;\n%s%s"
+          "setp.ne.u32 %%p4, %%r0, %%r0;\n%s"
           "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n%s" LAST,
-          FIRST, (unsigned long long)descriptor, p.n / 2 * 4, multiply, multiply, store);
+          FIRST, (unsigned long long)descriptor, p.n / 2 * 4, multiply[0], multiply[0], multiply[1], multiply[1],
+          store);
   right(&(Launch){.text = text, .blocks = 1, .threads = 128, .faults = p.n <= 32}, m);
   for (int t = 0; t < 128; t++)
     for (int e = 0; e < p.n / 2; e++) {
@@ -300,6 +305,7 @@ static void product(Product p) {
       float got;
       for (int k = 0; k < 16; k++) sum += A[y][k] * B[k][x];
       memcpy(&got, &m->out[t * (p.n / 2) + e], 4);
+      if (p.is_negative) sum = -sum;
       if (got != (float)(2 * sum))
         fail_msg("n %d span %d across %d %d: (%d, %d) is %g, not %d", p.n, p.span, p.a_across, p.b_across, y, x,
                  (double)got, 2 * sum);
@@ -311,7 +317,7 @@ TEST(test_wgmma) {
   product((Product){.n = 8, .lead = 128, .stride = 256});
   product((Product){.n = 64, .span = 128, .stride = 1024});
   product((Product){.n = 64, .span = 64, .stride = 512, .is_bf16 = true});
-  product((Product){.n = 32, .span = 32, .stride = 256});
+  product((Product){.n = 32, .span = 32, .stride = 256, .is_negative = true});
   product((Product){.n = 128, .span = 64, .stride = 512, .lead = 1024, .b_across = true, .a_registers = true});
   product((Product){.n = 64, .span = 32, .stride = 256, .lead = 512, .a_across = true, .b_across = true});
   product((Product){.n = 16, .stride = 256, .lead = 128, .a_across = true, .b_across = true, .is_bf16 = true});
