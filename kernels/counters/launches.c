@@ -264,10 +264,7 @@ Status launch_runs(const CounterTable *table, const char *name, LaunchRun **runs
     if (strstr(table->rows[i].kernel, name)) rows[n++] = &table->rows[i];
   for (size_t i = 0, end = 0, length; i < n; i += length) {
     for (; end < n && (end <= i || together(rows[i], rows[end])); end++) roles[end] = "OFSCBLAPXW"[role_of(rows[end])];
-    const char next = roles[end];
-    roles[end] = '\0';
     length = rows[i]->has_shape ? 1 : length_of(roles + i);
-    roles[end] = next;
     (*runs)[*n_runs] =
         rows[i]->has_shape ? (LaunchRun){.sum = *rows[i], .n_parts = 1, .n_runs = 1} : make_run(&rows[i], length);
     ++*n_runs;

@@ -76,7 +76,7 @@ void warp_exit(Run *run, Block *b, Warp *w, uint32_t mask) {
 
 /* ---- what a warp's file holds before it begins ---- */
 
-/* Those that all lanes of a block share; a warp's index is added to them. */
+/* Those that all lanes of a block share; 0: the others. */
 static void find_specials(const Run *run, const Block *b, int32_t of[N_SPECIALS]) {
   const int32_t *c = run->cluster;
   for (int k = 0; k < 3; k++) {
@@ -99,27 +99,22 @@ static void find_specials(const Run *run, const Block *b, int32_t of[N_SPECIALS]
   of[SPECIAL_EXPLICIT_CLUSTER] = c[0] * c[1] * c[2] > 1;
 }
 
-static uint32_t special(const Run *run, const int32_t of[N_SPECIALS], uint64_t which, int l) {
-  const int32_t thread = 32 * of[SPECIAL_WARPID] + l, x = run->block[0], y = run->block[1];
+static uint64_t special(const Run *run, const Warp *w, uint64_t which, int l, uint64_t of_block) {
+  const int32_t thread = 32 * w->index + l, x = run->block[0], y = run->block[1];
   const uint32_t own = 1u << l;
   switch (which) {
   case SPECIAL_TID_X: return (uint32_t)(thread % x);
   case SPECIAL_TID_Y: return (uint32_t)(thread / x % y);
   case SPECIAL_TID_Z: return (uint32_t)(thread / x / y);
   case SPECIAL_LANEID: return (uint32_t)l;
+  case SPECIAL_WARPID: return (uint32_t)w->index;
   case SPECIAL_LANEMASK_EQ: return own;
   case SPECIAL_LANEMASK_LT: return own - 1;
   case SPECIAL_LANEMASK_LE: return own - 1 + own;
   case SPECIAL_LANEMASK_GT: return ~(own - 1 + own);
   case SPECIAL_LANEMASK_GE: return ~(own - 1);
-  default: return (uint32_t)of[which];
+  default: return of_block;
   }
-}
-
-static bool changes_with_block(uint64_t which) {
-  return (which >= SPECIAL_CTAID_X && which <= SPECIAL_CTAID_Z) || which == SPECIAL_SMID ||
-         (which >= SPECIAL_CLUSTERID_X && which <= SPECIAL_CLUSTERID_Z) ||
-         (which >= SPECIAL_CLUSTER_CTAID_X && which <= SPECIAL_CLUSTER_CTARANK);
 }
 
 static uint64_t slot_value(const Run *run, const Slot *s) {
@@ -131,18 +126,15 @@ static uint64_t slot_value(const Run *run, const Slot *s) {
   return v;
 }
 
-static void write_slots(Run *run, int32_t of[N_SPECIALS], const Warp *w, bool first) {
-  char *R = run->arena + w->file;
-  of[SPECIAL_WARPID] = w->index;
+/* Those that were others in the block before; NULL: all. */
+static void write_slots(Run *run, const Block *b, const Warp *w, const int32_t *before) {
   for (int32_t k = 0; k < run->kernel->n_slots; k++) {
     const Slot *s = &run->kernel->slots[k];
-    const bool is_special = s->kind == SLOT_SPECIAL;
-    if (is_special ? !first && !changes_with_block(s->value) : !first) continue;
-    const uint64_t value = is_special ? 0 : slot_value(run, s);
-    for (int l = 0; l < LANES; l++) {
-      const uint64_t v = is_special ? special(run, of, s->value, l) : value;
-      lane_set(R + s->offset, s->width == 64, l, v);
-    }
+    const bool is_special = s->kind == SLOT_SPECIAL, by_lane = is_special && !before, wide = s->width == 64;
+    if (before && (!is_special || b->specials[s->value] == before[s->value])) continue;
+    const uint64_t value = is_special ? (uint32_t)b->specials[s->value] : slot_value(run, s);
+    char *to = run->arena + w->file + s->offset;
+    for (int l = 0; l < LANES; l++) lane_set(to, wide, l, by_lane ? special(run, w, s->value, l, value) : value);
   }
 }
 
@@ -160,8 +152,9 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
   b->sm = sm, b->rank = rank, b->cluster_first = place - rank, b->alive = run->block_threads,
   b->cluster_arrived = b->cluster_phase = 0;
   memset(b->barriers, 0, sizeof b->barriers);
-  int32_t of[N_SPECIALS] = {0};
-  find_specials(run, b, of);
+  int32_t before[N_SPECIALS];
+  memcpy(before, b->specials, sizeof before);
+  find_specials(run, b, b->specials);
   for (int32_t k = 0; k < run->warps_per_block; k++) {
     Warp *w = &run->warps[b->first_warp + k];
     const int32_t lanes = run->block_threads - 32 * k;
@@ -171,7 +164,7 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
     w->gives_up = w->cluster_odd = 0, w->wgmma_groups = 0, w->gives_in = false;
     w->run[0] = (Fragment){0, w->exist, 0};
     if (run->registers) ptx_registers_begin(run->registers, b->first_warp + k);
-    write_slots(run, of, w, !b->has_constants);
+    write_slots(run, b, w, b->has_constants ? before : NULL);
   }
   b->has_constants = true;
   if (run->shadow) ptx_shadow_block_begin(run->shadow, b->index);

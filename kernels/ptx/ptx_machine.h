@@ -377,8 +377,9 @@ typedef struct {
 enum { N_BARRIERS = 16, PATIENCE = 64 };
 
 typedef struct {
-  int64_t index;      /* linear; -1: an empty place */
-  bool has_constants; /* its warps' files do */
+  int64_t index;                /* linear; -1: an empty place */
+  bool has_constants;           /* its warps' files do */
+  int32_t specials[N_SPECIALS]; /* as its warps' files have them */
   int32_t ctaid[3];
   int32_t sm, rank;          /* in its cluster */
   int64_t shared;            /* offset into the arena */
