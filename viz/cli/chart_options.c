@@ -1,10 +1,6 @@
 /* The options of pictures, apart from what draws them: the small program has them too. */
 #include "viz/cli/chart_file.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 
 static Status set_size(void *target, const char *value, Error *error) {

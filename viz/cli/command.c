@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "viz/text/print.h"
-
 enum { OPTION_COLUMN = 30, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
 
 /* The options of a request are those that many commands share. */

@@ -10,12 +10,9 @@
 /* What every command asks with and answers in. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/cli/chart_file.h"
 #include "viz/document/document.h"
-#include "viz/text/number.h"
 
 typedef struct Command {
   const char *name;        /* "sim"; "sim --roofline": what sim does with that word; "trace FILE": with a file */

@@ -1,19 +1,9 @@
 /* tilewalk list algorithms: what there is, and the program text of one. */
-#include <math.h>
-#include <stddef.h>
 
-#include "lessons/engine/program_task.h"
-#include "sim/algorithms/program.h"
-#include "sim/algorithms/schedule.h"
-#include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_mend.h"
 #include "viz/cli/command.h"
 #include "viz/cli/score_options.h"
 #include "viz/lesson/lesson_workshop.h"
-#include "viz/lesson/program_judge.h"
-#include "viz/request/assets.h"
-#include "viz/request/request.h"
-#include "viz/text/print.h"
 
 typedef struct {
   char name[512];

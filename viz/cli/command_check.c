@@ -1,18 +1,12 @@
 /* tilewalk lesson claims: every claim of the articles and every question, computed. */
 #define _GNU_SOURCE /* strcasestr */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
 #include "sim/base/text_add.h"
-#include "viz/request/assets.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/request/request.h"
 #include "viz/text/progress.h"
 
 enum { FILES_MAX = 8, IDS_BYTES = 4096, WORD_BYTES = 128, PATH_BYTES = 1024, N_LETTERS = 26 };

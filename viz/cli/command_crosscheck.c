@@ -1,15 +1,10 @@
 /* tilewalk crosscheck: the model against real kernels. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/lib/cpu_check.h"
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
-#include "viz/cli/crosscheck/crosscheck_judge.h"
 #include "viz/cli/crosscheck/crosscheck_live.h"
 #include "viz/cli/shard.h"
 #include "viz/text/progress.h"

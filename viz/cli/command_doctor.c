@@ -1,11 +1,8 @@
 /* tilewalk --doctor: what is here, what is missing, what to install. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <cairo.h>
-#include <jansson.h>
 #include <lua.h>
 #include <pango/pangocairo.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 #ifdef TILEWALK_GIF
@@ -18,7 +15,6 @@
 #include "viz/request/assets.h"
 #include "viz/cli/command.h"
 #include "viz/compile/cuda_compile.h"
-#include "viz/request/request.h"
 
 #define WORD_OF(x) #x
 #define WORD(x)    WORD_OF(x)

@@ -1,6 +1,5 @@
 /* tilewalk advise --library: which attention kernel a library runs for a call, why not the others, and
  * what that costs. */
-#include <math.h>
 
 #include "sim/algorithms/shipped.h"
 #include "viz/cli/command.h"

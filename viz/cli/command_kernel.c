@@ -1,13 +1,11 @@
 /* tilewalk kernel: any CUDA kernel, run on the CPU: its bytes by source line, before there is a GPU. */
 
-#include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/compile/cuda_compile.h"
 #include "viz/cli/kernel/kernel_print.h"
 #include "viz/cli/shard.h"
 #include "viz/export/output.h"
 #include "viz/kernel/kernel_film.h"
-#include "viz/text/print.h"
 #include "viz/text/progress.h"
 #include "viz/window/kernel_window.h"
 

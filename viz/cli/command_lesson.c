@@ -1,24 +1,13 @@
 /* tilewalk lesson: lessons in the terminal, and what authors and teachers need. */
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "lessons/engine/class_key.h"
-#include "lessons/engine/lesson_export.h"
-#include "lessons/engine/lesson_progress.h"
 #include "sim/base/text_add.h"
 #include "sim/base/path.h"
-#include "sim/base/quote.h"
-#include "sim/base/utf8.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/request/request.h"
 #include "viz/export/output.h"
 #include "viz/paper/lesson_paper.h"
 #include "viz/text/markdown.h"
-#include "viz/text/print.h"
 
 enum { EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
 

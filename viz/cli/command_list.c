@@ -1,15 +1,8 @@
 /* tilewalk list: what has a name here; of GPUs and kernels each number, and where it comes from. */
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/word_list.h"
-#include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
 
 enum { THINGS_MAX = 64, N_KINDS = 5 };
 typedef enum { LIST_ALGORITHMS, LIST_GPUS, LIST_KERNELS, LIST_LINKS, LIST_MODELS } ListKind;

@@ -1,15 +1,9 @@
 /* tilewalk lesson practice: the questions of the lessons with new numbers each time, the weakest first. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "lessons/engine/class_key.h"
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/text/print.h"
 
 enum { COUNT_DEFAULT = 10, COUNT_MOST = 1000, DAY_S = 86400, SKILLS_MAX = 1000, NAMES_MAX = 40 };
 

@@ -1,5 +1,4 @@
 /* tilewalk sim --steps: attention on several GPUs: who holds what, what crosses which link when, who idles. */
-#include <math.h>
 
 #include "viz/cli/command.h"
 #include "viz/cli/rank_options.h"

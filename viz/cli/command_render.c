@@ -1,21 +1,11 @@
 /* tilewalk render: any scene at any step to a file, or a run of steps as an animation, without a display. */
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
 #include "viz/cli/film.h"
 #include "viz/cli/program_notes.h"
 #include "viz/export/surface.h"
 #include "viz/scene/scene_cache.h"
-#include "viz/scene/scene.h"
 #include "viz/scene/speaker.h"
-#include "viz/text/number.h"
-#include "viz/text/print.h"
 
 /* What is seen in one beat: from a step on, n steps. */
 typedef struct {

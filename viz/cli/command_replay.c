@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/base/packed.h"
 #include "sim/base/size.h"

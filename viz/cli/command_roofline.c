@@ -1,6 +1,5 @@
 /* tilewalk sim --roofline: how fast a machine lets each run be, and what stops it, as table, plot, JSON,
  * CSV or chart. */
-#include <math.h>
 
 #include "viz/document/figure_lines.h"
 #include "viz/cli/command.h"

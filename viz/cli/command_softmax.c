@@ -1,12 +1,8 @@
 /* tilewalk softmax: online softmax on one row of scores, step by step. */
-#include <math.h>
 
-#include "sim/numbers/accuracy.h"
-#include "sim/numbers/precision.h"
 #include "sim/numbers/quantised.h"
 #include "sim/base/text_add.h"
 #include "sim/base/random.h"
-#include "sim/numbers/softmax.h"
 #include "viz/cli/command.h"
 #include "viz/cli/score_options.h"
 

@@ -1,19 +1,12 @@
 /* tilewalk tour --story: somebody leads you through a run, and asks first. As text, as a picture of a beat,
  * as a film. */
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/cli/film.h"
 #include "viz/cli/command.h"
 #include "viz/story/story_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/export/surface.h"
 #include "viz/story/story_page.h"
-#include "viz/text/print.h"
 
 enum { FRAMES_PER_SECOND = 30, ASK_SECONDS = 4, USUAL_STORY_BYTES = 256 };
 

@@ -1,5 +1,4 @@
 /* tilewalk sweep: the same problem at many values of one parameter, as a table, CSV, JSON, or a chart. */
-#include <math.h>
 
 #include "sim/base/size.h"
 #include "sim/base/text_add.h"

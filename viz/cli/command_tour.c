@@ -1,20 +1,13 @@
 /* tilewalk tour: a first look: the run that the film and the README show, and a GPU's counter beside the model. */
 #include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "sim/base/text_add.h"
 #include "kernels/counters/ncu.h"
 #include "sim/algorithms/shipped.h"
-#include "sim/simulate.h"
 #include "viz/cli/command.h"
 #include "viz/cli/run_tables.h"
 #include "viz/request/assets.h"
-#include "viz/request/request.h"
-#include "viz/text/number.h"
-#include "viz/text/print.h"
 
 extern const Command COMMAND_SWEEP;
 

@@ -1,7 +1,6 @@
 /* tilewalk trace: the event stream, written out. */
 #define _POSIX_C_SOURCE 200809L /* sigaction */
 
-#include "sim/algorithms/schedule.h"
 #include "viz/cli/command.h"
 #include "viz/request/pipeline_file.h"
 #include "viz/cli/program_notes.h"

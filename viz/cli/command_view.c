@@ -1,14 +1,8 @@
 /* tilewalk view: the viewer's window. Where it is left out of the build, one line that says what to install. */
 #define _POSIX_C_SOURCE 200809L /* _exit */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "viz/cli/command.h"
-#include "viz/request/request.h"
-#include "viz/cli/chart_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW

@@ -1,7 +1,6 @@
 /* tilewalk kernel --warp: what one access of one warp costs in global and in shared memory. */
 
 #include "sim/base/size.h"
-#include "sim/machine/warp.h"
 #include "viz/cli/command.h"
 #include "viz/text/warp_picture.h"
 

@@ -7,17 +7,12 @@
  * means
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "sim/algorithms/schedule.h"
 #include "sim/base/word_list.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_workshop.h"
-#include "viz/request/assets.h"
 #include "viz/request/description.h"
 
 /* --- names --- */

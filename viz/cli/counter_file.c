@@ -2,7 +2,6 @@
 #include "viz/cli/counter_file.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 

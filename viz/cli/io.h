@@ -3,7 +3,6 @@
 #define TILEWALK_VIZ_CLI_IO_H
 
 #include <signal.h>
-#include <stdio.h>
 
 #include "viz/text/print.h"
 

@@ -1,5 +1,4 @@
 /* tilewalk-full: every command. */
-#include "viz/cli/chart_file.h"
 #include "viz/cli/two_programs.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/kernel_window.h"

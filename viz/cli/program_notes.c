@@ -1,7 +1,6 @@
 #include "viz/cli/program_notes.h"
 
 #include "sim/numbers/program_check.h"
-#include "viz/text/print.h"
 
 Status layer_note(const Request *request, Io *io, Error *error) {
   char note[QUESTION_NOTE_BYTES];

@@ -3,7 +3,6 @@
 #ifndef TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
 #define TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
 
-#include "sim/algorithms/schedule.h"
 #include "viz/cli/io.h"
 #include "viz/request/request.h"
 

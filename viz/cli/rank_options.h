@@ -2,7 +2,6 @@
 #ifndef TILEWALK_VIZ_CLI_RANK_OPTIONS_H
 #define TILEWALK_VIZ_CLI_RANK_OPTIONS_H
 
-#include "sim/ranks.h"
 #include "viz/request/request.h"
 
 enum { RANKS_DEFAULT = 4 };

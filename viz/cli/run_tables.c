@@ -2,13 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/document/figure_lines.h"
 #include "viz/text/mask_text.h"
-#include "viz/text/number.h"
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;

@@ -2,7 +2,6 @@
 #ifndef TILEWALK_VIZ_CLI_RUN_TABLES_H
 #define TILEWALK_VIZ_CLI_RUN_TABLES_H
 
-#include "sim/simulate.h"
 #include "viz/document/document.h"
 
 enum { RUN_TABLES_MAX = 23 }; /* runs side by side */

@@ -1,10 +1,5 @@
 #include "viz/cli/score_options.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 
 Status score_parse(const char *text, size_t length, double *score, Error *error) {

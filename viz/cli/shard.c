@@ -1,9 +1,6 @@
 #include "viz/cli/shard.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
 
 enum { PARTS_MAX = 1000000 };
 

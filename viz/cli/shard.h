@@ -5,7 +5,6 @@
 #ifndef TILEWALK_VIZ_CLI_SHARD_H
 #define TILEWALK_VIZ_CLI_SHARD_H
 
-#include "sim/question/option.h"
 #include "viz/request/request.h"
 
 typedef struct {

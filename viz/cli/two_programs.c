@@ -4,18 +4,12 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
-#include "viz/cli/command.h"
 #include "viz/cli/counter_file.h"
 #include "viz/cli/two_programs.h"
 #include "viz/request/assets.h"
-#include "viz/text/print.h"
 
 /* What this build has of what can be left out; `tilewalk --doctor` says what the computer has. */
 #ifdef TILEWALK_WINDOW

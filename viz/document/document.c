@@ -2,13 +2,10 @@
 #include "viz/document/document.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/answer/figure.h"
 #include "viz/chart/plot.h"
-#include "viz/text/number.h"
 #include "viz/text/print.h"
 
 typedef enum { PART_TABLE, PART_CHART, PART_BARS, PART_LINE } PartKind;

@@ -20,8 +20,6 @@
 #ifndef TILEWALK_VIZ_DOCUMENT_DOCUMENT_H
 #define TILEWALK_VIZ_DOCUMENT_DOCUMENT_H
 
-#include <stdio.h>
-
 #include "sim/answer/report.h"
 #include "viz/chart/bars.h"
 #include "viz/chart/chart.h"

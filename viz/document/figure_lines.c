@@ -1,7 +1,5 @@
 #include "viz/document/figure_lines.h"
 
-#include <stdio.h>
-#include <string.h>
 #include "sim/base/text_add.h"
 
 /* ---- Scale ----------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #ifndef TILEWALK_VIZ_DOCUMENT_FIGURE_LINES_H
 #define TILEWALK_VIZ_DOCUMENT_FIGURE_LINES_H
 
-#include "sim/answer/figure.h"
 #include "viz/document/figures.h"
 
 typedef struct {

@@ -1,9 +1,6 @@
 #include "viz/document/figures.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 

@@ -11,7 +11,6 @@
 
 #include "sim/answer/figure.h"
 #include "viz/document/document.h"
-#include "viz/text/number.h"
 
 typedef struct {
   FigureUnit unit; /* none: null */

@@ -1,12 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
-#include "viz/cli/chart_file.h"
-#include "viz/cli/command.h"
 #include "viz/cli/commands_print.h"
 #include "viz/library/tilewalk.h"
 #include "viz/request/own.h"

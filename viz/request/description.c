@@ -1,15 +1,11 @@
 #include "viz/request/backend_rules.h"
 #include "viz/request/description.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
-#include "sim/machine/timing.h"
 #include "viz/request/assets.h"
 #include "kernels/counters/ncu.h"
 #include "viz/request/kernel_from_counters.h"

@@ -2,13 +2,10 @@
 #include "viz/request/kernel_from_counters.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/counters/launches.h"
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
 
 bool kernel_is_counters(const char *text, size_t length) {
   /* A description has no such words, and no letters of 16 bits. */

@@ -3,9 +3,6 @@
 #ifndef TILEWALK_VIZ_REQUEST_KERNEL_FROM_COUNTERS_H
 #define TILEWALK_VIZ_REQUEST_KERNEL_FROM_COUNTERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "sim/l2/kernel_profile.h"
 
 /* Whether a file is a table of counters rather than a description. */

@@ -4,10 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/base/quote.h"
 #include "viz/request/model_config_parts.h"
 
 /* ---- Families ---- */

@@ -14,9 +14,6 @@
 #ifndef TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 #define TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "sim/machine/kvmodel.h"
 
 enum { MODEL_CONFIG_LAYERS_MAX = 4096, MODEL_CONFIG_MAX_BYTES = 4 << 20 };

@@ -5,9 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/pieces.h"
 #include "viz/request/assets.h"
 
 enum { RULES_BYTES_MAX = 1 << 16 };

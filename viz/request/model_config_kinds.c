@@ -2,9 +2,7 @@
  * periods: a `rule` of assets/serving/config.txt each, strongest first. A key that is in no rule is not guessed at. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/request/model_config_parts.h"
 
 /* As the table of rules says. */

@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-#include "sim/machine/kvmodel.h"
 #include "viz/request/model_config.h"
 
 enum { CONFIG_NAME_BYTES = 64 };

@@ -13,7 +13,6 @@
  * as transformers keeps them, in the model's type. A family that is not here is said to be left out. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/request/model_config_parts.h"
 

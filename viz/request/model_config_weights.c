@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static double attention_of(Config *c, const Layer *l) {
   const double h = (double)c->hidden, heads = (double)c->heads;

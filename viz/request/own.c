@@ -2,10 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/language/read.h"
-#include "sim/base/quote.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
 

@@ -3,10 +3,7 @@
 #ifndef TILEWALK_VIZ_REQUEST_OWN_H
 #define TILEWALK_VIZ_REQUEST_OWN_H
 
-#include "sim/algorithms/schedule.h"
 #include "sim/l2/kernel_profile.h"
-#include "sim/problem/pattern.h"
-#include "sim/problem/shape.h"
 
 enum { OWN_PROGRAMS_MAX = 8 };
 

@@ -3,7 +3,6 @@
 #define TILEWALK_VIZ_REQUEST_PIPELINE_FILE_H
 
 #include "sim/algorithms/schedule.h"
-#include "sim/problem/shape.h"
 #include "sim/time/recorded.h"
 
 #define PIPELINE_GPU "h100-sxm" /* that all of them are of */

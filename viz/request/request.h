@@ -2,7 +2,6 @@
 #ifndef TILEWALK_VIZ_REQUEST_REQUEST_H
 #define TILEWALK_VIZ_REQUEST_REQUEST_H
 
-#include "sim/question/question.h"
 #include "viz/scene/snapshot.h"
 
 typedef Question Request;

@@ -1,12 +1,9 @@
 /* The report of `tilewalk lesson claims`: for people, as CSV and as JSON. */
 #include <math.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/text/glyphs.h"
-#include "viz/text/print.h"
-#include "viz/text/table.h"
 
 enum { LABEL_COLUMNS = 11, CELL_BYTES = 512 }; /* of a label, behind two blanks */
 

@@ -2,13 +2,9 @@
 #include "viz/cli/crosscheck/crosscheck.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/pool.h"
-#include "viz/text/number.h"
 
 void crosscheck_free(Crosscheck *c) {
   free(c->items);

@@ -7,7 +7,6 @@
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
 
-#include "kernels/counters/compare.h"
 #include "kernels/counters/explain.h"
 #include "kernels/counters/predict.h"
 

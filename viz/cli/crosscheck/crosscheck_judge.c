@@ -3,14 +3,11 @@
 #include "viz/cli/crosscheck/crosscheck_judge.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/pool.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
 #include "viz/request/description.h"
 
 #define WRITES_LITTLE_BYTES 1e7 /* twice what sim/l2/l2_run.c takes for little, as elements have two bytes or four */

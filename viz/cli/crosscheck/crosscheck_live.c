@@ -4,16 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/algorithms/shipped.h"
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
-#include "sim/base/utf8.h"
 
 enum { COMMAND_BYTES = 4096, PATH_BYTES = 1200, NOT_FOUND = 127 };
 #define OUTPUT_MAX_BYTES ((size_t)16 << 20)

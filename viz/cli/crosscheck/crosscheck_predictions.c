@@ -1,8 +1,6 @@
 /* Predictions over all runs: a group per kernel and mask, with the median and the worst error of each quantity. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/cli/crosscheck/crosscheck.h"
 

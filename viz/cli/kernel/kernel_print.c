@@ -2,13 +2,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/cli/counter_file.h"
 #include "viz/kernel/kernel_advice.h"
-#include "viz/kernel/kernel_lines.h"
-#include "viz/text/number.h"
 
 enum { LINES_SHOWN = 12, LINES_ON_SCREEN = 5, SECTOR_BYTES = 32 };
 

@@ -2,13 +2,8 @@
 
 #include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lessons/engine/class_key.h"
-#include "lessons/engine/pool.h"
-#include "sim/base/utf8.h"
 #include "viz/cli/lesson/lesson_print.h"
-#include "viz/text/print.h"
 
 /* A letter may be written in two ways, as one sign or as two (Unicode 15, annex 15), and large or small. */
 void class_fold_name(const char *name, char folded[CLASS_NAME_BYTES]) {

@@ -1,18 +1,12 @@
 /* What lessons refer to: commands, states, links. Part of viz/cli/lesson/lesson_print.h. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/base/quote.h"
 #include "lessons/engine/quantity.h"
 #include "viz/cli/claims/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
-#include "viz/request/assets.h"
-#include "viz/text/print.h"
 
 static bool is_claimed(void *context, const char *number, const char *unit) {
   Claims claims = {0};

@@ -9,7 +9,6 @@
 #include "viz/document/document.h"
 #include "viz/cli/io.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/request/request.h"
 
 /* ---- What is asked for */
 

@@ -6,18 +6,14 @@
 #define _GNU_SOURCE /* scandir */
 #include <dirent.h>
 #include <glib.h>
-#include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "lessons/engine/class_key.h"
 #include "sim/base/text_add.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "viz/cli/lesson/class_names.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/export/output.h"
-#include "viz/text/print.h"
 
 enum { CLASS_REMARK_BYTES = 128 };
 

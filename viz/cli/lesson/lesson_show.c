@@ -1,17 +1,9 @@
 /* Pictures of a lesson as text. Part of viz/cli/lesson/lesson_print.h. */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "sim/base/random.h"
-#include "sim/numbers/softmax.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/request/request.h"
-#include "viz/scene/scene.h"
-#include "viz/chart/bars.h"
-#include "viz/text/number.h"
-#include "viz/text/print.h"
 
 enum {
   GRID_MAX = 16,

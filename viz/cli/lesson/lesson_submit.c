@@ -2,19 +2,14 @@
 #include <errno.h>
 #include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lessons/engine/lesson_progress.h"
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
-#include "sim/base/utf8.h"
 #include "viz/cli/lesson/class_names.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/export/output.h"
 #include "viz/paper/lesson_paper.h"
-#include "viz/text/print.h"
 
 static bool is_folder_there(const char *path) {
   struct stat there;

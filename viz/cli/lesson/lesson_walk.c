@@ -6,7 +6,6 @@
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lessons/engine/lesson_file.h"
@@ -15,7 +14,6 @@
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/text/markdown.h"
-#include "viz/text/print.h"
 
 enum { TRIES_BEFORE_OFFER = 3, LESSON_SEEN_BYTES = 512, LOOK_MS = 200, LOOKS_MAX = 24 * 3600 * 1000 / LOOK_MS };
 

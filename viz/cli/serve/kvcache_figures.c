@@ -1,7 +1,6 @@
 /* What `tilewalk kvcache` says: sizes, pages, what a budget holds; other caches, sequences or steps beside it. */
 #include "viz/cli/serve/service.h"
 
-#include "sim/machine/timing.h"
 #include "viz/request/description.h"
 
 static double share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }

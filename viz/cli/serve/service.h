@@ -3,13 +3,8 @@
 #define TILEWALK_VIZ_CLI_SERVE_SERVICE_H
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
-#include "sim/serving.h"
-#include "sim/time/batch.h"
 #include "viz/document/figures.h"
 #include "viz/request/request.h"
 

@@ -1,10 +1,7 @@
 #include "viz/cli/sweep/sweep.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/base/word_list.h"

@@ -2,12 +2,8 @@
 #ifndef TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 #define TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 
-#include "viz/chart/value.h"
 #include "viz/cli/rank_options.h"
-#include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
-#include "viz/chart/bars.h"
-#include "viz/chart/chart.h"
 #include "viz/document/figure_lines.h"
 #include "viz/text/progress.h"
 

@@ -1,9 +1,6 @@
 #include "viz/chart/algorithm_ink.h"
 #include "viz/cli/sweep/sweep.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static ValueKind sweep_kind(const FigureRow *metric) {
   return metric->unit == UNIT_SECONDS ? VALUE_SECONDS : metric->unit == UNIT_BYTES ? VALUE_BYTES : VALUE_NUMBER;
 }
