@@ -42,14 +42,16 @@ export async function open(browser, { width = 1280, height = 720, deviceScaleFac
   const context = await browser.createBrowserContext(downloadPath && { downloadBehavior: { policy: 'allow', downloadPath } }), page = await context.newPage()
   Object.assign(page, { requests: [], errors: [],
     size: (width, height) => page.setViewport({ width, height, deviceScaleFactor, ...isMobile && { isMobile, hasTouch: true } }),
+    close: () => context.close(), // and the workers that it has started
     visit: address => page.goto(address, { waitUntil: 'domcontentloaded' }),
     // Until an expression holds; returns its value.
     async until(expression, seconds = 120) {
+      let last = false
       for (const end = Date.now() + seconds * 1000; Date.now() < end; await new Promise(done => setTimeout(done, 25))) {
-        const value = await page.evaluate(`(async value => (value = await value) instanceof Node || value)((${expression}))`).catch(() => false)
+        const value = await page.evaluate(`(async value => (value = await value) instanceof Node || value)((${expression}))`).catch(error => { last = error; return false })
         if (value) return value
       }
-      throw new Error(`not within ${seconds} s: ${expression}; errors: ${page.errors.join('; ')}`)
+      throw new Error(`not within ${seconds} s: ${expression}; at ${page.url()}; ${last && last.message}; errors: ${page.errors.join('; ')}`)
     },
     // Keys, the last one pressed while the others are down.
     async press(...keys) {
