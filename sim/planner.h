@@ -10,11 +10,9 @@
 #ifndef TILEWALK_SIM_PLANNER_H
 #define TILEWALK_SIM_PLANNER_H
 
-#include "sim/algorithms/schedule.h"
 #include "sim/l2/kernel_profile.h"
 #include "sim/l2/placement.h"
 #include "sim/l2/refinements.h"
-#include "sim/machine/gpu.h"
 
 enum { MACHINE_NAME_BYTES = 64 };
 

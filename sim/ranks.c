@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 const char *const SCHEME_NAMES[SCHEME_COUNT + 1] = {"ring", "striped", "zigzag", "ulysses", "tensor", "offload", NULL};
 

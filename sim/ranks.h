@@ -26,7 +26,6 @@
 
 #include "sim/machine/link.h"
 #include "sim/serving.h"
-#include "sim/simulate.h"
 
 typedef enum {
   SCHEME_RING = 0,

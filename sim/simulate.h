@@ -6,12 +6,10 @@
 #ifndef TILEWALK_SIM_SIMULATE_H
 #define TILEWALK_SIM_SIMULATE_H
 
-#include "sim/l2/overheads.h"
 #include "sim/l2/chiplets.h"
 #include "sim/l2/l2_run.h"
 #include "sim/time/makespan.h"
 #include "sim/planner.h"
-#include "sim/machine/timing.h"
 
 /* What of the machine holds a CTA's tiles. */
 typedef enum {

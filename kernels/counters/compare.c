@@ -1,7 +1,5 @@
 #include "kernels/counters/compare.h"
 
-#include <string.h>
-
 #include "sim/algorithms/shipped.h"
 
 enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };

@@ -2,8 +2,6 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_COUNTER_NAMES_H
 #define TILEWALK_KERNELS_COUNTERS_COUNTER_NAMES_H
 
-#include <stddef.h>
-
 #include "kernels/counters/ncu_number.h"
 #include "sim/problem/plan.h"
 

@@ -7,8 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
 

@@ -2,7 +2,6 @@
 #include "kernels/counters/launches.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

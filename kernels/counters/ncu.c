@@ -1,8 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/counters/ncu_inner.h"
 #include "sim/base/ascii.h"

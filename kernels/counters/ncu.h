@@ -23,10 +23,7 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_H
 #define TILEWALK_KERNELS_COUNTERS_NCU_H
 
-#include <stddef.h>
-
 #include "kernels/counters/counter_names.h"
-#include "kernels/counters/ncu_text.h"
 
 /* Reads text[0..length). *table is for counter_table_free, and empty on error. */
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error);

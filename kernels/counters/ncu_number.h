@@ -10,10 +10,6 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
 #define TILEWALK_KERNELS_COUNTERS_NCU_NUMBER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/counters/ncu_text.h"
 
 /* How a cell can be read as a number: with a point as the decimal mark, with a comma. */

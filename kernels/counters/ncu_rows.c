@@ -1,6 +1,5 @@
 #include "kernels/counters/ncu_rows.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

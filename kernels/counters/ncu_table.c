@@ -1,5 +1,4 @@
 /* Tables of counters: what each column is for, by its name, in which unit it is, and what a cell says of a launch. */
-#include <string.h>
 
 #include "kernels/counters/ncu_inner.h"
 #include "sim/base/ascii.h"

@@ -7,7 +7,6 @@
 #include "sim/base/splitmix.h"
 
 #include <math.h>
-#include <vector>
 
 /* One batch in fp16, by the rung's default block. */
 struct Measured {

@@ -2,9 +2,6 @@
 #ifndef TILEWALK_KERNELS_LIB_RUN_ON_CPU_H
 #define TILEWALK_KERNELS_LIB_RUN_ON_CPU_H
 
-#include <string>
-#include <vector>
-
 #include "kernels/lib/ladder_launch.h"
 #include "kernels/lib/verify.h"
 

@@ -5,7 +5,6 @@
 #ifndef TILEWALK_KERNELS_LIB_VERIFY_H
 #define TILEWALK_KERNELS_LIB_VERIFY_H
 
-#include <stdint.h>
 #include <vector>
 
 #include "kernels/lib/rung.h"

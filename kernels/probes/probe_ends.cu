@@ -11,9 +11,7 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 
-#include <algorithm>
 #include <map>
-#include <vector>
 
 namespace ended {
 extern const Rung FA2_TENSOR, FA2_ASYNC;

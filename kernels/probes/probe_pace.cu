@@ -20,12 +20,9 @@
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx_inline.cuh"
 
-#include <algorithm>
 #include <iterator>
 #include <map>
-#include <math.h>
 #include <utility>
-#include <vector>
 
 namespace marked {
 extern const Rung FA2_TENSOR, FA2_ASYNC;

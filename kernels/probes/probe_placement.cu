@@ -17,11 +17,9 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 
-#include <algorithm>
 #include <math.h>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace {
 

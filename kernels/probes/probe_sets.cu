@@ -16,9 +16,6 @@
 // Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "sim/base/splitmix.h"
 
 namespace {

@@ -15,7 +15,6 @@
 #include "kernels/probes/granule.cuh"
 
 #include <random>
-#include <string>
 
 namespace {
 

@@ -13,9 +13,6 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace stamped {
 extern const Rung FA2_ASYNC, FA2_WGMMA, FA3_OVERLAP, FA3_BACKWARD;
 }

@@ -20,9 +20,6 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace timed {
 extern const Rung FA2_TENSOR, FA2_ASYNC;
 }

@@ -10,7 +10,6 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 
-#include <stdint.h>
 #include <string.h>
 
 namespace {

@@ -17,9 +17,6 @@
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx_inline.cuh"
 
-#include <algorithm>
-#include <vector>
-
 namespace marked {
 extern const Rung FA2_TENSOR, FA2_ASYNC;
 }

@@ -9,8 +9,6 @@
 
 #include "sim/base/splitmix.h"
 
-#include <stdint.h>
-
 static inline uint32_t spread_offset(uint32_t sm, uint32_t slot, uint32_t window_cycles) {
   return (uint32_t)((mix(2 * (uint64_t)sm + slot) >> 32) * window_cycles >> 32);
 }

@@ -1,8 +1,5 @@
 #include "kernels/ptx/ptx_argument.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"

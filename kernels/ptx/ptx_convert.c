@@ -1,5 +1,4 @@
 /* cvt: any type to any other, rounded once. What kernels convert often has rows in the table of arithmetic. */
-#include <math.h>
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_decode.h"

@@ -3,8 +3,6 @@
 #ifndef TILEWALK_KERNELS_PTX_PTX_FRAGMENT_H
 #define TILEWALK_KERNELS_PTX_PTX_FRAGMENT_H
 
-#include <string.h>
-
 #include "kernels/ptx/ptx_machine.h"
 #include "kernels/ptx/ptx_numbers.h"
 

@@ -6,7 +6,6 @@
 #ifndef TILEWALK_KERNELS_PTX_PTX_MACHINE_H
 #define TILEWALK_KERNELS_PTX_PTX_MACHINE_H
 
-#include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_shadow.h"
 
 /* Each lane l of a mask, from the lowest. `break` would not end it. */

@@ -4,7 +4,6 @@
  * elements a register, register r of A holds row g + 8 (r % 2) and columns e t + 4 e (r / 2) ...; of B rows e t + 4 e r
  * ... of column g; of C and D row g + 8 (r / 2), columns 2 t and 2 t + 1. Departs from the hardware: products are
  * summed one after another in fp32; tensor cores align and cut them. */
-#include <string.h>
 
 #include "kernels/ptx/ptx_fragment.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/ptx/ptx_machine.h"
 #include "kernels/ptx/ptx_reader.h"
 
 enum { MAX_VARIABLE_BYTES = 64 << 20 };

@@ -7,7 +7,6 @@
 #define TILEWALK_KERNELS_PTX_PTX_NUMBERS_H
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "sim/base/checked.h"

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_registers.h"

@@ -1,5 +1,4 @@
 /* Instructions that are rare beside arithmetic: what a warp does together, atomics, matrices, copies, barriers. */
-#include <string.h>
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_numbers.h"

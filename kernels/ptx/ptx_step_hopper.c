@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_async.h"
-#include "kernels/ptx/ptx_machine.h"
 
 static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 

@@ -4,7 +4,6 @@
  * mask). The one with the smallest pc runs until it comes to another's pc, and they merge. In loops that wait for
  * somebody this would starve the one waited for: after SPIN_TURNS turns the fragment with the largest pc runs, and a
  * lone warp yields. */
-#include <string.h>
 
 #include "kernels/ptx/ptx_locate.h"
 #include "kernels/ptx/ptx_numbers.h"

@@ -4,10 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/quantity.h"
-#include "sim/base/utf8.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"

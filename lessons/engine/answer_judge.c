@@ -7,7 +7,6 @@
  *     4. A known mistake wins when it is nearer than the answer; of several, the nearest. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/quantity.h"

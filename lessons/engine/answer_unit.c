@@ -1,6 +1,5 @@
 /* Units of answers. Part of lessons/engine/answer.h. */
 #include <math.h>
-#include <string.h>
 
 #include "lessons/engine/answer.h"
 #include "sim/base/ascii.h"

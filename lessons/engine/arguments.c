@@ -2,9 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "sim/base/word_list.h"
 
 /* Refuses what names a file: lessons have none. */

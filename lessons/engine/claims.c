@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"

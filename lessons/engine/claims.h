@@ -23,7 +23,6 @@
 #ifndef TILEWALK_LESSONS_ENGINE_CLAIMS_H
 #define TILEWALK_LESSONS_ENGINE_CLAIMS_H
 
-#include "lessons/engine/expression.h"
 #include "lessons/engine/lesson.h"
 #include "lessons/engine/verdict.h"
 

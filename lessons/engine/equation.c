@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/expression.h"

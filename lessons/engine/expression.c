@@ -2,10 +2,8 @@
 #include "lessons/engine/expression.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/expression_sandbox.h"
-#include "sim/base/utf8.h"
 
 /* ---- Reading a source -------------------------------------------------------------------------------------------- */
 

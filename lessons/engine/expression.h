@@ -21,11 +21,7 @@
 #ifndef TILEWALK_LESSONS_ENGINE_EXPRESSION_H
 #define TILEWALK_LESSONS_ENGINE_EXPRESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "lessons/engine/expression_limits.h"
-#include "sim/base/error.h"
 
 enum {
   EXPRESSION_SOURCE_BYTES = 16384, /* longest source and longest template */

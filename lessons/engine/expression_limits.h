@@ -2,11 +2,7 @@
 #ifndef TILEWALK_LESSONS_ENGINE_EXPRESSION_LIMITS_H
 #define TILEWALK_LESSONS_ENGINE_EXPRESSION_LIMITS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "sim/l2/kernel_profile.h"
-#include "sim/machine/gpu.h"
 
 #define EXPRESSION_STEPS        ((int64_t)20000000) /* a tenth of a second or so */
 #define EXPRESSION_MEMORY_BYTES ((size_t)8 << 20)

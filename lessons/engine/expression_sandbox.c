@@ -3,16 +3,13 @@
 
 #include <inttypes.h>
 #include <lualib.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lessons/engine/answer.h"
 #include "sim/answer/figure.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 
 enum {
   HOOK_STEPS = 200,       /* Lua instructions between two looks at the budget */

@@ -10,7 +10,6 @@
 #include <lua.h>
 
 #include "lessons/engine/expression_limits.h"
-#include "sim/base/checked.h"
 #include "sim/answer/report.h"
 
 struct ExpressionScope {

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/path.h"

@@ -1,7 +1,6 @@
 /* Questions, and drawn numbers. Part of lessons/engine/lesson.h. */
 #define _GNU_SOURCE /* memmem */
 #include <math.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"

@@ -4,11 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 
 /* What became of a row; texts that were made lie in the class's pool. */
 typedef struct {

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A question with its numbers; `text` holds one text after the other. */
 typedef struct {

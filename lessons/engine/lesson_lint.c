@@ -3,9 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/equation.h"
 #include "lessons/engine/lesson_run_inner.h"

@@ -1,6 +1,5 @@
 /* Checks of prose, with md4c. Part of lessons/engine/lesson.h. */
 #include <md4c.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 

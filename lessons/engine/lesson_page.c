@@ -1,7 +1,6 @@
 #include "lessons/engine/lesson_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 

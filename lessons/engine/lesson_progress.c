@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson_progress.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,8 +17,6 @@
 #define TILEWALK_LESSONS_ENGINE_LESSON_PROGRESS_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "lessons/engine/practice.h"

@@ -1,11 +1,9 @@
 /* Questions: computing their answers, and grading what is typed. Part of lessons/engine/lesson_run.h. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
 #include "sim/base/random.h"
 #include "sim/base/text_add.h"
 

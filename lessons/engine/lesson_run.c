@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/expression_sandbox.h"

@@ -2,7 +2,6 @@
 #include "lessons/engine/lesson_read.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void session_changed(LessonSession *s) { s->version++; }
 

@@ -1,7 +1,5 @@
 /* The open question: typing, hints and grading. Part of lessons/engine/lesson_session.h. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_session_inner.h"
 #include "lessons/engine/lesson_read.h"

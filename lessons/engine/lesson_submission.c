@@ -4,12 +4,9 @@
 #include <iconv.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/ascii.h"
 #include "sim/base/keyfile.h"
-#include "sim/base/quote.h"
-#include "sim/base/utf8.h"
 
 enum { COLUMNS_MAX = 32, CLEAN_BYTES = 3 * SUBMISSION_FIELD_BYTES, DEPTH_MAX = 8 };
 static const SubmissionRow NO_ROW = {.student = "", .lesson = "", .id = "", .answer = "", .seed = UINT64_MAX};

@@ -14,7 +14,6 @@
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H
 #define TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lessons/engine/pool.h"

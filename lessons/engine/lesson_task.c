@@ -1,7 +1,5 @@
 #include "lessons/engine/lesson_task.h"
 
-#include <string.h>
-
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/library.h"
 

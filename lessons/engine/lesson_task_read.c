@@ -4,7 +4,6 @@
  *     until: view.event.kind == "new max"              keys, as in a question
  *     solution: step=12
  *     hint: ... */
-#include <string.h>
 
 #include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"

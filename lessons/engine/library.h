@@ -7,7 +7,6 @@
 
 #include "lessons/engine/expression_sandbox.h"
 #include "sim/question/question.h"
-#include "sim/simulate.h"
 
 enum { ARGUMENT_TEXT_BYTES = 128 };
 

@@ -1,11 +1,6 @@
 /* Functions over machines and memories: gpu, kvcache. */
 #include "lessons/engine/library.h"
 
-#include <string.h>
-
-#include "sim/machine/kvcache.h"
-#include "sim/base/quote.h"
-
 /* ---- gpu --------------------------------------------------------------------------------------------------------- */
 
 const Gpu *machine_push_gpu(lua_State *lua, const char *function, const char *name) {

@@ -2,8 +2,6 @@
 #include "lessons/engine/library.h"
 #include "sim/answer/advice.h"
 
-#include <string.h>
-
 enum { EVENTS_MAX = 8192 };
 
 /* The problem of a question, for its one algorithm. *gpu, on the stack: the one named, NULL where there is none. */

@@ -1,7 +1,5 @@
 /* Functions with real numbers: softmax, attention, normal, uniform. */
 #include <assert.h>
-#include <math.h>
-#include <string.h>
 
 #include "lessons/engine/library.h"
 #include "sim/algorithms/shipped.h"

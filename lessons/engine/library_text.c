@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lessons/engine/expression.h"
 #include "lessons/engine/expression_sandbox.h"
 #include "lessons/engine/quantity.h"
 #include "lessons/engine/verdict.h"

@@ -2,8 +2,6 @@
 #ifndef TILEWALK_LESSONS_ENGINE_POOL_H
 #define TILEWALK_LESSONS_ENGINE_POOL_H
 
-#include <stddef.h>
-
 #include "sim/base/grow.h"
 
 typedef struct {

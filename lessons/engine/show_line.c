@@ -1,11 +1,9 @@
 #include "lessons/engine/show_line.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/warp_keys.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/word_list.h"
 

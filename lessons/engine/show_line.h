@@ -6,11 +6,7 @@
 #ifndef TILEWALK_LESSONS_ENGINE_SHOW_LINE_H
 #define TILEWALK_LESSONS_ENGINE_SHOW_LINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "sim/question/scenes.h"
-#include "sim/base/error.h"
 #include "sim/machine/warp.h"
 
 enum { LESSON_SCORES_MAX = 64 };

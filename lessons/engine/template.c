@@ -1,5 +1,4 @@
 /* Texts with computed numbers in them: "{count(loads)} loads". Part of lessons/engine/expression.h. */
-#include <string.h>
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/quantity.h"

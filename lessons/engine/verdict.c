@@ -2,12 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
 #include "sim/base/text_add.h"
 
 const char *verdict_name(Verdict verdict) {

@@ -5,9 +5,6 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_EVENT_H
 #define TILEWALK_SIM_ALGORITHMS_EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "sim/problem/band.h" /* TileKind */
 #include "sim/problem/tensor.h"
 

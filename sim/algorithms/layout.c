@@ -1,7 +1,6 @@
 #include "sim/algorithms/layout.h"
 
 #include "sim/algorithms/schedule.h"
-#include "sim/base/checked.h"
 
 /* Places `bytes` behind what is there: returns their address and moves *end to the next line. */
 static uint64_t place(Wide *end, Wide bytes) {

@@ -14,9 +14,6 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_PROGRAM_H
 #define TILEWALK_SIM_ALGORITHMS_PROGRAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "sim/algorithms/event.h"
 
 enum {

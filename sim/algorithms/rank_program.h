@@ -8,7 +8,6 @@
 #define TILEWALK_SIM_ALGORITHMS_RANK_PROGRAM_H
 
 #include "sim/algorithms/program.h"
-#include "sim/problem/band.h"
 
 /* Rows of rank g that see keys of rank k, and those keys, as both count their own tokens. Where it is causal, row
  * rows.begin + n sees keys.begin + 0 to n. Nothing: both are empty. */

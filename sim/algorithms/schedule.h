@@ -13,10 +13,7 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_SCHEDULE_H
 #define TILEWALK_SIM_ALGORITHMS_SCHEDULE_H
 
-#include "sim/algorithms/program.h"
 #include "sim/algorithms/traffic.h"
-#include "sim/base/checked.h"
-#include "sim/problem/plan.h"
 #include "sim/algorithms/sram.h"
 
 typedef Program Schedule;

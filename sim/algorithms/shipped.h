@@ -2,8 +2,6 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_SHIPPED_H
 #define TILEWALK_SIM_ALGORITHMS_SHIPPED_H
 
-#include <stddef.h>
-
 #include "sim/algorithms/schedule.h"
 
 /* `default alone` in its text: what is shown, traced and launched. */

@@ -14,7 +14,6 @@
 #define TILEWALK_SIM_ALGORITHMS_SRAM_H
 
 #include "sim/algorithms/program.h"
-#include "sim/base/checked.h"
 #include "sim/problem/plan.h"
 
 /* Sizes of tiles. */

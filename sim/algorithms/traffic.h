@@ -9,7 +9,6 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_TRAFFIC_H
 #define TILEWALK_SIM_ALGORITHMS_TRAFFIC_H
 
-#include "sim/base/checked.h"
 #include "sim/algorithms/program.h"
 
 typedef struct {

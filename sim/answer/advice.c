@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/time/makespan.h"
 
 static const int64_t SIDES[] = {16, 32, 64, 128, 192, 256};
 enum {

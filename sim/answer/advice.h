@@ -10,7 +10,6 @@
 
 #include "sim/answer/report.h"
 #include "sim/machine/tile_cost.h"
-#include "sim/simulate.h"
 
 enum { ADVICE_CANDIDATES_MAX = 224 };
 

@@ -1,7 +1,6 @@
 #include "sim/answer/figure.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
 

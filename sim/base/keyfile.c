@@ -1,11 +1,8 @@
 #include "sim/base/keyfile.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/word_list.h"
 

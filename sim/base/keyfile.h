@@ -23,9 +23,6 @@
 #ifndef TILEWALK_SIM_BASE_KEYFILE_H
 #define TILEWALK_SIM_BASE_KEYFILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "sim/base/pieces.h"
 
 enum {

@@ -1,6 +1,5 @@
 #include "sim/base/nearest.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,10 +2,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/ascii.h"
-#include "sim/base/utf8.h"
 
 Status keyfile_refuse(const char *display_name, int line, Error *error, const char *format, ...) {
   char message[ERROR_MESSAGE_BYTES];

@@ -2,9 +2,6 @@
 #ifndef TILEWALK_SIM_BASE_PIECES_H
 #define TILEWALK_SIM_BASE_PIECES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "sim/base/error.h"
 #include "sim/base/quote.h"
 

@@ -5,7 +5,6 @@
 #ifndef TILEWALK_SIM_BASE_QUOTE_H
 #define TILEWALK_SIM_BASE_QUOTE_H
 
-#include <stddef.h>
 #include <string.h>
 
 #include "sim/base/utf8.h"

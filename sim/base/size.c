@@ -1,8 +1,5 @@
 #include "sim/base/size.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "sim/base/checked.h"
 #include "sim/base/quote.h"
 

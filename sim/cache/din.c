@@ -2,7 +2,6 @@
 #include "sim/cache/din.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/quote.h"
 

@@ -35,10 +35,6 @@
 
 #include "sim/cache/cache.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum {
   DIN_LINE_BYTES_MAX = 1024,
   DIN_SIZE_MAX = 1 << 24, /* bytes of one access: keeps the work of a line bounded */

@@ -13,7 +13,6 @@
 #define TILEWALK_SIM_L2_CHIPLETS_H
 
 #include "sim/l2/launch.h"
-#include "sim/problem/plan.h"
 
 typedef struct {
   double read_bytes;   /* asked of all L2s: Q, K and V of every CTA */

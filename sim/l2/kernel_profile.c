@@ -1,13 +1,10 @@
 #include "sim/l2/kernel_profile.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
-#include "sim/base/quote.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/shipped.h"
 

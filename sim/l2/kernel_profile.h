@@ -38,7 +38,6 @@
 #ifndef TILEWALK_SIM_L2_KERNEL_PROFILE_H
 #define TILEWALK_SIM_L2_KERNEL_PROFILE_H
 
-#include "sim/base/keyfile.h"
 #include "sim/l2/launch.h"
 #include "sim/algorithms/schedule.h"
 

@@ -1,7 +1,6 @@
 /* What a kernel's description says of a launch: its tile, clock and splits. */
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/algorithms/shipped.h"

@@ -2,12 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/splitmix.h"
 #include "sim/l2/l2_run_parts.h"
-#include "sim/l2/stream.h"
-#include "sim/machine/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
 

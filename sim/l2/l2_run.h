@@ -19,7 +19,6 @@
 #ifndef TILEWALK_SIM_L2_L2_RUN_H
 #define TILEWALK_SIM_L2_L2_RUN_H
 
-#include "sim/l2/launch.h"
 #include "sim/l2/overheads.h"
 #include "sim/l2/placement.h"
 #include "sim/l2/refinements.h"

@@ -13,9 +13,6 @@
 #ifndef TILEWALK_SIM_L2_LAUNCH_H
 #define TILEWALK_SIM_L2_LAUNCH_H
 
-#include <stdbool.h>
-
-#include "sim/machine/gpu.h"
 #include "sim/machine/timing.h"
 #include "sim/problem/plan.h"
 

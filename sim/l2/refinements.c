@@ -1,7 +1,6 @@
 #include "sim/l2/refinements.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/base/nearest.h"

@@ -1,6 +1,5 @@
 /* Walking a stream: one step a call. */
 #include "sim/l2/stream.h"
-#include "sim/base/checked.h"
 
 static int64_t merged_on(const Stream *s, Dim dim) { return dim == s->merged ? s->merge : 1; }
 static int64_t rounds_of(const Stream *s, Dim dim) { return dim == DIM_J ? s->rounds : 1; }

@@ -1,7 +1,5 @@
 #include "sim/l2/stream_blocks.h"
 
-#include <string.h>
-
 /* Of log-sum-exps under a condition the stream knows nothing. */
 bool stream_block_moves(const StreamBlocks *b, const ProgramOp *op) {
   return op->kind == OP_EVENT && op->moves && !(op->when & (WHEN_LSE | ~b->when));

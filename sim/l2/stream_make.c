@@ -1,6 +1,5 @@
 /* Setting up a stream: what the CTAs of each kernel do with their blocks, and how much that is. */
 #include <math.h>
-#include <string.h>
 
 #include "sim/l2/stream_blocks.h"
 

@@ -1,9 +1,7 @@
 #include "sim/machine/gpu.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #define TEXT(key, member, required, help)                                                                              \
   { key, KEYFILE_TEXT, offsetof(Gpu, member), required, 0, 0, help, NULL }

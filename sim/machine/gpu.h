@@ -18,10 +18,6 @@
 #ifndef TILEWALK_SIM_MACHINE_GPU_H
 #define TILEWALK_SIM_MACHINE_GPU_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "sim/base/error.h"
 #include "sim/base/keyfile.h"
 #include "sim/problem/shape.h"
 

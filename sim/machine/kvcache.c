@@ -1,5 +1,4 @@
 #include "sim/machine/kvcache.h"
-#include "sim/base/checked.h"
 #include "sim/base/word_list.h"
 
 #include <assert.h>

@@ -24,9 +24,6 @@
 #ifndef TILEWALK_SIM_MACHINE_KVCACHE_H
 #define TILEWALK_SIM_MACHINE_KVCACHE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 

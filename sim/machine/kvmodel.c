@@ -1,10 +1,6 @@
 #include "sim/machine/kvmodel.h"
 
 #include <assert.h>
-#include <stddef.h>
-#include <string.h>
-
-#include "sim/base/quote.h"
 
 #define TEXT(key, required, help)                                                                                      \
   { #key, KEYFILE_TEXT, offsetof(KvModel, key), required, 0, 0, help, NULL }

@@ -1,7 +1,6 @@
 #include "sim/machine/link.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FIELD(key, kind, member, required, min, max, help)                                                             \
   { key, kind, offsetof(GpuLink, member), required, min, max, help, NULL }

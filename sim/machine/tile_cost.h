@@ -14,8 +14,6 @@
 #ifndef TILEWALK_SIM_MACHINE_TILE_COST_H
 #define TILEWALK_SIM_MACHINE_TILE_COST_H
 
-#include <stdbool.h>
-
 #include "sim/machine/timing.h"
 
 typedef struct {

@@ -28,8 +28,6 @@
 #ifndef TILEWALK_SIM_MACHINE_TIMING_H
 #define TILEWALK_SIM_MACHINE_TIMING_H
 
-#include <stdbool.h>
-
 #include "sim/machine/gpu.h"
 
 typedef enum {

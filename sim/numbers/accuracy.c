@@ -1,7 +1,5 @@
 #include "sim/numbers/accuracy.h"
 
-#include <math.h>
-
 void accuracy_add(Accuracy *accuracy, Precision precision, const double *values, const double *reference, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     double error = fabs(values[i] - reference[i]);

@@ -6,8 +6,6 @@
 #ifndef TILEWALK_SIM_NUMBERS_ACCURACY_H
 #define TILEWALK_SIM_NUMBERS_ACCURACY_H
 
-#include <stdint.h>
-
 #include "sim/numbers/precision.h"
 
 /* Zero is "nothing compared yet". */

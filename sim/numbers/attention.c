@@ -1,8 +1,6 @@
 #include "sim/numbers/attention.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "sim/base/random.h"
 #include "sim/numbers/reference.h"

@@ -18,8 +18,6 @@
 #ifndef TILEWALK_SIM_NUMBERS_ATTENTION_H
 #define TILEWALK_SIM_NUMBERS_ATTENTION_H
 
-#include <stddef.h>
-
 #include "sim/numbers/evaluate.h"
 
 /* More than this is refused: to see numbers, a smaller N will do. */

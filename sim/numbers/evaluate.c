@@ -1,8 +1,5 @@
 #include "sim/numbers/evaluate_inner.h"
 
-#include <math.h>
-#include <string.h>
-
 /* What a tile of the name has as rows and columns: only those of blocks say where it lies. */
 static Span span_of(const Evaluator *v, const Cursor *c, int side) {
   if (side == SIDE_ROWS) return present_rows(v, c);

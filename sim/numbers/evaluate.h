@@ -21,8 +21,6 @@
 #ifndef TILEWALK_SIM_NUMBERS_EVALUATE_H
 #define TILEWALK_SIM_NUMBERS_EVALUATE_H
 
-#include <stddef.h>
-
 #include "sim/algorithms/schedule.h"
 #include "sim/numbers/softmax.h"
 

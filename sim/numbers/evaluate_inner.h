@@ -4,7 +4,6 @@
 
 #include "sim/algorithms/walk/walk.h"
 #include "sim/numbers/evaluate.h"
-#include "sim/base/checked.h"
 
 static inline int64_t width(Span span) { return span.end > span.begin ? span.end - span.begin : 0; }
 static inline const ProgramName *name_of(const Evaluator *v, int name) { return &v->schedule->names[name]; }

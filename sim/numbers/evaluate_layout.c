@@ -1,5 +1,4 @@
 /* Where the numbers of a program lie, and how many there are. */
-#include <math.h>
 
 #include "sim/numbers/evaluate_inner.h"
 

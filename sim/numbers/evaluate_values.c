@@ -1,5 +1,4 @@
 /* Expressions of a program: values by rows and columns, and products. */
-#include <math.h>
 
 #include "sim/numbers/evaluate_inner.h"
 

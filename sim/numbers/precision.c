@@ -1,8 +1,5 @@
 #include "sim/numbers/precision.h"
 
-#include <math.h>
-#include <string.h>
-
 enum {
   DOUBLE_FRACTION_BITS = 52,
   DOUBLE_BIAS = 1023,

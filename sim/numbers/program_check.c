@@ -1,9 +1,7 @@
 #include "sim/numbers/program_check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/numbers/rank_numbers.h"
 

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/language/read.h"
 #include "sim/base/ascii.h"

@@ -1,9 +1,7 @@
 #include "sim/numbers/quantised.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/random.h"
 

@@ -1,8 +1,6 @@
 #include "sim/numbers/rank_numbers.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/rank_program.h"
 

@@ -1,8 +1,6 @@
 #include "sim/numbers/reference.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The mask, written from its description in sim/problem/shape.h and pattern.h, and not from the bands and ranges that
  * the schedules use. */

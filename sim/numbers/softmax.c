@@ -1,8 +1,5 @@
 #include "sim/numbers/softmax.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "sim/base/random.h"
 
 #define LOG2_E 1.4426950408889634

@@ -20,9 +20,6 @@
 #ifndef TILEWALK_SIM_NUMBERS_SOFTMAX_H
 #define TILEWALK_SIM_NUMBERS_SOFTMAX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "sim/numbers/precision.h"
 
 /* Zero is fp64, with the maximum subtracted, base e. */

@@ -1,5 +1,4 @@
 #include "sim/problem/band.h"
-#include "sim/base/checked.h"
 
 static int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 static int64_t clamp64(int64_t x, int64_t low, int64_t high) { return max64(low, min64(x, high)); }

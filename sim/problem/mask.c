@@ -1,5 +1,4 @@
 #include "sim/problem/mask.h"
-#include "sim/base/checked.h"
 
 Mask mask_of_shape(const Shape *shape) { return (Mask){.band = band_of_shape(shape), .pattern = shape->pattern}; }
 

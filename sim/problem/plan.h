@@ -10,7 +10,6 @@
 #define TILEWALK_SIM_PROBLEM_PLAN_H
 
 #include "sim/problem/mask.h"
-#include "sim/problem/shape.h"
 #include "sim/problem/tensor.h"
 
 #define PLAN_MAX_BLOCK  ((int64_t)1 << 20) /* keeps the bytes and FLOPs of one tile within 64 bits */

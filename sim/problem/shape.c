@@ -4,7 +4,6 @@
 #include "sim/problem/pattern.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 
 const char *const DTYPE_NAMES[DTYPE_COUNT + 1] = {"fp16", "bf16", "fp32", "fp8", NULL};

@@ -2,13 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/word_list.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 
 enum { STATE_CHARS_MAX = 4096 };

@@ -9,9 +9,6 @@
 #ifndef TILEWALK_SIM_QUESTION_OPTION_H
 #define TILEWALK_SIM_QUESTION_OPTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "sim/question/question_files.h"
 
 /* Where the value of an option goes that needs no setter of its own; the macros below fill it in. */

@@ -4,14 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
 #include "sim/base/text_add.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "sim/time/batch.h"
 
 const char *const LAYER_KINDS[] = {"any", "full", "window", "chunk", NULL};
 static const char *const FORMS[] = {"auto", "absorbed", "expanded", NULL};

@@ -8,7 +8,6 @@
 #define TILEWALK_SIM_QUESTION_QUESTION_H
 
 #include "sim/question/option.h"
-#include "sim/question/question_files.h"
 #include "sim/question/scenes.h"
 #include "sim/ranks.h"
 

@@ -2,8 +2,6 @@
 #ifndef TILEWALK_SIM_QUESTION_QUESTION_FILES_H
 #define TILEWALK_SIM_QUESTION_QUESTION_FILES_H
 
-#include <string.h>
-
 #include "sim/l2/kernel_profile.h"
 #include "sim/machine/kvmodel.h"
 

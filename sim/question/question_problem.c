@@ -5,8 +5,6 @@
 #include <inttypes.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/base/quote.h"
-#include "sim/serving.h"
 
 static Status resolve_blocks(const Question *r, Problem *p, Error *error) {
   const bool one = r->block || r->algorithm1_blocks || r->largest_block;

@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 #include "sim/time/recorded.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/checked.h"
 #include "sim/base/quote.h"

@@ -1,7 +1,6 @@
 /* How long a simulation takes on a machine: part of sim/simulate.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/walk/place.h"
 #include "sim/simulate.h"

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/algorithms/walk/live.h"
 #include "sim/algorithms/walk/place.h"

@@ -3,11 +3,8 @@
 #include "sim/base/keyfile.h"
 #include "sim/time/batch.h"
 #include "sim/cache/din.h"
-#include "sim/l2/kernel_profile.h"
-#include "sim/machine/gpu.h"
 #include "sim/machine/kvmodel.h"
 #include "sim/machine/link.h"
-#include "sim/problem/mask.h"
 
 /* Description files: each number with its source and inside its range. */
 FUZZ(keyfile, BYTES, "") {

@@ -6,8 +6,6 @@
 #include "viz/library/tilewalk.h"
 #include "viz/request/backend_rules.h"
 #include "viz/request/model_config.h"
-#include "viz/request/request.h"
-#include "sim/time/recorded.h"
 
 /* Rules of backends can be judged. */
 FUZZ(backend, BYTES, "viz/request/backend_rules") {

@@ -1,7 +1,5 @@
 #include "tests/support/attention_check.h"
 
-#include <math.h>
-
 #include "sim/numbers/reference.h"
 
 static const double *row_of(const Attention *a, const char *tensor, int64_t row) {

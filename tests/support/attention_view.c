@@ -1,7 +1,5 @@
 #include "tests/support/attention_view.h"
 
-#include <string.h>
-
 static const double *numbers_of(const Attention *a) {
   return (const double *)(const void *)((const char *)a + a->numbers);
 }

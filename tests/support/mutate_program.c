@@ -1,7 +1,6 @@
 #include "tests/support/mutate_program.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { TEXT = PROGRAM_TEXT_BYTES };

@@ -4,7 +4,6 @@
 
 #include "kernels/probes/scan_lists.h"
 #include "sim/l2/clock.h"
-#include "sim/l2/placement.h"
 
 /* One launch of a scan on an H200 laid out as `card` says. l2: but for its kinds, which are the pool's granules. */
 ClockResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t seed, const Placement *card);

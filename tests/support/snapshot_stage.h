@@ -5,7 +5,6 @@
 #include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/scene/snapshot.h"
-#include "sim/numbers/attention.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/attention_run.h"
 #include "viz/request/request.h"

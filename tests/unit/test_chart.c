@@ -8,7 +8,6 @@
 #include "tests/support/canvas.h"
 #include "viz/chart/bars_draw.h"
 #include "viz/chart/chart_layout.h"
-#include "viz/chart/chart_place.h"
 
 /* ---- places ---- */
 

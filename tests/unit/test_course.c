@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "lessons/engine/lesson_lint.h"
-#include "lessons/engine/lesson_run.h"
 #include "tests/support/course_table.h"
 #include "tests/support/sanitized.h"
 #include "viz/lesson/lesson_library.h"

@@ -1,6 +1,5 @@
 /* An error keeps the first thing that went wrong, as one printable line. */
 #include "tests/support/test.h"
-#include "sim/base/error.h"
 
 TEST(the_first_error_sticks) {
   Error error = {0};

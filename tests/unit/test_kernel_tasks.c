@@ -12,7 +12,6 @@
 #include "viz/compile/cuda_compile.h"
 #include "viz/lesson/kernel_judge.h"
 #include "viz/lesson/lesson_workshop.h"
-#include "viz/request/assets.h"
 
 static const char *const TASKS[] = {"map",     "block-sum", "row-sums", "transpose", "padding",
                                     "softmax", "online",    "multiply", "attention", "merge"};

@@ -1,8 +1,6 @@
 /* Masks against their definition, pair by pair: bands, sides, top left, blocks, documents, sinks, prefixes, files. */
 #include "tests/support/test.h"
 #include "sim/numbers/reference.h"
-#include "sim/problem/plan.h"
-#include "sim/problem/mask.h"
 #include "tests/support/rand.h"
 #include "viz/request/own.h"
 

@@ -4,7 +4,6 @@
 #include "kernels/counters/ncu.h"
 #include "sim/l2/overheads.h"
 #include "sim/l2/kernel_profile.h"
-#include "sim/algorithms/schedule.h"
 #include "sim/simulate.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"

@@ -5,7 +5,6 @@
 #include "tests/support/mutate_program.h"
 #include "tests/support/sanitized.h"
 #include "viz/lesson/lesson_workshop.h"
-#include "viz/lesson/program_judge.h"
 
 static const char *const TASKS[] = {"row-maximum",  "running-sum", "two-values", "whole-loop",
                                     "keys-outside", "parts",       "gate",       "weights-stay"};

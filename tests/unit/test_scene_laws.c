@@ -8,7 +8,6 @@
 #include "tests/support/mutate_program.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/own_programs.h"
-#include "tests/support/rand.h"
 #include "tests/support/scene_hits.h"
 #include "tests/support/canvas.h"
 #include "viz/scene/pile.h"

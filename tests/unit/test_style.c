@@ -4,10 +4,8 @@
 #include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
-#include "viz/text/glyphs.h"
 #include "viz/text/print.h"
 #include "viz/text/progress.h"
-#include "viz/text/style.h"
 
 static const TextStyle ascii = {.width = 80};
 static const TextStyle unicode = {.utf8 = true, .width = 80};

@@ -1,7 +1,6 @@
 /* theme.h: text can be read, and what differs still differs to colour-blind eyes. */
 #include "tests/support/test.h"
 #include "tests/support/colour_vision.h"
-#include "viz/chart/theme.h"
 
 static const Theme *const themes[] = {&theme_light, &theme_dark};
 

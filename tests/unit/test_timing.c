@@ -2,7 +2,6 @@
  * Recorded times beside both: tests/model/test_time.c. */
 #include "tests/support/test.h"
 #include "sim/simulate.h"
-#include "sim/machine/timing.h"
 #include "tests/support/open_gpu.h"
 
 static void expect_near(double got, double expected) {

@@ -1,7 +1,6 @@
 /* UTF-8 as the Unicode standard has it (version 15, table 3-7): the edges of every row of the table, worked by hand. */
 #include "tests/support/test.h"
 #include "sim/base/quote.h"
-#include "sim/base/utf8.h"
 
 static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)text, strlen(text)); }
 

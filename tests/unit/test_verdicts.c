@@ -7,7 +7,6 @@
 #include "sim/algorithms/schedule.h"
 #include "sim/numbers/program_mend.h"
 #include "tests/support/mutate_program.h"
-#include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 
 enum { TEXT = PROGRAM_TEXT_BYTES };

@@ -2,7 +2,6 @@
 #include "viz/chart/bars_draw.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* ---- layout ---- */
 

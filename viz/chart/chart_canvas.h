@@ -7,8 +7,6 @@
 #include "viz/chart/chart_place.h"
 #include "viz/text/lettering.h"
 
-#include <cairo.h>
-
 /* Sizes of type in units of 1/720 of the height. */
 #define TYPE_TITLE  29.0
 #define TYPE_LABEL  19.0

@@ -13,8 +13,6 @@
 #include "viz/chart/theme.h"
 #include "viz/chart/chart.h"
 
-#include <cairo.h>
-
 /* A chart that cannot be shown (chart_check) is left blank but for its background. */
 void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme);
 

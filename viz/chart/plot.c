@@ -4,7 +4,6 @@
 #include "viz/text/print.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 
 #include "viz/chart/value.h"
 
-#include <stdbool.h>
-
 typedef struct {
   ValueKind kind;
   bool log;

@@ -9,7 +9,6 @@
 #include "viz/text/number.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

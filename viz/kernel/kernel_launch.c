@@ -4,13 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/splitmix.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"

@@ -3,7 +3,6 @@
 #define TILEWALK_VIZ_KERNEL_KERNEL_LAUNCH_H
 
 #include "kernels/ptx/ptx_argument.h"
-#include "sim/machine/gpu.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
 

@@ -2,10 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
-#include "sim/base/quote.h"
 #include "sim/base/splitmix.h"
 #include "viz/kernel/kernel_launch.h"
 #include "viz/request/assets.h"

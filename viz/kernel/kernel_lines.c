@@ -2,11 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
-#include "viz/kernel/cuda_source.h"
 #include "viz/request/assets.h"
 
 /* Bytes that a lane moves by an instruction: "ld.global.v4.f32" is 16. */

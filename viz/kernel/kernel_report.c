@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
-#include "viz/kernel/kernel_lines.h"
 
 enum { SECTOR_BYTES = 32, PAIR_BYTES = 64, FEW_REGISTERS = 16 };
 

@@ -2,9 +2,7 @@
 #ifndef TILEWALK_VIZ_KERNEL_KERNEL_REPORT_H
 #define TILEWALK_VIZ_KERNEL_KERNEL_REPORT_H
 
-#include "sim/l2/launch.h"
 #include "sim/answer/report.h"
-#include "viz/kernel/kernel_launch.h"
 #include "viz/kernel/kernel_lines.h"
 #include "viz/kernel/kernel_traffic.h"
 

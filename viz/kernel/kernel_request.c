@@ -2,10 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/ascii.h"
-#include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/request/description.h"
 

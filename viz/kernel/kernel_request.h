@@ -11,8 +11,6 @@
 #ifndef TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 #define TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 
-#include <stdint.h>
-
 #include "viz/kernel/cuda_source.h"
 #include "sim/question/option.h"
 

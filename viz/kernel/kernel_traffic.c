@@ -1,10 +1,8 @@
 #include "viz/kernel/kernel_traffic.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/splitmix.h"
-#include "sim/l2/placement.h"
 
 enum {
   ENTRIES_MAX = 12 << 20, /* kept at once: 96 MiB */

@@ -1,9 +1,7 @@
 #include "viz/lesson/kernel_judge.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/ptx/ptx_argument.h"
 #include "sim/base/text_add.h"

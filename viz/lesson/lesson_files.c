@@ -1,7 +1,5 @@
 /* Names of lessons, tasks and stories. Part of viz/lesson/lesson_library.h. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/ascii.h"
 #include "sim/base/path.h"

@@ -1,17 +1,13 @@
 /* Reading lessons and the glossary by name. Part of viz/lesson/lesson_library.h. Names alone are lesson_files.c's: the
  * small program lists them and reads none. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/text_add.h"
 #include "viz/request/description.h"
 #include "viz/request/own.h"
-#include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_workshop.h"
 
 /* The full name of a lesson that comes with Tilewalk. */

@@ -1,8 +1,5 @@
 #include "viz/lesson/lesson_player.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "sim/base/text_add.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_view.h"

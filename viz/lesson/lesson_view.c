@@ -1,11 +1,8 @@
 #include "viz/lesson/lesson_view.h"
 
-#include <stdio.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/text/number.h"
 
 LessonView lesson_view(const Stage *stage, const Snapshot *now, SceneKind scene) {

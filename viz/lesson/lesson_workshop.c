@@ -1,17 +1,13 @@
 #include "viz/lesson/lesson_workshop.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/path.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/base/text_add.h"
 #include "lessons/engine/class_key.h"
 #include "viz/lesson/kernel_judge.h"
-#include "viz/request/assets.h"
 
 /* ---- Tasks by name ---------------------------------------------------------------------------------------- */
 

@@ -2,8 +2,6 @@
 #ifndef TILEWALK_VIZ_LESSON_LESSON_WORKSHOP_H
 #define TILEWALK_VIZ_LESSON_LESSON_WORKSHOP_H
 
-#include "lessons/engine/lesson_work.h"
-#include "lessons/engine/program_task.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/program_judge.h"
 

@@ -1,7 +1,6 @@
 #include "viz/lesson/program_demand.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/text/number.h"
 

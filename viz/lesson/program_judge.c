@@ -3,10 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/language/read.h"
-#include "sim/numbers/program_check.h"
 #include "sim/numbers/program_mend.h"
 #include "viz/request/request.h"
 

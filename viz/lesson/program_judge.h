@@ -7,11 +7,7 @@
 #ifndef TILEWALK_VIZ_LESSON_PROGRAM_JUDGE_H
 #define TILEWALK_VIZ_LESSON_PROGRAM_JUDGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "viz/lesson/program_demand.h"
-#include "sim/algorithms/program.h"
 
 typedef enum {
   TASK_SOLVED = 0,

@@ -1,9 +1,6 @@
 #include "viz/paper/lesson_flow.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PADDING    9.0 /* within boxes, in units */
 #define INDENT_EMS 1.5 /* of a level */

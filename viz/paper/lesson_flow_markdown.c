@@ -1,5 +1,4 @@
 /* Markdown as pieces of a flow. Part of viz/paper/lesson_flow.h. */
-#include <string.h>
 
 #include "viz/paper/lesson_flow.h"
 #include "viz/text/prose.h"

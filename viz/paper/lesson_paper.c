@@ -1,21 +1,16 @@
 #include "viz/paper/lesson_paper.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/class_key.h"
-#include "lessons/engine/lesson_page.h"
 #include "sim/base/path.h"
-#include "sim/base/quote.h"
 #include "viz/export/output.h"
 #include "viz/export/surface.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/paper/lesson_flow.h"
-#include "viz/player/player.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/text/warp_picture.h"
 

@@ -1,10 +1,8 @@
 #include "viz/player/player.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/text/number.h"
 

@@ -11,7 +11,6 @@
 #define TILEWALK_VIZ_PLAYER_PLAYER_H
 
 #include "viz/request/request.h"
-#include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
 
 typedef enum {

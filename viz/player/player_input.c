@@ -1,6 +1,5 @@
 /* What each input does, and the keys that are inputs. */
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/player/player.h"
 #include "viz/text/number.h"

@@ -1,7 +1,6 @@
 /* States, and what is typed or chosen: a line, a file, an entry of a list. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/player/player.h"
 #include "viz/text/number.h"

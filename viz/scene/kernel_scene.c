@@ -1,9 +1,7 @@
 #include "viz/scene/kernel_scene_draw.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/bank_draw.h"
 #include "viz/text/number.h"

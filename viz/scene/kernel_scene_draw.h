@@ -2,8 +2,6 @@
 #ifndef TILEWALK_VIZ_SCENE_KERNEL_SCENE_DRAW_H
 #define TILEWALK_VIZ_SCENE_KERNEL_SCENE_DRAW_H
 
-#include <cairo.h>
-
 #include "viz/chart/theme.h"
 #include "viz/scene/kernel_scene.h"
 

@@ -6,8 +6,6 @@
 #ifndef TILEWALK_VIZ_SCENE_LINE_WORDS_H
 #define TILEWALK_VIZ_SCENE_LINE_WORDS_H
 
-#include <stddef.h>
-
 #include "viz/scene/line_facts.h"
 
 typedef struct {

@@ -1,8 +1,5 @@
 #include "viz/scene/many.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- The cache --------------------------------------------------------------------------------------------------- */
 
 static KvDtype cache_dtype(const Shape *s) {

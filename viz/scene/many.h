@@ -12,7 +12,6 @@
 #ifndef TILEWALK_VIZ_SCENE_MANY_H
 #define TILEWALK_VIZ_SCENE_MANY_H
 
-#include "sim/ranks.h"
 #include "viz/scene/snapshot.h"
 
 typedef enum { MANY_SEQUENCES = 0, MANY_CHUNKS, MANY_SPLITS, MANY_RANKS } ManyKind;

@@ -1,9 +1,7 @@
 #include "viz/scene/narration.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/line_words.h"
 #include "viz/text/number.h"

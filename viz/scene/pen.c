@@ -1,8 +1,6 @@
 #include "viz/scene/pen.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------- */
 

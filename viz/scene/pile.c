@@ -1,8 +1,6 @@
 #include "viz/scene/pile.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- What an operation moves ------------------------------------------------------------------------------- */
 

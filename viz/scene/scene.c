@@ -1,9 +1,7 @@
 #include "viz/scene/scene.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/scene/code_lines.h"

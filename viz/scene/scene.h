@@ -10,8 +10,6 @@
 #ifndef TILEWALK_VIZ_SCENE_SCENE_H
 #define TILEWALK_VIZ_SCENE_SCENE_H
 
-#include <cairo.h>
-
 #include "viz/scene/narration.h"
 #include "viz/chart/theme.h"
 #include "viz/scene/view.h"

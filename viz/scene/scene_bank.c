@@ -2,9 +2,7 @@
  * and with a word of padding behind each, which makes of the column a diagonal. A bank gives one word a pass: an event
  * that reads K goes through the passes, and a block of K that comes in waits for its own. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/algorithms/walk/live.h"
 #include "sim/machine/warp.h"

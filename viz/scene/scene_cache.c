@@ -1,7 +1,6 @@
 #include "viz/scene/scene_cache.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What a request is told apart by: everything in a snapshot that does not depend on the step. Filled over zeros, so
  * that bytes can be compared. */

@@ -1,8 +1,6 @@
 /* One cache and many who read it: sequences, chunks, splits or GPUs (viz/scene/many.h). */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/many.h"
 #include "viz/scene/score_table.h"

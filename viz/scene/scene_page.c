@@ -1,5 +1,4 @@
 /* The page of a scene: its ground, and the way through the run at its foot. */
-#include <math.h>
 
 #include "viz/scene/pen.h"
 

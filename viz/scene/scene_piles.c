@@ -9,9 +9,7 @@
  * All run on one clock of bytes. One size of letters for names, captions and legends of all; what does not fit is said
  * shorter or left out. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/scene/scene_cache.h"

@@ -1,9 +1,6 @@
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/algorithms/walk/place.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/snapshot_parts.h"
 

@@ -8,9 +8,7 @@
  * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through
  * the top. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/score_table.h"
 #include "viz/scene/sheet.h"

@@ -1,5 +1,4 @@
 /* Strides: where a key, a press on a tile or a beat leads from a step (viz/scene/snapshot.h). */
-#include "sim/algorithms/walk/place.h"
 #include "viz/scene/snapshot_parts.h"
 
 static PlaceKind place_kind(Stride stride) {

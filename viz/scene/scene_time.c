@@ -1,8 +1,6 @@
 /* One CTA in time: what each unit does when, and where the tensor cores stand idle (viz/scene/time_lanes.h). Lanes
  * stand; a line goes through them. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/score_table.h"
 #include "viz/scene/sheet.h"

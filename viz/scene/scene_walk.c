@@ -8,9 +8,7 @@
  *
  * What an event carries flies between memory and chip. A place on chip stays where it is while a kernel runs; m and l,
  * which are small, are left out. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/line_words.h"
 #include "viz/scene/scene_cache.h"

@@ -1,8 +1,6 @@
 #include "viz/scene/score_table.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "sim/base/ascii.h"

@@ -1,7 +1,5 @@
 #include "viz/scene/sheet.h"
 
-#include <math.h>
-
 #include "viz/scene/score_table.h"
 
 enum { LEAST = 12 };

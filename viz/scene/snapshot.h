@@ -16,14 +16,8 @@
 #ifndef TILEWALK_VIZ_SCENE_SNAPSHOT_H
 #define TILEWALK_VIZ_SCENE_SNAPSHOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "sim/machine/gpu.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/question/question.h"
-#include "sim/simulate.h"
 #include "sim/numbers/attention.h"
 #include "sim/time/recorded.h"
 

@@ -1,5 +1,4 @@
 /* Where the walk stands in the grid of tiles: from the present event alone, whatever the algorithm. */
-#include <string.h>
 
 #include "viz/scene/snapshot_parts.h"
 

@@ -1,6 +1,5 @@
 /* What lies beyond SRAM and within it: L2, of the whole launch, and registers. Both are worked out once for a problem.
  */
-#include "sim/algorithms/walk/live.h"
 #include "viz/scene/snapshot_parts.h"
 
 static Wide whole(double bytes) { return (Wide)(bytes + 0.5); }

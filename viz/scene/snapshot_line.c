@@ -1,5 +1,4 @@
 /* The row beside itself: its scores up to and with the present tile, so that a change of m is seen on all of them. */
-#include <math.h>
 
 #include "viz/scene/snapshot_parts.h"
 

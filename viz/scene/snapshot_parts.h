@@ -3,8 +3,6 @@
 #define TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 
 #include "sim/algorithms/walk/live.h"
-#include "sim/algorithms/walk/place.h"
-#include "sim/numbers/evaluate.h"
 #include "viz/scene/snapshot.h"
 
 /* What is worked out when it is first looked at, and kept from frame to frame: keys and values up to the furthest

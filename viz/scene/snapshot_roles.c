@@ -5,7 +5,6 @@
  *     P = e^(S - m')                 weights
  *
  * A program of another shape has no such roles; its row is shown value by value. */
-#include <string.h>
 
 #include "viz/scene/snapshot_parts.h"
 

@@ -1,10 +1,7 @@
 /* One row with real numbers, as far as the walk has taken it: the program evaluated for this row alone, and what it
  * has done to the scores, to m, l and O. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/numbers/attention.h"
 #include "sim/base/random.h"
 #include "viz/scene/snapshot_parts.h"
 

@@ -1,7 +1,5 @@
 /* What an operation, just done, has changed of the row that is followed: its scores and weights, m, l and O, and its
  * values by name. */
-#include <math.h>
-#include <string.h>
 
 #include "viz/scene/snapshot_parts.h"
 

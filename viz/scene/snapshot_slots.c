@@ -1,6 +1,4 @@
 /* What lies in SRAM: of the values that are still to be read, the blocks of the loops around the present event. */
-#include "sim/algorithms/walk/live.h"
-#include "sim/algorithms/walk/walk.h"
 #include "viz/scene/snapshot_parts.h"
 
 static SramSizes sizes_of(const Stage *stage) {

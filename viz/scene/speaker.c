@@ -1,9 +1,7 @@
 #include "viz/scene/speaker.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/text_add.h"
 #include "viz/scene/pen.h"

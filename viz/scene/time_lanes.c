@@ -1,11 +1,8 @@
 #include "viz/scene/time_lanes.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "sim/algorithms/walk/place.h"
 #include "sim/time/spans.h"
 
 /* ---- What follows from the bars -------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* Events and snapshots in words: the log, tooltips' lines, `--describe`. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "viz/scene/code_lines.h"
 #include "viz/scene/line_words.h"

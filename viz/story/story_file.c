@@ -1,10 +1,7 @@
 #include "viz/story/story_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
 #include "viz/lesson/lesson_library.h"
 
 static const char FOLDER[] = "lessons/stories";

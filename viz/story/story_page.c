@@ -1,12 +1,8 @@
 #include "viz/story/story_page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/quote.h"
-#include "viz/scene/pen.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/story/moment.h"
 

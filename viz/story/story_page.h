@@ -14,8 +14,6 @@
 #ifndef TILEWALK_VIZ_STORY_STORY_PAGE_H
 #define TILEWALK_VIZ_STORY_STORY_PAGE_H
 
-#include <cairo.h>
-
 #include "lessons/engine/story.h"
 #include "viz/request/request.h"
 #include "viz/scene/pen.h"

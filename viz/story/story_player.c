@@ -2,10 +2,8 @@
 
 #include "viz/story/story_file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef enum { ASKING, PLAYING, TOLD } Phase;
 

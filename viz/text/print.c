@@ -1,6 +1,5 @@
 #include "viz/text/print.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "viz/text/style.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 

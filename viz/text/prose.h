@@ -3,9 +3,6 @@
 #ifndef TILEWALK_VIZ_TEXT_PROSE_H
 #define TILEWALK_VIZ_TEXT_PROSE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "viz/text/paragraph.h"
 
 enum { PROSE_DEPTH_MAX = 8, PROSE_MARK_BYTES = 16, PROSE_COLUMNS_MAX = 24 };

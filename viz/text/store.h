@@ -8,8 +8,6 @@
 #include "sim/base/grow.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 typedef struct {
   Status status;

@@ -7,7 +7,6 @@
 
 #include "sim/base/ascii.h"
 #include "sim/base/utf8.h"
-#include "viz/text/number.h"
 
 /* "HBM read", "MiB" -> "hbm_read_mib": letters, digits and underscores. */
 static void column_name(const TableColumn *column, char *name, size_t size) {

@@ -24,7 +24,6 @@
 
 #include <jansson.h>
 
-#include "sim/base/checked.h"
 #include "viz/text/number.h"
 #include "viz/text/store.h"
 #include "viz/text/style.h"

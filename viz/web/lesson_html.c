@@ -2,9 +2,7 @@
 
 #include <md4c-html.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_file.h"
 #include "viz/lesson/lesson_player.h"

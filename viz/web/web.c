@@ -13,7 +13,6 @@
 #include "viz/web/drawing.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
-#include "viz/window/viewer.h"
 
 enum { DESCRIPTION_BYTES = 4096 };
 

@@ -1,6 +1,5 @@
 /* Stories in a page: the player that the window has too, over the same canvas. Only where Lua is, in whole.wasm. */
 #include "viz/lesson/lesson_library.h"
-#include "viz/request/assets.h"
 #include "viz/story/story_file.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"

@@ -1,8 +1,6 @@
 #include "viz/window/controls.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include "sim/base/path.h"
 
 #define SMALL_WINDOW  150.0 /* pixels: below this there is no room for a bar */

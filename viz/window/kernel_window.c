@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "viz/scene/kernel_scene_draw.h"
-#include "viz/window/viewer.h"
 #include "viz/window/window.h"
 
 #define PLAY_S 0.12 /* a step */

@@ -1,10 +1,8 @@
 #define _GNU_SOURCE /* environ */
 #include "viz/window/lesson_panel.h"
 
-#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -22,9 +22,7 @@
 #define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 
 #include "lessons/engine/lesson_file.h"
-#include "lessons/engine/lesson_page.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/paper/lesson_flow.h"
 #include "viz/window/lesson_picker.h"
 #include "viz/window/side.h"
 

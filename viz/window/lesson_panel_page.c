@@ -1,6 +1,4 @@
 /* The page of a lesson (lessons/engine/lesson_page.h) as pieces of a flow. Part of viz/window/lesson_panel.h. */
-#include <stdio.h>
-#include <string.h>
 
 #include "viz/window/lesson_panel.h"
 

@@ -1,9 +1,6 @@
 #include "viz/window/lesson_picker.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "lessons/engine/lesson_progress.h"
 
 static void take_standing(PickerRow *row, const Lesson *lesson, const LessonStanding *s) {
   row->is_finished = s->is_finished;

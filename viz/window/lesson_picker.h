@@ -8,8 +8,6 @@
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_PICKER_H
 #define TILEWALK_VIZ_WINDOW_LESSON_PICKER_H
 
-#include <stdio.h>
-
 #include "viz/lesson/lesson_library.h"
 #include "viz/paper/lesson_flow.h"
 

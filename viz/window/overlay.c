@@ -1,7 +1,5 @@
 /* What is laid over the scene: see controls.h. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/algorithms/shipped.h"
 #include "viz/window/controls.h"

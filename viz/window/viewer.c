@@ -1,7 +1,6 @@
 /* Drawing the viewer, and what lies under the pointer. What scenes remember is kept from frame to frame. */
 #include "viz/window/viewer.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { TOOLTIP_BYTES = 512 };

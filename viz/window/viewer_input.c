@@ -1,5 +1,4 @@
 /* Keys, text and pointer of the viewer. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "viz/window/viewer.h"

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/text/print.h"
 #include "viz/window/viewer_story.h"

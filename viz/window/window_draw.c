@@ -8,7 +8,6 @@
 #include "viz/window/window_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 

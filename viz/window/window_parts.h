@@ -4,7 +4,6 @@
 
 #include <SDL.h>
 
-#include "viz/window/viewer.h"
 #include "viz/window/window.h"
 
 typedef struct {

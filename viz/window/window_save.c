@@ -5,9 +5,7 @@
 #include "viz/window/window_parts.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "viz/export/surface.h"

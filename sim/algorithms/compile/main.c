@@ -4,7 +4,6 @@
  * The output is C: of each program the bytes of its Program that are not 0, and the table SCHEDULES. The compiler of
  * the output lays a Program out as that of this one did, or refuses. It is part of no library; a program of one's own
  * is read by program_read when it is asked for. */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

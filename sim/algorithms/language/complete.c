@@ -4,7 +4,6 @@
 
 #include "sim/algorithms/language/reader.h"
 #include "sim/algorithms/sram.h"
-#include "sim/problem/plan.h"
 
 static bool is_read_by(const Reader *r, int name, int op) { return r->read_in[name][op / 8] >> op % 8 & 1; }
 

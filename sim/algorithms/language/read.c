@@ -1,8 +1,6 @@
 /* Reads a program: its header and its lines, again and again until every shape is known. */
 #include "sim/algorithms/language/read.h"
 
-#include <string.h>
-
 #include "sim/algorithms/language/reader.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/base/quote.h"

@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "sim/algorithms/program.h"
-#include "sim/base/error.h"
 
 /* Reads text[0..length) into *program; `file` is what errors call it. Writes *program only on success.
  * Errors: STATUS_BAD_FILE, one line. */

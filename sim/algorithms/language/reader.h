@@ -14,7 +14,6 @@
 #include <stddef.h>
 
 #include "sim/algorithms/program.h"
-#include "sim/base/error.h"
 
 enum { WORD_BYTES = 24, WORDS_MAX = 160 };
 

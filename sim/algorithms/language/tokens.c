@@ -1,7 +1,6 @@
 /* Words of a line, and errors about it. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/algorithms/language/reader.h"
 #include "sim/algorithms/language/language_words.h"

@@ -1,6 +1,5 @@
 /* Counting without walking: every statement is executed for a region of blocks, and regions are counted by the mask. */
 #include "sim/algorithms/walk/count.h"
-#include "sim/base/checked.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #ifndef TILEWALK_SIM_ALGORITHMS_WALK_COUNT_H
 #define TILEWALK_SIM_ALGORITHMS_WALK_COUNT_H
 
-#include "sim/base/checked.h"
 #include "sim/algorithms/walk/walk.h"
 
 /* Blocks [begin, end) of each side, splits and heads. */

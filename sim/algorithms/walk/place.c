@@ -1,5 +1,4 @@
 #include "sim/algorithms/walk/place.h"
-#include "sim/base/checked.h"
 
 #include <string.h>
 

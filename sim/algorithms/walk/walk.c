@@ -1,6 +1,4 @@
 /* Walking a program: one event a call. */
-#include "sim/algorithms/schedule.h"
-#include "sim/base/checked.h"
 
 #include "sim/algorithms/walk/walk.h"
 
