@@ -25,8 +25,6 @@ typedef struct {
 
 static ClaimEntry *current(Reader *c) { return &c->claims->entries[c->claims->n_entries - 1]; }
 
-static Status no_memory(Reader *c) { return error_no_memory(c->r.error, "to read %s", c->r.file); }
-
 static Status begin_part(LessonReader *r, void *target, Piece claimed, int line) {
   Reader *c = (Reader *)r;
   Claims *all = c->claims;
@@ -38,7 +36,7 @@ static Status begin_part(LessonReader *r, void *target, Piece claimed, int line)
   if (e->n_parts == CLAIMS_PARTS_MAX)
     return LESSON_REFUSE(r, line, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
   if (!grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
-    return no_memory(c);
+    return error_no_memory(r->error, "to read %s", r->file);
   snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
   if (claimed_parse(text, &part.claimed, &inner)) return LESSON_REFUSE(r, line, "%s", inner.message);
   all->parts[all->n_parts++] = part;
@@ -52,7 +50,8 @@ static Status name_part(LessonReader *r, void *target, Piece name, int line) {
   Reader *c = (Reader *)r;
   (void)target;
   if (c->part_name.text) return LESSON_REFUSE(r, line, "two 'part' lines with no claimed value between them");
-  return lesson_add_text(r, name, line, &c->part_name);
+  c->part_name = lesson_add_text(r, name, line);
+  return STATUS_OK;
 }
 
 #define TEXT(which) LESSON_ONE(ClaimEntry, text[which])
@@ -70,115 +69,100 @@ static const LessonKey KEYS[] = {{"article", TEXT(CLAIM_ARTICLE)}, /* in the ord
                                  {0}};
 
 /* What an entry must have, once the next one begins. */
-static Status finish_entry(Reader *c) {
+static void finish_entry(Reader *c) {
   static const ClaimText WANTED[2][5] = {{CLAIM_ARTICLE, CLAIM_SAYS},
                                          {CLAIM_ARTICLE, CLAIM_ASKS, CLAIM_ARTICLE_SAYS, CLAIM_ANSWER, CLAIM_EVIDENCE}};
-  if (c->claims->n_entries == c->n_before) return STATUS_OK;
+  if (c->r.error->status || c->claims->n_entries == c->n_before) return;
   ClaimEntry *e = current(c);
   e->is_question = e->text[CLAIM_ASKS].text != NULL;
   const LessonText article = e->text[CLAIM_ARTICLE];
   if (article.text && (article.text[0] < 'A' || article.text[0] > 'Z' || (article.text[1] && article.text[1] != ',')))
-    return LESSON_REFUSE(&c->r, article.line, "'article' begins with its letter: '- article: A, where in it'");
-  if (c->awaits_code) return REFUSE(c, "the claimed value above has no ```lua block that computes it");
-  if (c->part_name.text) return REFUSE(c, "after 'part' must stand a claimed value and its code");
-  if (e->n_parts == 0) return LESSON_REFUSE(&c->r, e->line, "the entry has no 'claimed' value and no code");
+    LESSON_REFUSE(&c->r, article.line, "'article' begins with its letter: '- article: A, where in it'");
+  if (c->awaits_code) REFUSE(c, "the claimed value above has no ```lua block that computes it");
+  if (c->part_name.text) REFUSE(c, "after 'part' must stand a claimed value and its code");
+  if (e->n_parts == 0) LESSON_REFUSE(&c->r, e->line, "the entry has no 'claimed' value and no code");
   for (int k = 0; k < (e->is_question ? 5 : 2); k++) {
     const ClaimText wanted = WANTED[e->is_question][k];
     if (!e->text[wanted].text)
-      return LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted].name,
-                           KEYS[wanted].name);
+      LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted].name,
+                    KEYS[wanted].name);
   }
   if (!e->is_question && e->n_parts > 1)
-    return LESSON_REFUSE(&c->r, e->line, "a claim has one claimed value; only a question ('asks') has parts");
-  return STATUS_OK;
+    LESSON_REFUSE(&c->r, e->line, "a claim has one claimed value; only a question ('asks') has parts");
 }
 
-static Status begin_entry(Reader *c, Piece id) {
+static void begin_entry(Reader *c, Piece id) {
   Claims *all = c->claims;
-  LessonText text = {0};
-  Status status = finish_entry(c);
-  if (status) return status;
+  finish_entry(c);
   if (id.length == 0 || id.length >= CLAIMS_ID_BYTES)
-    return REFUSE(c, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
+    REFUSE(c, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
   for (size_t k = 0; k < id.length; k++)
     if (!ascii_is_alnum(id.text[k]) && id.text[k] != '-')
-      return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", piece_quote(id).text);
+      REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", piece_quote(id).text);
   for (size_t k = 0; k < all->n_entries; k++)
     if (piece_is(id, all->entries[k].id))
-      return REFUSE(c, "'%s' is here twice, first on line %d of %s", piece_quote(id).text, all->entries[k].line,
-                    all->entries[k].file);
-  if (all->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
+      REFUSE(c, "'%s' is here twice, first on line %d of %s", piece_quote(id).text, all->entries[k].line,
+             all->entries[k].file);
+  if (all->n_entries == CLAIMS_ENTRIES_MAX) REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
   if (!grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
-    return no_memory(c);
-  status = lesson_add_text(&c->r, id, c->r.line, &text);
-  if (status) return status;
-  all->entries[all->n_entries++] = (ClaimEntry){.id = text.text,
+    error_no_memory(c->r.error, "to read %s", c->r.file);
+  if (c->r.error->status) return;
+  all->entries[all->n_entries++] = (ClaimEntry){.id = lesson_text(lesson_add_text(&c->r, id, c->r.line)),
                                                 .file = c->file.text,
                                                 .section = lesson_text(c->section),
                                                 .line = c->r.line,
                                                 .first_part = (int)all->n_parts};
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) current(c)->filled[k] = "";
-  return STATUS_OK;
 }
 
 /* From this line up to the code, the next entry or section. */
-static Status read_keys(Reader *c, Piece body) {
+static void read_keys(Reader *c, Piece line) {
   const int first = c->r.line;
-  Status status = STATUS_OK;
-  while (!status && c->r.rest.length && *c->r.rest.text != '#' && !piece_starts(c->r.rest, "```")) {
-    Piece line;
-    status = lesson_next_line(&c->r, &line);
+  Piece body = line;
+  while (c->r.rest.length && *c->r.rest.text != '#' && !piece_starts(c->r.rest, "```") &&
+         lesson_next_line(&c->r, &line))
     body.length = (size_t)(line.text + line.length - body.text);
-  }
-  return status ? status : lesson_read_keys(&c->r, KEYS, "an entry" LESSON_GOES_ON, current(c), body, first - 1);
+  lesson_read_keys(&c->r, KEYS, "an entry" LESSON_GOES_ON, current(c), body, first - 1);
 }
 
-static Status read_code(Reader *c, Piece line) {
+static void read_code(Reader *c, Piece line) {
   const int begins = c->r.line;
-  const char *const body = c->r.rest.text;
-  LessonText code;
-  if (!piece_is(piece_trim(line), "```lua")) return REFUSE(c, "only ```lua blocks may stand in an entry");
-  if (!c->awaits_code) return REFUSE(c, "this block computes nothing: put a '- claimed: ...' line before it");
+  Piece code = {c->r.rest.text, 0};
+  if (!piece_is(piece_trim(line), "```lua")) REFUSE(c, "only ```lua blocks may stand in an entry");
+  if (!c->awaits_code) REFUSE(c, "this block computes nothing: put a '- claimed: ...' line before it");
   c->awaits_code = false;
-  while (c->r.rest.length) {
-    const size_t length = (size_t)(c->r.rest.text - body);
-    Status status = lesson_next_line(&c->r, &line);
-    if (status) return status;
-    if (length > EXPRESSION_SOURCE_BYTES)
-      return REFUSE(c, "the block is longer than %d bytes", EXPRESSION_SOURCE_BYTES);
+  while (lesson_next_line(&c->r, &line)) {
+    code.length = (size_t)(line.text - code.text);
+    if (code.length > EXPRESSION_SOURCE_BYTES) REFUSE(c, "the block is longer than %d bytes", EXPRESSION_SOURCE_BYTES);
     if (!piece_starts(line, "```")) continue;
-    if (length == 0) return REFUSE(c, "the block is empty; write the expression that computes the value");
-    status = lesson_add_text(&c->r, (Piece){body, length}, begins + 1, &code);
-    c->claims->parts[c->claims->n_parts - 1].code = code;
-    return status;
+    if (code.length == 0) REFUSE(c, "the block is empty; write the expression that computes the value");
+    c->claims->parts[c->claims->n_parts - 1].code = lesson_add_text(&c->r, code, begins + 1);
+    return;
   }
-  return LESSON_REFUSE(&c->r, begins, "the block that begins here has no closing ```");
-}
-
-static Status read_line(Reader *c, Piece line) {
-  if (piece_starts(line, "## ")) return begin_entry(c, piece_after(line, 3));
-  if (piece_starts(line, "# ")) return lesson_add_text(&c->r, piece_after(line, 2), c->r.line, &c->section);
-  if (c->claims->n_entries == c->n_before) return STATUS_OK; /* the introduction */
-  return (piece_starts(line, "```") ? read_code : read_keys)(c, line);
+  LESSON_REFUSE(&c->r, begins, "the block that begins here has no closing ```");
 }
 
 Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file, Error *error) {
   const size_t n_entries = claims->n_entries, n_parts = claims->n_parts;
   const Quote name = quote_text(file);
+  Error own = {0};
   Reader c = {
-      .r = lesson_reader(name.text, &claims->pool, buffer, length, error), .claims = claims, .n_before = n_entries};
-  Status status = length > CLAIMS_FILE_BYTES ? LESSON_REFUSE(&c.r, 1, "the file is %zu bytes long; at most %d are read",
-                                                             length, CLAIMS_FILE_BYTES)
-                                             : lesson_add_text(&c.r, (Piece){file, strlen(file)}, 0, &c.file);
-  while (!status && c.r.rest.length) {
-    Piece line;
-    status = lesson_next_line(&c.r, &line);
-    if (!status) status = read_line(&c, line);
+      .r = lesson_reader(name.text, &claims->pool, buffer, length, &own), .claims = claims, .n_before = n_entries};
+  if (length > CLAIMS_FILE_BYTES)
+    LESSON_REFUSE(&c.r, 1, "the file is %zu bytes long; at most %d are read", length, CLAIMS_FILE_BYTES);
+  c.file = lesson_add_text(&c.r, (Piece){file, strlen(file)}, 0);
+  for (Piece line; lesson_next_line(&c.r, &line);) {
+    if (piece_starts(line, "## "))
+      begin_entry(&c, piece_after(line, 3));
+    else if (piece_starts(line, "# "))
+      c.section = lesson_add_text(&c.r, piece_after(line, 2), c.r.line);
+    else if (claims->n_entries > n_entries) /* not in the introduction */
+      (piece_starts(line, "```") ? read_code : read_keys)(&c, line);
   }
-  if (!status && claims->n_entries == n_entries) status = REFUSE(&c, "no entries; one begins with a line '## ID'");
-  if (!status) status = finish_entry(&c);
-  if (status) claims->n_entries = n_entries, claims->n_parts = n_parts;
-  return status;
+  if (claims->n_entries == n_entries) REFUSE(&c, "no entries; one begins with a line '## ID'");
+  finish_entry(&c);
+  if (own.status) claims->n_entries = n_entries, claims->n_parts = n_parts;
+  return error_pass(error, &own);
 }
 
 void claims_free(Claims *claims) {

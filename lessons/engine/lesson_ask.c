@@ -36,31 +36,28 @@ static Status read_range(LessonReader *r, Piece rest, int line, LessonDraw *draw
 }
 
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws) {
-  Piece rest = piece;
+  Piece rest = piece, value;
   const Piece name = piece_word(&rest);
   if (!piece_starts(rest, "from "))
     return LESSON_REFUSE(r, line, "'%s' is no draw; write 'draw: N from 1024, 2048, 4096'", piece_quote(piece).text);
   if (*n_draws == LESSON_DRAWS_MAX) return LESSON_REFUSE(r, line, "more than %d draws", LESSON_DRAWS_MAX);
   LessonDraw *draw = &draws[*n_draws];
   *draw = (LessonDraw){0};
-  if (lesson_read_name(r, name, "name of a drawn number", line, draw->name)) return STATUS_BAD_FILE;
+  lesson_read_name(r, name, "name of a drawn number", line, draw->name);
   if (strchr(draw->name, '-'))
     return LESSON_REFUSE(r, line, "a drawn name stands in expressions, so it may not hold '-'");
   rest = piece_after(rest, 5);
   if (!memchr(rest.text, ',', rest.length)) {
-    const Status status = read_range(r, rest, line, draw);
-    if (status) return status;
+    read_range(r, rest, line, draw);
     rest.length = 0;
   }
   while (rest.length) {
-    Piece value;
     piece_split(rest, ',', &value, &rest);
     if (draw->n == LESSON_VALUES_MAX)
       return LESSON_REFUSE(r, line, "more than %d values to draw from", LESSON_VALUES_MAX);
     if (value.length == 0 || value.length >= LESSON_NAME_BYTES)
       return LESSON_REFUSE(r, line, "a value to draw is empty or too long; separate them by single commas");
-    const Status status = lesson_add_text(r, value, line, &draw->value[draw->n++]);
-    if (status) return status;
+    draw->value[draw->n++] = lesson_add_text(r, value, line);
   }
   if (draw->n < 2) return LESSON_REFUSE(r, line, "a draw needs two values or more");
   ++*n_draws;
@@ -79,27 +76,33 @@ const char *lesson_nearest(const LessonKey *keys, Piece word) {
   return nearest.best;
 }
 
-Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
-                       int line) {
+void lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
+                     int line) {
   const Quote typed = piece_quote(key);
   const LessonKey *row = keys;
   while (row->name && !piece_is(key, row->name)) row++;
-  if (!row->name)
-    return LESSON_REFUSE(r, line, "there is no key '%s'%s in %s", typed.text,
-                         nearest_hint(&(Nearest){.best = lesson_nearest(keys, key)}).text, what);
-  if (value.length == 0) return LESSON_REFUSE(r, line, "'%s' has no value", typed.text);
-  if (row->read) return row->read(r, target, value, line);
   LessonText *text = (LessonText *)((char *)target + row->text);
   int *count = (int *)((char *)target + row->count);
-  if (row->most && *count == row->most) return LESSON_REFUSE(r, line, "more than %d lines '%s'", row->most, row->name);
-  if (row->most) text += (*count)++;
-  if (text->text) return LESSON_REFUSE(r, line, "'%s' is given twice, first on line %d", row->name, text->line);
-  return lesson_add_text(r, value, line, text);
+  if (!row->name)
+    LESSON_REFUSE(r, line, "there is no key '%s'%s in %s", typed.text,
+                  nearest_hint(&(Nearest){.best = lesson_nearest(keys, key)}).text, what);
+  else if (value.length == 0)
+    LESSON_REFUSE(r, line, "'%s' has no value", typed.text);
+  else if (row->read)
+    row->read(r, target, value, line);
+  else if (row->most && *count == row->most)
+    LESSON_REFUSE(r, line, "more than %d lines '%s'", row->most, row->name);
+  else if (row->most)
+    text[(*count)++] = lesson_add_text(r, value, line);
+  else if (text->text)
+    LESSON_REFUSE(r, line, "'%s' is given twice, first on line %d", row->name, text->line);
+  else
+    *text = lesson_add_text(r, value, line);
 }
 
-Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line) {
+void lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line) {
   int at = line;
-  for (const char *p = body.text, *const end = body.text + body.length; p < end;) {
+  for (const char *p = body.text, *const end = body.text + body.length; p < end && !r->error->status;) {
     const char *stop = p;
     int lines = 0; /* of this key: its own, and the indented and blank ones below */
     do {
@@ -108,28 +111,25 @@ Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what
       lines++;
     } while (stop < end && (*stop == ' ' || *stop == '\t' || *stop == '\n' || *stop == '\r'));
     at++;
-    Piece item = piece_trim((Piece){p, (size_t)(stop - p)});
+    Piece item = piece_trim((Piece){p, (size_t)(stop - p)}), key, value;
     if (piece_starts(item, "- ")) item = piece_after(item, 2);
-    if (item.length) {
-      Piece key, value;
-      if (!piece_split(item, ':', &key, &value) || *p == ' ' || *p == '\t')
-        return LESSON_REFUSE(r, at, "'%s' is not of the form key: value; indent a line that goes on with the one above",
-                             piece_quote(item).text);
-      const Status status = lesson_take_key(r, keys, what, target, key, value, at);
-      if (status) return status;
-    }
+    if (item.length && (!piece_split(item, ':', &key, &value) || *p == ' ' || *p == '\t'))
+      LESSON_REFUSE(r, at, "'%s' is not of the form key: value; indent a line that goes on with the one above",
+                    piece_quote(item).text);
+    else if (item.length)
+      lesson_take_key(r, keys, what, target, key, value, at);
     at += lines - 1;
     p = stop;
   }
-  return STATUS_OK;
 }
 
-Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
-                       const char *what, int line) {
+bool lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
+                     const char *what, int line) {
   if (n == most)
-    return LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons", most, what);
-  if (grow_array(items, capacity, n + 1, item_bytes)) return STATUS_OK;
-  return error_no_memory(r->error, "to read %s", r->file);
+    LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons", most, what);
+  else if (!grow_array(items, capacity, n + 1, item_bytes))
+    error_no_memory(r->error, "to read %s", r->file);
+  return !r->error->status;
 }
 
 static Status read_kind(LessonReader *r, void *target, Piece value, int line) {
@@ -156,7 +156,6 @@ static Status read_choice(LessonReader *r, LessonAsk *ask, Piece value, int line
   if (!is_first && ask->kind != kind) return LESSON_REFUSE(r, line, "a question has options or items, not both");
   if (ask->n_choices == ANSWER_CHOICES_MAX) return LESSON_REFUSE(r, line, "more than %d choices", ANSWER_CHOICES_MAX);
   ask->kind = kind;
-  LessonPair *pair = &ask->choice[ask->n_choices];
   const bool bar = piece_split(value, '|', &key, &text);
   if (!bar) text = key;
   if (key.length == 0 || text.length == 0) return LESSON_REFUSE(r, line, "a choice is empty; write 'key | text'");
@@ -165,10 +164,8 @@ static Status read_choice(LessonReader *r, LessonAsk *ask, Piece value, int line
   for (int k = 0; k < ask->n_choices; k++)
     if (piece_is(key, ask->choice[k].key.text))
       return LESSON_REFUSE(r, line, "there are two choices '%s'", piece_quote(key).text);
-  Status status = lesson_add_text(r, key, line, &pair->key);
-  if (!status) status = lesson_add_text(r, text, line, &pair->text);
-  ask->n_choices += !status;
-  return status;
+  ask->choice[ask->n_choices++] = (LessonPair){lesson_add_text(r, key, line), lesson_add_text(r, text, line)};
+  return STATUS_OK;
 }
 
 static Status read_option(LessonReader *r, void *target, Piece value, int line) {
@@ -190,11 +187,9 @@ static Status read_wrong(LessonReader *r, void *target, Piece value, int line) {
   if (key.length == 0 || diagnosis.length == 0)
     return LESSON_REFUSE(r, line,
                          "a wrong answer is written 'wrong: value -> diagnosis', and one of the two is missing");
-  LessonPair *pair = &ask->wrong[ask->n_wrong];
-  Status status = lesson_add_text(r, key, line, &pair->key);
-  if (!status) status = lesson_add_text(r, diagnosis, piece_line(value, diagnosis.text, line), &pair->text);
-  ask->n_wrong += !status;
-  return status;
+  ask->wrong[ask->n_wrong++] = (LessonPair){lesson_add_text(r, key, line),
+                                            lesson_add_text(r, diagnosis, piece_line(value, diagnosis.text, line))};
+  return STATUS_OK;
 }
 
 static Status read_draw(LessonReader *r, void *target, Piece value, int line) {
@@ -249,18 +244,17 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
   return STATUS_OK;
 }
 
-Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
+void lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
   Lesson *l = r->lesson;
-  Status status = lesson_one_more(r, (void **)&l->asks, &l->asks_capacity, l->n_asks, sizeof *l->asks, LESSON_ASKS_MAX,
-                                  "questions", line);
-  if (status) return status;
+  if (!lesson_one_more(r, (void **)&l->asks, &l->asks_capacity, l->n_asks, sizeof *l->asks, LESSON_ASKS_MAX,
+                       "questions", line))
+    return;
   LessonAsk *ask = &l->asks[l->n_asks];
   *ask = (LessonAsk){.line = line};
-  if (lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id)) return STATUS_BAD_FILE;
+  lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id);
   if (lesson_find_ask(l, ask->id) >= 0)
-    return LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own", ask->id);
-  status = lesson_read_keys(r, KEYS, "a question" LESSON_GOES_ON, ask, body, line);
-  if (status) return status;
+    LESSON_REFUSE(r, line, "there are two questions '%s'; each needs an id of its own", ask->id);
+  lesson_read_keys(r, KEYS, "a question" LESSON_GOES_ON, ask, body, line);
+  if (!r->error->status) complete_ask(r, ask);
   block->ask = (int)l->n_asks++;
-  return complete_ask(r, ask);
 }

@@ -11,7 +11,7 @@ typedef struct {
   Lesson *lesson;   /* NULL: it is none */
   Piece rest;       /* of the file */
   int line;         /* of the line that was read last */
-  Error *error;
+  Error *error;     /* the first ends the reading: what follows it means nothing, and is not looked at */
 } LessonReader;
 
 #define LESSON_REFUSE(r, at, ...) keyfile_refuse((r)->file, at, (r)->error, __VA_ARGS__)
@@ -21,10 +21,12 @@ static inline LessonReader lesson_reader(const char *file, Pool *pool, const cha
   return (LessonReader){.file = file, .pool = pool, .rest = piece_file(buffer, length), .error = error};
 }
 
-/* Takes the next line, without its end: of at most LESSON_LINE_BYTES, UTF-8, and without control characters. */
-static inline Status lesson_next_line(LessonReader *r, Piece *line) {
+/* Takes the next line, without its end: of at most LESSON_LINE_BYTES, UTF-8, and without control characters. False at
+ * the end, and after an error. */
+static inline bool lesson_next_line(LessonReader *r, Piece *line) {
+  if (r->error->status || !r->rest.length) return false;
   *line = piece_next_line(&r->rest);
-  return piece_check(*line, LESSON_LINE_BYTES, r->file, ++r->line, r->error);
+  return !piece_check(*line, LESSON_LINE_BYTES, r->file, ++r->line, r->error);
 }
 
 /* Line ends and runs of blanks become one blank, and none stands at an end. */
@@ -34,11 +36,11 @@ void lesson_one_line(char *text);
 void lesson_plain_numbers(char *text);
 
 /* Adds a text to the pool; the second one of Markdown, which is checked. */
-Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text);
-Status lesson_add_markdown(LessonReader *r, Piece piece, int line, LessonText *text);
+LessonText lesson_add_text(LessonReader *r, Piece piece, int line);
+LessonText lesson_add_markdown(LessonReader *r, Piece piece, int line);
 
 /* A name of letters, digits, '-' and '_', beginning with a letter. */
-Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name);
+void lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name);
 
 /* "N from 1024, 2048, 4096" */
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws);
@@ -59,22 +61,22 @@ typedef struct {
 /* Takes one key of `target`; refuses one that is not among the rows, which end with zeros, and offers the nearest.
  * `what` has keys, and what may have been meant: "a question" LESSON_GOES_ON. */
 #define LESSON_GOES_ON "; indent a line that goes on with the one above"
-Status lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
-                       int line);
+void lesson_take_key(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece key, Piece value,
+                     int line);
 
 /* Reads lines "key: value" or "- key: value", a value going on over the indented and blank lines below it; `line` is
  * that of the line before the first. */
-Status lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line);
+void lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, void *target, Piece body, int line);
 
 /* The name that a word may have been meant for; NULL. */
 const char *lesson_nearest(const LessonKey *keys, Piece word);
 
-/* Room for one more of something; `what` is its plural. STATUS_NO_MEMORY, or a refusal. */
-Status lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
-                       const char *what, int line);
+/* Room for one more of something; `what` is its plural. False, with an error: no memory, or more than `most`. */
+bool lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
+                     const char *what, int line);
 
 /* A question, and a task: what stands between the fences, of which the first is on `line`. */
-Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);
-Status lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *block);
+void lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);
+void lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *block);
 
 #endif

@@ -21,32 +21,31 @@ typedef struct {
 #define FAIL(c, ...) LESSON_REFUSE(&(c)->r, (c)->r.line, __VA_ARGS__)
 
 /* Adds a line to the program at hand, without its indentation. */
-static Status add_program_line(Reader *r, const char *line) {
+static void add_program_line(Reader *r, const char *line) {
   const size_t length = strlen(line), cut = length < INDENT ? length : INDENT;
   if (strlen(r->program) + length - cut + 2 > PROGRAM_TASK_PROGRAM_BYTES)
-    return FAIL(r, "a program has at most %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
+    FAIL(r, "a program has at most %d bytes", PROGRAM_TASK_PROGRAM_BYTES - 1);
   text_add(r->program, PROGRAM_TASK_PROGRAM_BYTES, "%s\n", line + cut);
-  return STATUS_OK;
 }
 
-static Status begin_program(Reader *r, char *program, const char *value) {
-  if (*value) return FAIL(r, "the program follows on the next lines, indented by %d spaces", INDENT);
-  if (*program) return FAIL(r, "a second program of that name");
+static void begin_program(Reader *r, char *program, const char *value) {
+  if (*value) FAIL(r, "the program follows on the next lines, indented by %d spaces", INDENT);
+  if (*program) FAIL(r, "a second program of that name");
   r->program = program;
-  return STATUS_OK;
 }
 
-static Status take_text(Reader *r, char *to, size_t size, const char *value) {
+static void take_text(Reader *r, char *to, size_t size, const char *value) {
   const size_t used = strlen(to);
-  if (used && size == PROGRAM_TASK_LINE_BYTES) return FAIL(r, "the line is there twice");
-  if (used + strlen(value) + 2 > size) return FAIL(r, "more than %zu bytes", size - 1);
+  if (used && size == PROGRAM_TASK_LINE_BYTES) FAIL(r, "the line is there twice");
+  if (used + strlen(value) + 2 > size) FAIL(r, "more than %zu bytes", size - 1);
   text_add(to, size, "%s%s", used ? " " : "", value);
-  return STATUS_OK;
 }
 
-static Status take_line(Reader *r, char (*lines)[PROGRAM_TASK_LINE_BYTES], int *n, int most, const char *value) {
-  if (*n == most) return FAIL(r, "more than %d of these lines", most);
-  return take_text(r, lines[(*n)++], PROGRAM_TASK_LINE_BYTES, value);
+static void take_line(Reader *r, char (*lines)[PROGRAM_TASK_LINE_BYTES], int *n, int most, const char *value) {
+  if (*n == most)
+    FAIL(r, "more than %d of these lines", most);
+  else
+    take_text(r, lines[(*n)++], PROGRAM_TASK_LINE_BYTES, value);
 }
 
 static Status take_mutant(Reader *r, const char *value) {
@@ -243,27 +242,30 @@ Status program_task_draw(ProgramTask *t, uint64_t seed, Error *error) {
 
 /* ---- Lines */
 
-static Status take_state(Reader *r, const char *key, const char *value) {
+static void take_state(Reader *r, bool is_hidden, const char *value) {
   ProgramTask *t = r->task;
-  if (*key == 'h' && strchr(value, '{')) {
+  if (is_hidden && strchr(value, '{')) {
     t->drawn_line = r->r.line;
-    return take_text(r, t->drawn, sizeof t->drawn, value);
+    take_text(r, t->drawn, sizeof t->drawn, value);
+    return;
   }
   if (t->n_states < PROGRAM_TASK_STATES_MAX) {
     t->state_lines[t->n_states] = r->r.line;
-    t->is_hidden[t->n_states] = *key == 'h';
+    t->is_hidden[t->n_states] = is_hidden;
   }
-  return take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
+  take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
 }
 
-static Status take_declaration(Reader *r, const char *key, const char *value) {
+static void take_declaration(Reader *r, const char *key, const char *value) {
   char *to = r->task->declarations;
   const size_t size = sizeof r->task->declarations;
   text_add(to, size, "%-9s %s\n", key, value);
-  return strlen(to) + 1 < size ? STATUS_OK : FAIL(r, "more than %zu bytes of declarations", size - 2);
+  if (strlen(to) + 1 >= size) FAIL(r, "more than %zu bytes of declarations", size - 2);
 }
 
-static Status take(Reader *r, const char *key, const char *value) {
+static bool is(const char *key, const char *name) { return strcmp(key, name) == 0; }
+
+static void take(Reader *r, const char *key, const char *value) {
   ProgramTask *t = r->task;
   const struct {
     const char *key;
@@ -275,68 +277,82 @@ static Status take(Reader *r, const char *key, const char *value) {
                {"entry", t->entry, sizeof t->entry},
                {"says", r->says, PROGRAM_TASK_LINE_BYTES}};
   r->program = NULL;
-  if (strcmp(key, "start") == 0) return begin_program(r, t->start, value);
-  if (strcmp(key, "reference") == 0) {
-    t->reference_line = r->r.line;
-    return begin_program(r, t->reference, value);
-  }
-  if (!*value) return FAIL(r, "'%s' without a value", quote_text(key).text);
+  if (is(key, "reference")) t->reference_line = r->r.line;
   for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
-    if (TEXTS[k].text && strcmp(key, TEXTS[k].key) == 0) return take_text(r, TEXTS[k].text, TEXTS[k].size, value);
-  if (strcmp(key, "state") == 0 || strcmp(key, "hidden") == 0) return take_state(r, key, value);
-  if (strcmp(key, "draw") == 0) return take_line(r, t->draws, &t->n_draws, PROGRAM_TASK_DRAWS_MAX, value);
-  if (strcmp(key, "input") == 0 || strcmp(key, "output") == 0) return take_declaration(r, key, value);
-  if (strcmp(key, "hint") == 0) return take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
-  if (strcmp(key, "demand") == 0) return take_demand(r, value);
-  if (strcmp(key, "mutant") == 0) return take_mutant(r, value);
-  return FAIL(r,
-              "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, draw, hidden, "
-              "demand, hint, start, reference, mutant, and says behind a demand or a mutant",
-              quote_text(key).text);
+    if (*value && TEXTS[k].text && is(key, TEXTS[k].key)) {
+      take_text(r, TEXTS[k].text, TEXTS[k].size, value);
+      return;
+    }
+  if (is(key, "start") || is(key, "reference"))
+    begin_program(r, *key == 's' ? t->start : t->reference, value);
+  else if (!*value)
+    FAIL(r, "'%s' without a value", quote_text(key).text);
+  else if (is(key, "state") || is(key, "hidden"))
+    take_state(r, *key == 'h', value);
+  else if (is(key, "draw"))
+    take_line(r, t->draws, &t->n_draws, PROGRAM_TASK_DRAWS_MAX, value);
+  else if (is(key, "input") || is(key, "output"))
+    take_declaration(r, key, value);
+  else if (is(key, "hint"))
+    take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
+  else if (is(key, "demand"))
+    take_demand(r, value);
+  else if (is(key, "mutant"))
+    take_mutant(r, value);
+  else
+    FAIL(r,
+         "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, draw, hidden, "
+         "demand, hint, start, reference, mutant, and says behind a demand or a mutant",
+         quote_text(key).text);
 }
 
 /* Puts the declarations behind a program's first line. */
-static Status declare(Reader *r, char *program) {
+static void declare(Reader *r, char *program) {
   char whole[PROGRAM_TASK_PROGRAM_BYTES + PROGRAM_TASK_TEXT_BYTES];
   const int first = (int)strcspn(program, "\n") + 1;
   snprintf(whole, sizeof whole, "%.*s%s%s", first, program, r->task->declarations, program + first);
-  if (strlen(whole) >= PROGRAM_TASK_PROGRAM_BYTES) return FAIL(r, "a program is too long with the task's declarations");
-  strcpy(program, whole);
-  return STATUS_OK;
+  if (strlen(whole) >= PROGRAM_TASK_PROGRAM_BYTES)
+    FAIL(r, "a program is too long with the task's declarations");
+  else
+    strcpy(program, whole);
 }
 
 const char *program_task_state(const ProgramTask *t, int state) {
   return t->is_hidden[state] ? "a size that is not shown" : t->states[state];
 }
 
-static Status complete(Reader *r) {
+static void complete(Reader *r) {
   ProgramTask *t = r->task;
   char text[PROGRAM_TASK_PROGRAM_BYTES];
   r->r.line = 1;
   if (!*t->title || !*t->ask || !*t->teaches || !*t->start || !*t->reference || !t->n_states)
-    return FAIL(r, "a task has lines task, teaches, ask, state, start and reference");
-  if (t->is_hidden[0]) return FAIL(r, "the first state is shown");
+    FAIL(r, "a task has lines task, teaches, ask, state, start and reference");
+  if (t->is_hidden[0]) FAIL(r, "the first state is shown");
+  if (r->r.error->status) return;
   t->n_written = t->n_states;
-  if (program_task_draw(t, 0, r->r.error)) return r->r.error->status;
-  if (declare(r, t->start) || declare(r, t->reference)) return r->r.error->status;
+  program_task_draw(t, 0, r->r.error);
+  declare(r, t->start);
+  declare(r, t->reference);
   for (int k = 0; k < t->n_mutants; k++) {
-    r->r.line = t->mutants[k].line;
-    if (!*t->mutants[k].says) return FAIL(r, "the mutant has no line 'says'");
     Error own = {0};
-    if (program_task_mutant(t, k, text, &own)) return FAIL(r, "%s", own.message);
+    r->r.line = t->mutants[k].line;
+    if (!*t->mutants[k].says) FAIL(r, "the mutant has no line 'says'");
+    if (program_task_mutant(t, k, text, &own)) FAIL(r, "%s", own.message);
   }
-  return STATUS_OK;
 }
 
-static Status take_whole_line(Reader *r, char *line) {
+static void take_whole_line(Reader *r, char *line) {
   size_t length = strlen(line);
   while (length && strchr(" \t\r", line[length - 1])) line[--length] = '\0';
-  if (r->program && (line[0] == ' ' || !*line)) return *line || *r->program ? add_program_line(r, line) : STATUS_OK;
-  if (!*line || *line == '#') return STATUS_OK;
-  if (*line == ' ') return FAIL(r, "an indented line belongs to no program");
-  char *value = line + strcspn(line, " \t");
-  if (*value) *value++ = '\0';
-  return take(r, line, value + strspn(value, " \t"));
+  if (r->program && (*line == ' ' || !*line)) {
+    if (*line || *r->program) add_program_line(r, line);
+  } else if (*line == ' ') {
+    FAIL(r, "an indented line belongs to no program");
+  } else if (*line && *line != '#') {
+    char *value = line + strcspn(line, " \t");
+    if (*value) *value++ = '\0';
+    take(r, line, value + strspn(value, " \t"));
+  }
 }
 
 ProgramTask *program_task_read(const char *text, size_t length, const char *file, Error *error) {
@@ -345,21 +361,19 @@ ProgramTask *program_task_read(const char *text, size_t length, const char *file
     error_no_memory(error, "for a task");
     return NULL;
   }
+  Error own = {0};
   snprintf(t->file, sizeof t->file, "%s", quote_text(file).text);
-  Reader r = {.r = lesson_reader(t->file, NULL, text, length, error), .task = t};
+  Reader r = {.r = lesson_reader(t->file, NULL, text, length, &own), .task = t};
   char line[PROGRAM_TASK_LINE_BYTES];
-  Status status = length > PROGRAM_TASK_BYTES_MAX
-                      ? LESSON_REFUSE(&r.r, 1, "a task is text of at most %d KiB", PROGRAM_TASK_BYTES_MAX / 1024)
-                      : STATUS_OK;
-  while (r.r.rest.length && !status) {
-    Piece piece;
-    status = lesson_next_line(&r.r, &piece);
-    if (!status && piece.length >= sizeof line) status = FAIL(&r, "a line has at most %zu bytes", sizeof line - 1);
+  if (length > PROGRAM_TASK_BYTES_MAX)
+    LESSON_REFUSE(&r.r, 1, "a task is text of at most %d KiB", PROGRAM_TASK_BYTES_MAX / 1024);
+  for (Piece piece; lesson_next_line(&r.r, &piece);) {
+    if (piece.length >= sizeof line) FAIL(&r, "a line has at most %zu bytes", sizeof line - 1);
     snprintf(line, sizeof line, "%.*s", (int)piece.length, piece.text);
-    if (!status) status = take_whole_line(&r, line);
+    take_whole_line(&r, line);
   }
-  if (!status) status = complete(&r);
-  if (!status) return t;
+  complete(&r);
+  if (!error_pass(error, &own)) return t;
   free(t);
   return NULL;
 }
