@@ -3,7 +3,6 @@
 #include "sim/l2/stream.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { FP32_BYTES = 4 };
 

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "kernels/counters/launches.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

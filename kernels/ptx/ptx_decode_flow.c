@@ -1,6 +1,5 @@
 /* Branches and calls. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/ptx/ptx_decode.h"
 

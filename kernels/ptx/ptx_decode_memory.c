@@ -1,5 +1,4 @@
 /* Loads, stores, atomics, and what a warp does together: shuffles, votes, barriers, matrices, asynchronous copies. */
-#include <string.h>
 
 #include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_decode.h"

@@ -7,7 +7,6 @@
  * Not modelled: a word loaded some cycles after its neighbour was stored (some miss there, and the fewer the more
  * cycles lie between); totals.l1_reloaded_after_store counts such loads. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/ptx/ptx_machine.h"
 #include "sim/base/splitmix.h"

@@ -5,9 +5,7 @@
  * written until then. A wait that came through at an mbarrier ends the copies of the phases before. */
 #include "kernels/ptx/ptx_shadow_private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *shadow_text(const PtxShadow *s, int32_t pc) { return ptx_instruction(s->kernel, pc).text; }
 

@@ -1,7 +1,6 @@
 /* Who touched what: each granule's last writer and readers, and what is wrong with the access at hand. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/ptx/ptx_machine.h"

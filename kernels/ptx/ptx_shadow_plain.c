@@ -3,7 +3,6 @@
  *     a warp's lanes side by side, over whole lines of granules  ->  a line is one cell, checked and noted as one
  *     other addresses                                            ->  lane by lane, up to the first that needs a closer
  *                                                                    look, as ptx_shadow_access would */
-#include <string.h>
 
 #include "kernels/ptx/ptx_machine.h"
 #include "kernels/ptx/ptx_shadow_private.h"

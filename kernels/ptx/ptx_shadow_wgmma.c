@@ -3,7 +3,6 @@
  *
  * A dataflow over the places where branches meet, before anything is reported; an instruction that never ran is left
  * out. Chained wgmma on one accumulator need neither. Source: PTX ISA, "wgmma.fence", "wgmma.mma_async". */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "lessons/engine/lesson_run_inner.h"
-#include "sim/base/ascii.h"
 #include "sim/base/random.h"
 #include "sim/base/text_add.h"
 

@@ -5,7 +5,6 @@
 
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/expression_sandbox.h"
-#include "sim/base/ascii.h"
 #include "sim/base/random.h"
 
 /* One lesson's questions and texts together: a fifth of a second or so. */

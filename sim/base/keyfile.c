@@ -1,7 +1,5 @@
 #include "sim/base/keyfile.h"
 
-#include <stdio.h>
-
 #include "sim/base/nearest.h"
 #include "sim/base/size.h"
 #include "sim/base/word_list.h"

@@ -1,6 +1,5 @@
 #include "sim/base/word_list.h"
 
-#include <stdio.h>
 #include <string.h>
 #include "sim/base/text_add.h"
 

@@ -1,6 +1,5 @@
 /* The start of a run: defaults, places, how CTAs differ, and memory. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/l2/clock_inner.h"
 

@@ -1,6 +1,5 @@
 #include "sim/l2/kernel_profile.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 

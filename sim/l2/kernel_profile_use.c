@@ -1,9 +1,6 @@
 /* What a kernel's description says of a launch: its tile, clock and splits. */
-#include <assert.h>
-#include <stdio.h>
 
 #include "sim/base/text_add.h"
-#include "sim/algorithms/shipped.h"
 #include "sim/l2/kernel_profile.h"
 
 /* Libraries build kernels for these sizes of head and pad a head up to the next: d = 80 runs the kernel of 96, if the

@@ -8,10 +8,8 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "tests/bench/bench.h"
 

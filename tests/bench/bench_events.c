@@ -2,8 +2,6 @@
  * memory at a million tokens. Ratios are against something measured in the same run. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

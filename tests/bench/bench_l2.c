@@ -3,9 +3,6 @@
  * counts. It uses all cores; OMP_NUM_THREADS=1 shows what one takes. BENCH_FULL=1: six times as many configurations,
  * and L2s of other sizes. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/simulate.h"
 #include "tests/bench/bench.h"

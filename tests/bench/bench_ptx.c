@@ -6,10 +6,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_argument.h"
 #include "tests/bench/bench.h"
 

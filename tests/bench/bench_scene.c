@@ -3,8 +3,6 @@
  * every word is another. The aims: in motion a median of 8 ms at 1920 x 1080 and 16.7 ms at 3840 x 2160. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"

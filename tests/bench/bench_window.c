@@ -4,8 +4,6 @@
  * 1080, 16.7 ms at 3840 x 2160, 150 ms to the first frame, 16 ms after a change, 2 s for the WebP. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "viz/export/animation.h"

@@ -1,7 +1,6 @@
 /* Data files are found where the program is built or installed, and read whole, bounded, or not at all. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"

@@ -3,7 +3,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
-#include "sim/algorithms/schedule.h"
 #include "sim/l2/stream.h"
 #include "sim/numbers/program_check.h"
 #include "viz/scene/narration.h"

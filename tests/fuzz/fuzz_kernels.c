@@ -1,7 +1,5 @@
 /* Fuzz targets of kernels: PTX, the arguments of a launch and what the page of kernels hands over. */
-#include <jansson.h>
 #include "tests/fuzz/fuzz.h"
-#include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_argument.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/web/web_answer.c"

@@ -1,16 +1,13 @@
 /* Fuzz targets of lessons: their files, what learners type, what classes hand in, and what is kept of it. Code in files
  * is run on a small budget, so that many inputs are tried and each ends. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, open_memstream */
-#include <math.h>
 #include <sys/stat.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "lessons/engine/answer.h"
 #include "lessons/engine/claims.h"
 #include "lessons/engine/equation.h"
 #include "lessons/engine/lesson_class.h"
 #include "lessons/engine/lesson_export.h"
-#include "lessons/engine/lesson_lint.h"
 #include "lessons/engine/program_task.h"
 #include "lessons/engine/story.h"
 #include "tests/support/scratch.h"

@@ -1,6 +1,5 @@
 /* Fuzz targets of sim: descriptions, traces, masks. */
 #include "tests/fuzz/fuzz.h"
-#include "sim/base/keyfile.h"
 #include "sim/time/batch.h"
 #include "sim/cache/din.h"
 #include "sim/machine/kvmodel.h"

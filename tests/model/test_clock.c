@@ -1,5 +1,4 @@
 /* CTAs in time: cases worked out by hand, and the scans that an H200 was counted on. */
-#include "tests/support/test.h"
 #include "tests/support/clock_walk.h"
 
 static ClockResult run_scan(const ClockConfig *config, const Scan *scan) {

@@ -1,5 +1,4 @@
 /* CTAs that share an SM: how their steps vary, who gets ahead, who is replaced, and who works while another waits. */
-#include "tests/support/test.h"
 #include "tests/support/clock_walk.h"
 
 /* How much cycles differ from seed to seed, one standard deviation, of a launch whose first CTA takes so many steps of

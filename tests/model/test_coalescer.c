@@ -1,9 +1,7 @@
 /* The coalescer in front of L2 in the model, against what it did on an H200 and an H100
  * (assets/counters/h200/coalescer, h100/coalescer; who shares one is told by h200/placement, h100/placement), and the
  * clocks of GPCs (h200/clocks; h100/clocks are as far apart). */
-#include "tests/support/test.h"
 #include "kernels/probes/spread.h"
-#include "sim/l2/clock.h"
 #include "tests/support/clock_walk.h"
 #include "tests/support/gpcs.h"
 

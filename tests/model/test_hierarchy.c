@@ -1,5 +1,4 @@
 /* The two-sided L2 by hand. Against a slow list and against laws: test_hierarchy_slow.c. */
-#include "tests/support/test.h"
 #include "tests/support/hierarchy_made.h"
 
 /* --- by hand --- */

@@ -1,5 +1,4 @@
 /* The two-sided L2 against a slow list that is searched for every access. */
-#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/hierarchy_made.h"

@@ -1,6 +1,5 @@
 /* Many CTAs over L2: cases by hand. test_own_l2.c has a slow, obvious LRU;
  * tests/recorded/test_counters.c the counters of an H200. */
-#include "tests/support/test.h"
 
 #ifdef _OPENMP
 #include <omp.h>

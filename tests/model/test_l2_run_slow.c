@@ -1,5 +1,4 @@
 /* The L2 of l2_run.h against laws; test_own_l2.c has a slow LRU that is searched for every access. */
-#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/l2_run_case.h"

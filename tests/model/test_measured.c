@@ -3,7 +3,6 @@
  * model may be from that. Constants first; then what CTAs, sets and tiles of the model do. TILEWALK_DEPTH=2 prints
  * each. */
 #include "tests/support/test.h"
-#include "tests/support/open_asset.h"
 #include "tests/support/simulate_kernel.h"
 #include "tests/support/two_in_waves.h"
 

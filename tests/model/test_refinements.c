@@ -2,7 +2,6 @@
  * is from, and leaving any of them out changes what is predicted of some kernel. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
-#include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 

@@ -2,8 +2,6 @@
  * lists (kernels/probes/scan_lists.h): what L2 keeps, apart from attention. Those that were counted at eight places
  * besides (pieces, scattered, rows, turns) are test_scan_places.c's. */
 #include "tests/support/test.h"
-#include "sim/machine/gpu.h"
-#include "sim/l2/l2_run.h"
 #include "sim/cache/cache.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/recorded_rows.h"

@@ -1,6 +1,5 @@
 /* Error measures, by hand. */
 #include "tests/support/test.h"
-#include "sim/numbers/accuracy.h"
 #include "sim/numbers/quantised.h"
 
 TEST(rmse_and_ulps_of_three_numbers) {

@@ -1,7 +1,6 @@
 /* The rule for numbers (lessons/engine/answer_judge.c) over all lessons and twelve seeds: no right answer is
  * refused, and every known mistake is named. */
 #include "tests/support/test.h"
-#include "lessons/engine/lesson_run.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 #include "viz/lesson/lesson_library.h"

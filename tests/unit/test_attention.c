@@ -2,7 +2,6 @@
  * statistics against softmax step by step, what lies in HBM. Streams: test_attention_streams.c. */
 #include "tests/support/test.h"
 #include "tests/support/attention_run.h"
-#include "tests/support/implied.h"
 
 /* ---- every schedule, every precision ---- */
 

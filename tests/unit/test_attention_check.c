@@ -1,6 +1,5 @@
 /* Parts, where numbers overflow, exact arithmetic, masks by name, and the published accuracy. */
 #include "tests/support/test.h"
-#include "sim/base/random.h"
 #include "sim/numbers/quantised.h"
 #include "tests/support/attention_run.h"
 

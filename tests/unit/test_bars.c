@@ -1,6 +1,5 @@
 /* bars.h: lengths, fills and labels of terminal bar charts. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/chart/bars.h"

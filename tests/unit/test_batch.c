@@ -1,7 +1,6 @@
 /* Sequences of unequal lengths: the text of lengths, and sums against walks of each sequence. Packed launches on an
  * H100: tests/model/test_recorded_launches.c. */
 #include "tests/support/test.h"
-#include "sim/algorithms/shipped.h"
 #include "sim/time/batch.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/rand.h"

@@ -1,6 +1,5 @@
 /* The cache by hand and against the laws of counting; test_cache_random.c has a slow, obvious one. */
 #include "tests/support/test.h"
-#include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
 

@@ -1,7 +1,6 @@
 /* The cache against a slow, obvious one that keeps every byte and a clock: random configs, random
  * traces. */
 #include "tests/support/test.h"
-#include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
 

@@ -1,7 +1,6 @@
 /* Words as narrow as the addresses allow. What a cache counts meanwhile, test_cache_random.c
  * compares. */
 #include "tests/support/test.h"
-#include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 
 /* Wherever the first address lies, its neighbours fit narrow words, up to 2^24 - 1 tags of 128 KiB;

@@ -1,7 +1,6 @@
 /* chart.h, chart_place.h, chart_draw.h: legible whatever the data are. What is drawn is judged by
  * its text: where each piece lies and how large it is, not by pixels. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/drawing.h"
 #include "tests/support/rand.h"

@@ -2,7 +2,6 @@
  * fed and its diagnosis read. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
-#include "lessons/engine/lesson_lint.h"
 #include "tests/support/course_table.h"
 #include "tests/support/sanitized.h"
 #include "viz/lesson/lesson_library.h"

@@ -1,6 +1,5 @@
 /* Expressions over the simulator: that they compute what the simulator computes. Hostile and wrong ones:
  * test_expression_refused.c. */
-#include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/expression_eval.h"
 

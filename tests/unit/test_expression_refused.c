@@ -1,6 +1,5 @@
 /* Expressions that are refused: in one line that says what and where, within bounded time and memory. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 
 #include <time.h>
 

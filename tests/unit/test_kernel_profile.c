@@ -4,7 +4,6 @@
 
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
-#include "sim/l2/kernel_profile.h"
 #include "sim/planner.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"

@@ -1,9 +1,7 @@
 /* Program text: what is refused, and where; a program of one's own in events and totals worked out by hand. */
 #include "tests/support/test.h"
-#include "sim/algorithms/language/read.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/numbers/program_check.h"
-#include "tests/support/implied.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
 

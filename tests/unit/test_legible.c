@@ -2,7 +2,6 @@
  * nothing drawn over them, and can be read against the pixels that they are written on, light, dark and on a projector,
  * by normal eyes and with three simulated deficiencies of colour vision. */
 #include "tests/support/colour_vision.h"
-#include "tests/support/drawing.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
 #include "tests/support/snapshot_stage.h"

@@ -1,6 +1,5 @@
 /* Grading a class: what hostile hand-ins may not do, worked out by hand on lessons of two lines. */
 #include "tests/support/test.h"
-#include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_class.h"
 #include "sim/base/text_add.h"
 #include "tests/support/alloc_fail.h"

@@ -3,7 +3,6 @@
  * more from the definition. */
 #include "tests/support/test.h"
 #include "lessons/engine/lesson_lint.h"
-#include "sim/base/random.h"
 #include "tests/support/alloc_fail.h"
 
 #define HEADER "# T\n- idea: one\n- minutes: 5\n"

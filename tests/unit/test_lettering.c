@@ -1,6 +1,5 @@
 /* lettering.h: one layout at every scale, cutting and breaking to a width. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/drawing.h"
 #include "tests/support/canvas.h"
 

@@ -1,6 +1,5 @@
 /* Markdown in a terminal: every element by its text, at a width that breaks lines, in ASCII. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "viz/text/markdown.h"
 

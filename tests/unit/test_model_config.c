@@ -1,7 +1,6 @@
 /* config.json files: the layers by kind that each must give, and the bytes of 10,000 tokens, worked by hand from the
  * model's published shape. One row of the table for each rule of the format. */
 #include "tests/support/test.h"
-#include "tests/support/alloc_fail.h"
 #include "viz/request/model_config.h"
 
 #define BASE "'num_hidden_layers':4,'num_attention_heads':8,'hidden_size':512,'torch_dtype':'bfloat16'"

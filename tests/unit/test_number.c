@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "tests/support/rand.h"
-#include "viz/text/number.h"
 #include "viz/chart/value.h"
 
 #include <locale.h>

@@ -1,9 +1,6 @@
 /* What kernels move besides their schedules: against a slow walk over tiles, and against an H200's counters, exactly.
  */
 #include "tests/support/test.h"
-#include "kernels/counters/ncu.h"
-#include "sim/l2/overheads.h"
-#include "sim/l2/kernel_profile.h"
 #include "sim/simulate.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"

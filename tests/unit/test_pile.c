@@ -1,7 +1,5 @@
 /* Piles against a slow look-up: each event's class by comparing it with all others, at every step of every program. */
-#include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
-#include "tests/support/test.h"
 #include "tests/support/snapshot_stage.h"
 #include "viz/scene/pile.h"
 

@@ -1,6 +1,5 @@
 /* plot.h: charts in the terminal. Small expected charts are drawn by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/chart/plot.h"

@@ -2,7 +2,6 @@
  * description of a kernel. */
 #include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
-#include "sim/l2/kernel_profile.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/rand.h"
 

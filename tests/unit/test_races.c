@@ -1,7 +1,6 @@
 /* Races between CTAs: what the reader says of mutants of programs, against what CTAs touch when the events are walked.
  */
 #include "tests/support/test.h"
-#include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/mutate_program.h"
 #include "tests/support/own_programs.h"

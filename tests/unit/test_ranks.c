@@ -7,10 +7,8 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "sim/ranks.h"
-#include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
-#include "tests/support/sanitized.h"
 
 static GpuLink open_link(const char *name) {
   static char text[KEYFILE_MAX_BYTES];

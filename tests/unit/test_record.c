@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lessons/engine/lesson_progress.h"
 #include "tests/support/alloc_fail.h"

@@ -1,6 +1,5 @@
 /* The one-line state: what is asked for comes back as it was, and a step is whole or a part of one. */
 #include "tests/support/test.h"
-#include "sim/question/option.h"
 #include "viz/request/request.h"
 
 static Status read_line(Request *r, const char *line, Error *error) {

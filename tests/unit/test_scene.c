@@ -1,6 +1,5 @@
 /* The drawings: tiles in the colours of their state, and the same answer under the pointer as on the screen. Words and
  * pages: test_legible.c. */
-#include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"

@@ -3,14 +3,12 @@
  * is asked of a bank. */
 #include "tests/support/test.h"
 
-#include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "tests/support/mutate_program.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/scene_hits.h"
 #include "tests/support/canvas.h"
-#include "viz/scene/pile.h"
 #include "viz/scene/score_table.h"
 #include "viz/scene/time_lanes.h"
 

@@ -1,5 +1,4 @@
 /* Motion, measured over what is drawn: most steps of Walk move, and nothing jumps. */
-#include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"

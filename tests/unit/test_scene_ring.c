@@ -1,6 +1,5 @@
 /* The scene of a ring: blocks lie and travel where the walk of sim/ranks.h has them, and its words and figures are what
  * has been counted, at every step. Who has which keys, and how many pairs a block has, is said here token by token. */
-#include "tests/support/implied.h"
 #include "viz/scene/scene.h"
 
 #include "tests/support/test.h"

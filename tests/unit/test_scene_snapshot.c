@@ -1,11 +1,9 @@
 /* What a scene shows is what is counted: snapshots against slow, obvious folds of the events, at every step. */
-#include "tests/support/test.h"
 
 #include <jansson.h>
 
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
-#include "tests/support/attention_check.h"
 #include "tests/support/program.h"
 #include "viz/scene/code_lines.h"
 #include "tests/support/snapshot_stage.h"

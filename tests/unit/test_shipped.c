@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "sim/algorithms/language/read.h"
-#include "sim/algorithms/schedule.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/numbers/program_check.h"
 #include "tests/support/rand.h"

@@ -1,8 +1,6 @@
 /* The row that a snapshot shows: its scores, maximum and sum are those of attention, step by step. */
-#include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
-#include "tests/support/attention_check.h"
 #include "tests/support/snapshot_stage.h"
 
 static double nan_to(double value, double instead) { return isnan(value) ? instead : value; }

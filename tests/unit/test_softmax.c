@@ -1,7 +1,6 @@
 /* Online softmax: against the definition in long double, against whole-number
  * arithmetic where everything is exact, and against the compiler's own float and _Float16. */
 #include "tests/support/test.h"
-#include "sim/numbers/accuracy.h"
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
 

@@ -1,7 +1,6 @@
 /* The speaker's page: what it says is what the scene will say. */
 #include "viz/scene/speaker.h"
 
-#include "tests/support/test.h"
 #include "tests/support/snapshot_stage.h"
 #include "tests/support/fonts.h"
 #include "tests/support/canvas.h"

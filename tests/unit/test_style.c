@@ -1,7 +1,6 @@
 /* style.h and glyphs.h: when there is colour and Unicode, and how text is measured, cut and
  * wrapped. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/print.h"

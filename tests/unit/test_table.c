@@ -1,9 +1,7 @@
 /* table.h: alignment, fitting a width, CSV. Expected tables are drawn by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
-#include "viz/text/number.h"
 #include "viz/text/table.h"
 
 static const TextStyle ascii = {.width = 80};

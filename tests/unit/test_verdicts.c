@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "sim/algorithms/language/read.h"
-#include "sim/algorithms/schedule.h"
 #include "sim/numbers/program_mend.h"
 #include "tests/support/mutate_program.h"
 #include "tests/support/sanitized.h"

@@ -1,12 +1,9 @@
 /* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface
  * that was drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
-#include "tests/support/test.h"
 #include "tests/support/drawing.h"
 #include "tests/support/snapshot_stage.h"
 #include "tests/support/canvas.h"
 #include "sim/base/random.h"
-#include "viz/scene/scene_cache.h"
-#include "viz/scene/scene.h"
 #include "viz/window/viewer.h"
 
 #include <pango/pangocairo.h>

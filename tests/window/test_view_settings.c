@@ -1,7 +1,6 @@
 /* The window's settings: what they say, what is refused, and files that are damaged or cannot be written. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/support/test.h"
 

@@ -2,7 +2,6 @@
 
 #include "viz/chart/chart.h"
 #include <math.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 

@@ -3,7 +3,6 @@
 #include "viz/chart/chart_layout.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- layout ---- */
 

@@ -1,7 +1,6 @@
 #include "viz/chart/theme.h"
 
 #include <math.h>
-#include <string.h>
 
 /* DejaVu comes with fontconfig on Debian, so drawings look the same on most machines. */
 #define SANS "DejaVu Sans, sans-serif"

@@ -1,7 +1,6 @@
 #include "viz/chart/value.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Doubles up to here convert to 128-bit integers. */

@@ -4,7 +4,6 @@
 #include "viz/compile/cuda_compile.h"
 #include "viz/cli/kernel/kernel_print.h"
 #include "viz/cli/shard.h"
-#include "viz/export/output.h"
 #include "viz/kernel/kernel_film.h"
 #include "viz/text/progress.h"
 #include "viz/window/kernel_window.h"

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "viz/cli/command.h"
-#include "viz/lesson/lesson_library.h"
 #include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/text/print.h"

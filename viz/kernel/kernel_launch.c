@@ -7,8 +7,6 @@
 
 #include "sim/base/text_add.h"
 #include "sim/base/path.h"
-#include "sim/base/ascii.h"
-#include "sim/base/nearest.h"
 #include "sim/base/splitmix.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "sim/base/text_add.h"
-#include "sim/base/splitmix.h"
 #include "viz/kernel/kernel_launch.h"
 #include "viz/request/assets.h"
 

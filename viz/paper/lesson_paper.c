@@ -12,7 +12,6 @@
 #include "viz/lesson/lesson_view.h"
 #include "viz/paper/lesson_flow.h"
 #include "viz/scene/scene_cache.h"
-#include "viz/text/warp_picture.h"
 
 /* In points. A picture is drawn as on a screen of 1280 x 720, and made smaller. */
 #define A4_WIDTH      595.0

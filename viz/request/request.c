@@ -1,7 +1,6 @@
 #include "viz/request/request.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "viz/request/description.h"
 #include "viz/request/own.h"

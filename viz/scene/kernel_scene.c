@@ -1,6 +1,5 @@
 #include "viz/scene/kernel_scene_draw.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/scene/bank_draw.h"

@@ -1,7 +1,6 @@
 #include "viz/scene/narration.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "viz/scene/line_words.h"
 #include "viz/text/number.h"

@@ -1,7 +1,5 @@
 #include "viz/scene/pen.h"
 
-#include <stdio.h>
-
 /* ---- Sizes ----------------------------------------------------------------------------------------------- */
 
 double pen_size(const Pen *pen, TypeSize type) {

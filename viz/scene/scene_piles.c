@@ -8,7 +8,6 @@
  *
  * All run on one clock of bytes. One size of letters for names, captions and legends of all; what does not fit is said
  * shorter or left out. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/base/text_add.h"

@@ -1,6 +1,5 @@
 /* Events and snapshots in words: the log, tooltips' lines, `--describe`. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "viz/scene/code_lines.h"
 #include "viz/scene/line_words.h"

@@ -1,7 +1,6 @@
 /* A table laid out for a terminal. */
 #include <string.h>
 
-#include "sim/base/ascii.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/print.h"
 #include "viz/text/table_inner.h"

@@ -3,9 +3,7 @@
  * Prints "title ...", "idea ...", "minutes 12", "state ...", which it begins with, an empty line, and the pages as HTML
  * (lesson_html.h), as a learner leaves them who skips every question; what is shown there as <figure>STATE</figure>.
  * XDG_STATE_HOME is an empty folder: a lesson that was begun would go on. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"

@@ -2,7 +2,6 @@
 
 #include <md4c-html.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "lessons/engine/lesson_file.h"
 #include "viz/lesson/lesson_player.h"

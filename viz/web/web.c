@@ -4,11 +4,6 @@
  *
  * Text goes both ways as UTF-8 that ends in zero. Text that a page sends is its own, and freed by it; text that comes
  * back is valid until the next call. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "viz/web/drawing.h"
 #include "viz/web/web_inner.h"

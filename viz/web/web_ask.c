@@ -5,8 +5,6 @@
  *
  * The commands are those that start no other program and wait for no GPU. What is computed takes as long as it takes:
  * a page asks in a worker, which it can end. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/lib/cpu_check.h"
 #include "viz/cli/commands_print.h"

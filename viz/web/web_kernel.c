@@ -1,7 +1,6 @@
 /* What a page asks of PTX before it runs it, which is a question (web_ask.c: `kernel mine.ptx`).
  *
  *     kernel_entries(name, ptx)  ->  {"entries": [{"name": "saxpy", "parameters": [...], ...}]}; else {"error": ...} */
-#include <string.h>
 
 #include "kernels/ptx/ptx.h"
 #include "viz/kernel/kernel_signature.h"

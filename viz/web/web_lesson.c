@@ -2,12 +2,9 @@
  *
  *     web_lesson_press("check", 0)  ->  session  ->  web_lesson_page() = "<p>...<button data-press=...>"
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_class.h"
-#include "lessons/engine/lesson_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
 #include "viz/story/story_file.h"

@@ -4,10 +4,7 @@
  *                        ->  "mine.walk:7: what, why, ..."   what is shown stays
  *
  * Text may come from anyone's link: sim/algorithms/language/read.h bounds it. */
-#include <stdio.h>
-#include <string.h>
 
-#include "sim/base/text_add.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"

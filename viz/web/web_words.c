@@ -1,12 +1,8 @@
 /* What stands around the scene as HTML: menus, the two sentences, the program's lines and tables of data, as JSON. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "viz/scene/code_lines.h"
-#include "viz/scene/scene_cache.h"
 #include "viz/text/mask_text.h"
-#include "viz/text/number.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 

@@ -1,7 +1,5 @@
 #include "viz/window/lesson_picker.h"
 
-#include <stdlib.h>
-
 static void take_standing(PickerRow *row, const Lesson *lesson, const LessonStanding *s) {
   row->is_finished = s->is_finished;
   if (s->is_finished)

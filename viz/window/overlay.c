@@ -1,7 +1,6 @@
 /* What is laid over the scene: see controls.h. */
 #include <stdio.h>
 
-#include "sim/algorithms/shipped.h"
 #include "viz/window/controls.h"
 
 #define ENTRY_LETTERS 3.2 /* the height of the line for typing, in sizes of its letters */

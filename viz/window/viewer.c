@@ -1,8 +1,6 @@
 /* Drawing the viewer, and what lies under the pointer. What scenes remember is kept from frame to frame. */
 #include "viz/window/viewer.h"
 
-#include <stdlib.h>
-
 enum { TOOLTIP_BYTES = 512 };
 
 bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost host) {

@@ -7,8 +7,6 @@
  */
 #include "viz/window/window_parts.h"
 
-#include <stdlib.h>
-
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 static bool is_headless(void) {

@@ -1,8 +1,6 @@
 /* SDL's events, told to the viewer. */
 #include "viz/window/window_parts.h"
 
-#include <stdlib.h>
-
 static SideKey key_named(const SDL_Keysym *key) {
   static const struct {
     SDL_Keycode code;

@@ -5,7 +5,6 @@
 #include "viz/window/window_parts.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "viz/export/surface.h"

@@ -1,5 +1,4 @@
 /* Loops and conditions of a program. */
-#include <string.h>
 
 #include "sim/algorithms/language/reader.h"
 

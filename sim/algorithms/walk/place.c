@@ -1,7 +1,5 @@
 #include "sim/algorithms/walk/place.h"
 
-#include <string.h>
-
 /* ---- Totals up to a step ---------------------------------------------------------------------------------- */
 
 static bool is_empty(const ProgramOp *op, const PlaceBlocks *r) {

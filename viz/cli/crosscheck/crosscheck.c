@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lessons/engine/pool.h"
-
 void crosscheck_free(Crosscheck *c) {
   free(c->items);
   free(c->errors);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lessons/engine/pool.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/base/text_add.h"
 #include "viz/request/description.h"

@@ -1,5 +1,4 @@
 /* Predictions over all runs: a group per kernel and mask, with the median and the worst error of each quantity. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "viz/cli/crosscheck/crosscheck.h"
