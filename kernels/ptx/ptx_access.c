@@ -314,5 +314,5 @@ bool access_locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
                    uint32_t mask, Where *where) {
   uint32_t M[LANES];
   for (int l = 0; l < LANES; l++) M[l] = 0u - (mask >> l & 1);
-  return locate(run, b, w, pc, r, base, mask, M, where);
+  return locate(run, b, w, pc, r, base, mask, M, &run->result->counts[pc], where);
 }

@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) bool same_shape(const Shape *p, con
 /* The lanes' places in memory, and the shape, whose counts are taken. False: the run has failed. */
 static inline __attribute__((always_inline)) bool locate(Run *run, const Block *b, const Warp *w, int32_t pc,
                                                          const Request *r, const char *base, uint32_t mask,
-                                                         const uint32_t *M, Where *where) {
+                                                         const uint32_t *M, PtxCounts *c, Where *where) {
   const int f = __builtin_ctz(mask);
   const uint64_t first = lane_get(base, r->wide, f);
   const uint64_t address = first + (uint64_t)r->offset;
@@ -87,7 +87,6 @@ static inline __attribute__((always_inline)) bool locate(Run *run, const Block *
       !access_slowly(run, b, w, pc, r, base, mask, where))
     return false;
   if (r->counted && !where->split) {
-    PtxCounts *c = &run->result->counts[pc];
     c->requests++;
     if (r->kind != PTX_ATOMIC) c->sectors += p->sectors; /* an atomic's are counted where it is done */
     c->wavefronts += p->wavefronts, c->conflicts += p->wavefronts - p->groups;

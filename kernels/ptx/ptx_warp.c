@@ -286,7 +286,7 @@ pick:
   const Request r = {                                                                                                  \
       i->wide, i->space, i->bytes * i->vec, (uint32_t)(i->bytes * i->vec - 1), i->imm, i->site, KIND, i->counted, i};  \
   if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;                                                               \
-  if (!locate(run, block, w, pc, &r, R + i->a, m, M, &where)) return WARP_ERROR;
+  if (!locate(run, block, w, pc, &r, R + i->a, m, M, &counts[pc], &where)) return WARP_ERROR;
     case O_LD: {
       LOCATE(PTX_LOAD)
       const uint32_t allowed = where.split ? where.mask : m;
