@@ -64,4 +64,8 @@ for after in 1 4 16; do # seconds: a slow machine has not read two lines in one
   [ $stopped != 130 ] || [ -s out ] || ! grep -q 'interrupted after line 2; nothing was printed' err || break
   [ $after != 16 ] || { echo "replay is not stopped: status $stopped"; cat out err; failed=1; }
 done
+# A description that comes through a pipe is read once.
+mkfifo pipe || exit 1
+cat "$TILEWALK_ASSETS/models/llama-2-70b" >pipe &
+answers 0 '"heads": 64' sim --model pipe --json
 exit $failed

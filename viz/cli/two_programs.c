@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/base/nearest.h"
@@ -183,28 +184,35 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
   return STATUS_OK;
 }
 
-/* A file that is named "-" or /dev/stdin may be read more than once, and a pipe cannot: its bytes go into a file that
- * has no name. `trace` reads one once, however long. */
+/* What is named "-" or /dev/stdin may be read more than once, as kernels and models are, and a pipe cannot: its bytes
+ * go into a file that has no name. `trace` and `replay` read one once, however long. */
 static Status keep_input(int argc, char **argv, Error *error) {
   enum { INPUT_BYTES_MAX = 256 << 20 };
-  bool is_asked = false;
-  for (int k = 2; k < argc; k++) { /* - or --gpu=- */
-    const char *equals = strrchr(argv[k], '='), *name = equals ? equals + 1 : argv[k];
-    is_asked |= strcmp(name, "-") == 0 || strcmp(name, "/dev/stdin") == 0;
+  for (int k = 2; k < argc && strcmp(argv[1], "replay") != 0 && strcmp(argv[1], "trace") != 0; k++) {
+    const char *equals = strrchr(argv[k], '='), *name = equals ? equals + 1 : argv[k], /* - or --gpu=- */
+                                                    *option = equals ? argv[k] : argv[k - 1];
+    const bool is_stdin = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdin") == 0,
+               is_description = strncmp(option, "--kernel", 8) == 0 || strncmp(option, "--model", 7) == 0;
+    struct stat info;
+    if (is_stdin ? isatty(STDIN_FILENO) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0
+                 : !is_description || stat(name, &info) || !S_ISFIFO(info.st_mode))
+      continue;
+    FILE *file = is_stdin ? stdin : fopen(name, "rb");
+    const int n = (int)(name - argv[k]);
+    char *kept = NULL;
+    bool is_kept = file && file_put_aside(&file, INPUT_BYTES_MAX);
+    if (is_kept && is_stdin)
+      is_kept = dup2(fileno(file), STDIN_FILENO) >= 0 && lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
+    else if (is_kept && (kept = malloc((size_t)n + 24)))
+      sprintf(kept, "%.*s/dev/fd/%d", n, argv[k], fileno(file)), argv[k] = kept;
+    if (file && is_stdin) fclose(file);
+    clearerr(stdin);
+    if (!is_kept)
+      return error_refuse(
+          error, "what comes through a pipe could not be kept: a folder for temporary files is full or missing, or it "
+                 "has more than 256 MiB");
   }
-  if (!is_asked || strcmp(argv[1], "replay") == 0 || strcmp(argv[1], "trace") == 0 || isatty(STDIN_FILENO) ||
-      lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
-    return STATUS_OK;
-  FILE *file = stdin;
-  const bool is_kept = file_put_aside(&file, INPUT_BYTES_MAX) && dup2(fileno(file), STDIN_FILENO) >= 0 &&
-                       lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
-  if (file) fclose(file);
-  clearerr(stdin);
-  return is_kept
-             ? STATUS_OK
-             : error_refuse(error,
-                            "standard input could not be kept: a folder for temporary files is full or missing, or it "
-                            "has more than 256 MiB");
+  return STATUS_OK;
 }
 
 static volatile sig_atomic_t interrupted; /* set by the signal handler alone */

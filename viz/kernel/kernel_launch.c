@@ -366,7 +366,7 @@ Status kernel_launch_prepare(KernelLaunch *l, KernelRequest *request, Error *err
 }
 
 void kernel_launch_free(KernelLaunch *l) {
-  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(l->arguments[a].bytes);
+  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(l->arguments[a].bytes), free(l->files[a]);
   ptx_kernel_free(l->kernel);
   ptx_module_free(l->module);
   free(l->ptx);

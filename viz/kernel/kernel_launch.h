@@ -23,6 +23,7 @@ typedef struct {
   int n;
   Spec specs[KERNEL_ARGUMENTS_MAX];
   PtxArgument arguments[KERNEL_ARGUMENTS_MAX];
+  char *files[KERNEL_ARGUMENTS_MAX];             /* what those of SPEC_FILE hold */
   char argument_names[KERNEL_ARGUMENTS_MAX][96]; /* for messages: "V", "argument 5" */
   uint64_t before[KERNEL_ARGUMENTS_MAX];         /* a hash of each buffer before the run */
   PtxLaunch launch;

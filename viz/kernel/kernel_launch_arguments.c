@@ -56,25 +56,26 @@ static Status place_arguments(const KernelLaunch *l, int n, const char *texts[KE
   return STATUS_OK;
 }
 
-static Status fill_buffer(const KernelRequest *r, Spec *spec, char **bytes, int64_t *n_bytes, Error *error) {
+/* A file is read once, as it may be a pipe: what it holds stays in *kept. */
+static Status fill_buffer(const KernelRequest *r, Spec *spec, char **kept, char **bytes, int64_t *n_bytes,
+                          Error *error) {
   const int32_t width = spec_type_bytes(spec->type);
-  *n_bytes = spec->n * width;
-  if (spec->fill == SPEC_FILE) {
+  if (spec->fill == SPEC_FILE && !*kept) {
     size_t length;
     const Status status = r->own_arguments
-                              ? file_read_beside(r->file, spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error)
-                              : file_read(spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error);
+                              ? file_read_beside(r->file, spec->file, (size_t)SPEC_MAX_BYTES, kept, &length, error)
+                              : file_read(spec->file, (size_t)SPEC_MAX_BYTES, kept, &length, error);
     if (status) return status;
-    if (spec->n == 0) spec->n = (int64_t)length / width, *n_bytes = (int64_t)length;
-    if (length > 0 && (int64_t)length >= *n_bytes && length % (size_t)width == 0) return STATUS_OK;
-    free(*bytes);
-    *bytes = NULL;
-    return error_refuse(error, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64, spec->file,
-                        length, spec->n, spec_type_name(spec->type), *n_bytes);
+    if (spec->n == 0) spec->n = (int64_t)length / width;
+    if (length == 0 || (int64_t)length < spec->n * width || length % (size_t)width)
+      return error_refuse(error, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64, spec->file,
+                          length, spec->n, spec_type_name(spec->type), spec->n * width);
   }
+  *n_bytes = spec->n * width;
   *bytes = calloc((size_t)*n_bytes + 16, 1);
   if (!*bytes) return error_no_memory(error, "for an argument of %" PRId64 " bytes", *n_bytes);
   spec_fill(spec, *bytes);
+  if (*kept) memcpy(*bytes, *kept, (size_t)*n_bytes);
   return STATUS_OK;
 }
 
@@ -83,7 +84,7 @@ Status kernel_launch_refill(KernelLaunch *l, Error *error) {
     char *bytes;
     int64_t n_bytes;
     if (!l->specs[a].is_buffer) continue;
-    const Status status = fill_buffer(l->request, &l->specs[a], &bytes, &n_bytes, error);
+    const Status status = fill_buffer(l->request, &l->specs[a], &l->files[a], &bytes, &n_bytes, error);
     if (status) return status;
     free(l->arguments[a].bytes);
     l->arguments[a].bytes = bytes;
@@ -136,7 +137,7 @@ static Status make_argument(KernelLaunch *l, int a, const char *text, Error *err
   if (l->specs[a].is_buffer) {
     char *bytes;
     int64_t n_bytes;
-    const Status status = fill_buffer(l->request, &l->specs[a], &bytes, &n_bytes, error);
+    const Status status = fill_buffer(l->request, &l->specs[a], &l->files[a], &bytes, &n_bytes, error);
     if (status) return status;
     l->arguments[a] = (PtxArgument){.kind = PTX_BUFFER,
                                     .bytes = bytes,
@@ -164,6 +165,7 @@ static Status make_tensors(KernelLaunch *l, Error *error) {
     unsigned char *map = calloc(PTX_TENSOR_MAP_BYTES, 1);
     if (!map) return error_no_memory(error, "for arguments");
     l->arguments[t] = l->arguments[a], l->specs[t] = l->specs[a];
+    l->files[t] = l->files[a], l->files[a] = NULL;
     l->specs[t].is_map = false, l->specs[a].is_buffer = false;
     l->arguments[t].hidden = true;
     char name[61];
