@@ -131,8 +131,7 @@ TEST(the_model_joins_what_the_gpu_joined) {
     for (int ctas = 1; ctas <= SLOTS_MOST; ctas++)
       for (int warm = 0; warm < 2; warm++)
         for (uint32_t window = 100; window <= 6400; window *= 2) {
-          char name[40];
-          snprintf(name, sizeof name, "spread %d 16384 %s %u", ctas, warm ? "warm" : "cold", window);
+          const char *name = test_text("spread %d 16384 %s %u", ctas, warm ? "warm" : "cold", window);
           const double counted = reached(&gpus[i], find_row(&gpus[i], name), ctas, warm),
                        modelled = modelled_share(&gpus[i], (uint32_t)ctas, warm, window);
           if (test_depth() > 1) print_message("%s %s: %.3f, modelled %.3f\n", gpus[i].name, name, counted, modelled);

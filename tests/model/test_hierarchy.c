@@ -159,8 +159,7 @@ TEST(bad_configs_are_explained) {
                                       "1 1024 2 17 0 0 0 => 17 tiles",
                                       "1073741824 1024 2 0 0 0 0 => too many",
                                       "1 1024 0 0 0 0 1e9 => used all the time"};
-  EACH (i, cases) {
-    const TextSays row = test_says(cases[i]);
+  EACH_SAYS (row, cases) {
     Hierarchy h;
     HierarchyConfig c = {.kinds = {{.n = 0}}};
     assert_int_equal(sscanf(row.text, "%" SCNu64 " %lf %u %u %lf %lf %lf", &c.kinds[0].n, &c.kinds[0].bytes,

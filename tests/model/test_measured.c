@@ -7,9 +7,7 @@
 #include "tests/support/two_in_waves.h"
 
 static void judge(const char *file, const char *what, double modelled, double measured, double within) {
-  char name[64];
-  snprintf(name, sizeof name, "counters/%sfirst.csv", file);
-  fclose(open_asset(name));
+  fclose(open_asset(test_text("counters/%sfirst.csv", file)));
   if (test_depth() > 1) print_message("%s: %s: %g, measured %g\n", file, what, modelled, measured);
   if (!(fabs(modelled - measured) <= within)) fail_msg("%s: %s: %g, measured %g", file, what, modelled, measured);
 }

@@ -402,13 +402,12 @@ TEST(hbm_is_that_of_obvious_code) {
     p.backwards = OWN[own].backwards || config.walk == WALK_REVERSED;
     p.has_states = OWN[own].has_states;
     p.causal |= OWN[own].diagonal;
-    char mask[32];
     Pattern *pattern = NULL;
     if (OWN[own].sparse) {
       p.stride = rand_in(&r, 2, 4);
       p.block = rand_in(&r, 4, 40);
-      snprintf(mask, sizeof mask, "strided:%d:%d", (int)p.stride, (int)p.block);
-      pattern = pattern_named(mask, (PatternMatrix){p.N, p.N, false}, NULL);
+      pattern = pattern_named(test_text("strided:%d:%d", (int)p.stride, (int)p.block), (PatternMatrix){p.N, p.N, false},
+                              NULL);
     }
     Program *text = OWN[own].text ? own_program(OWN[own].text) : NULL;
     const Schedule *program = text ? text : schedule_find(OWN[own].name);

@@ -50,7 +50,7 @@ static Lengths *lengths_of(const char *text) {
       fail_msg("'%s' is no list of lengths", text);
   }
   Lengths *lengths = lengths_read(all, strlen(all), "recorded", fresh_error());
-  if (!lengths) fail_msg("%s", test_error.message);
+  must(!lengths);
   return lengths;
 }
 
@@ -69,12 +69,12 @@ static void take_flex_mask(Asked *l, const char *name, int64_t N) {
                {"strided4", "strided:4:128", false, 0}};
   size_t k = 0;
   while (k < COUNT_OF(MASKS) && strcmp(MASKS[k].name, name) != 0) k++;
-  if (k == COUNT_OF(MASKS)) fail_msg("no mask %s", name);
+  assert_true(k != COUNT_OF(MASKS));
   Shape *s = &l->problem.shape;
   s->causal = MASKS[k].causal, s->window = MASKS[k].window;
   if (!MASKS[k].pattern) return;
   s->pattern = l->pattern = pattern_named(MASKS[k].pattern, (PatternMatrix){N, N, false}, fresh_error());
-  if (!l->pattern) fail_msg("%s", test_error.message);
+  must(!l->pattern);
 }
 
 static void take_window(Asked *l, const RecordedRows *row) {
@@ -268,13 +268,12 @@ static void judge(int r, bool every) {
   if (every)
     print_message("| h100/%s | %s | %d | %.3f | %.3f | %.3f |\n", TABLE[r].file, NAMES[TABLE[r].statistic], e->n,
                   100 * half, 100 * nine, 100 * all);
-  if (n_rows[r] != TABLE[r].n) fail_msg("row %d, h100/%s: %d launches", r, TABLE[r].file, n_rows[r]);
+  assert_true(n_rows[r] == TABLE[r].n);
   assert_true(e->n >= n_rows[r] / TABLE[r].every && e->n > 0);
   if (!(half <= TABLE[r].half && nine <= TABLE[r].nine && all <= TABLE[r].all) || isnan(all))
     fail_msg("h100/%s, %s: half within %.4f %%, nine in ten %.4f %%, all %.4f %%", TABLE[r].file,
              NAMES[TABLE[r].statistic], 100 * half, 100 * nine, 100 * all);
-  if (e->n == n_rows[r] && n_near < TABLE[r].n_near)
-    fail_msg("h100/%s, %s: %d within %g", TABLE[r].file, NAMES[TABLE[r].statistic], n_near, TABLE[r].near);
+  assert_true(e->n != n_rows[r] || n_near >= TABLE[r].n_near);
   if (TABLE[r].regime)
     assert_true(half < 1.5e-3 * (double)said->median_permille && nine < 1.5e-3 * (double)said->nine_permille);
 }
@@ -283,9 +282,8 @@ TEST(launches_are_as_recorded) {
   static RecordedRows rows;
   const bool every = test_depth() > 1;
   for (int from = 0, to; from < N_TABLE; from = to) {
-    char name[64];
     for (to = from + 1; to < N_TABLE && strcmp(TABLE[to].file, TABLE[from].file) == 0;) to++;
-    snprintf(name, sizeof name, "counters/h100/%s/first.csv", TABLE[from].file);
+    const char *name = test_text("counters/h100/%s/first.csv", TABLE[from].file);
     for (recorded_open(&rows, name); recorded_next(&rows);) compare(&rows, from, to, every);
   }
   for (int r = 0; r < N_TABLE; r++) judge(r, every);

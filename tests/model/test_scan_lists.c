@@ -44,10 +44,9 @@ static void check(void *context, const ScanList *s) {
   }
   int at = 0;
   while (at < walk->n_counted && strcmp(walk->counted[at].name, s->name)) at++;
-  if (at == walk->n_counted) fail_msg("no counters of '%s'", s->name);
+  assert_true(at != walk->n_counted);
   const Counted *c = &walk->counted[at];
-  if (c->read < read || c->read > read * 1.0004 + 1e6 || fabs(c->written - written) > 1e-5 * written)
-    fail_msg("%s: %.0f and %.0f bytes, counted %.0f and %.0f", s->name, read, written, c->read, c->written);
+  assert_true(c->read >= read && c->read <= read * 1.0004 + 1e6 && fabs(c->written - written) <= 1e-5 * written);
 }
 
 TEST(as_many_bytes_as_a_gpu_counted) {
@@ -81,8 +80,7 @@ static const char *const OPS[] = {
 };
 
 static void find(void *context, const ScanList *s) {
-  EACH (i, OPS) {
-    const TextSays row = test_says(OPS[i]);
+  EACH_SAYS (row, OPS) {
     uint32_t cta, part, at, granule;
     if (strcmp(s->name, row.says)) continue;
     assert_int_equal(sscanf(row.text, "%u %u %u %u", &cta, &part, &at, &granule), 4);

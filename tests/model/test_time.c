@@ -237,7 +237,7 @@ static void predict_all(bool every) {
     if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % (size_t)(4 * ONE_OF) != 0)) continue;
     Simulation s;
     const Problem p = problem_of(run, gpu_of(run));
-    if (simulation_answer(&s, &p, NULL, gpu_of(run), fresh_error())) fail_msg("%s: %s", run->rung, test_error.message);
+    must(simulation_answer(&s, &p, NULL, gpu_of(run), fresh_error()));
     if (s.timing.kind != TIME_PREDICTED) continue;
     const double off = fabs(s.timing.predicted_s / run->seconds - 1);
     assert_true(s.timing.least_s <= s.timing.predicted_s && s.timing.run.bound_s <= s.timing.predicted_s);

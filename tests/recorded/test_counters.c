@@ -232,9 +232,7 @@ static void check(const Row *row, bool causal) {
   static Mean means[SHAPES_MAX];
   static double errors[QUANTITIES][SHAPES_MAX];
   const Gpu gpu = open_gpu(strncmp(row->file, "h100", 4) == 0 ? "h100-sxm" : "h200");
-  char name[96];
-  snprintf(name, sizeof name, "counters/%s.csv", row->file);
-  CounterTable table = open_counter_table(name);
+  CounterTable table = open_counter_table(test_text("counters/%s.csv", row->file));
   int n = 0;
   for (int i = 0, all = read_means(row, causal, &table, means); i < all; i++) {
     double predicted[QUANTITIES];

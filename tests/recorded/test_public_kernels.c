@@ -63,10 +63,11 @@ static const char *ptx_of(const Row *row) {
 
 static json_t *launched(const Row *row, const char *folder) {
   static ProgramRun run;
-  char command[4 * LINE_BYTES], args[LINE_BYTES];
+  char command[4 * LINE_BYTES];
   int n = snprintf(command, sizeof command,
                    "kernel %s/%s.ptx --json --entry %s --grid %s --block %s --shared %s --registers %s", folder,
                    ptx_of(row), row->cells[3], row->cells[4], row->cells[5], row->cells[6], row->cells[REGISTERS]);
+  char args[LINE_BYTES];
   snprintf(args, sizeof args, "%s", row->cells[7]);
   for (const char *a = strtok(args, " "); a; a = strtok(NULL, " "))
     n += snprintf(command + n, sizeof command - (size_t)n, " --arg '%s'", a);

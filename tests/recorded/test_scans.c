@@ -72,10 +72,8 @@ static double read_mib(const char *name) {
  * long ago A came first (first in, first out would lose it from 6 MiB of C on, as 8 + 16 + 6 fill the side); where A
  * and C fill 33, all of it is lost. */
 TEST(what_is_read_again_stays_as_if_it_were_new) {
-  char name[80];
   for (int c = 4; c <= 28; c += 3) {
-    snprintf(name, sizeof name, "renewed a 8 b 16 c %d", c);
-    const double once = 8 + 16 + c, read = read_mib(name);
+    const double once = 8 + 16 + c, read = read_mib(test_text("renewed a 8 b 16 c %d", c));
     if (c <= 16) assert_true(fabs(read / once - 1) < 0.003);
     if (c >= 25) assert_true(fabs(read / (once + 8) - 1) < 0.02);
     assert_true(read > 0.999 * once && read < 1.003 * (once + 8));
@@ -88,8 +86,7 @@ TEST(what_is_read_again_stays_as_if_it_were_new) {
 TEST(a_request_from_the_other_side_renews) {
   const int between[] = {36, 44};
   for (int i = 0; i < 2; i++) {
-    char name[80];
-    snprintf(name, sizeof name, "far a 8 between %d", between[i]);
+    const char *name = test_text("far a 8 between %d", between[i]);
     const double near_half_twice = 2 * 4, far_half_forgotten = 4, once = 8 + 2 * between[i];
     assert_true(fabs(read_mib(name) / (once + near_half_twice) - 1) < 0.003);
     assert_true(read_mib(name) < 0.99 * (once + near_half_twice + far_half_forgotten));
@@ -102,9 +99,7 @@ TEST(a_request_from_the_other_side_renews) {
 TEST(granules_apart_fill_sets_unevenly) {
   double lost[17] = {0};
   for (int stride = 1; stride <= 16; stride = stride == 4 ? 16 : 2 * stride) {
-    char name[80];
-    snprintf(name, sizeof name, "strided one of %d mib 24", stride);
-    lost[stride] = (read_mib(name) / 24 - 1) / 2; /* two of three passes */
+    lost[stride] = (read_mib(test_text("strided one of %d mib 24", stride)) / 24 - 1) / 2; /* two of three passes */
   }
   assert_true(lost[1] < 0.002 && read_mib("strided one of 1 mib 28") < 1.02 * 28);
   assert_true(lost[2] > 0.1 && lost[4] > 1.5 * lost[2] && lost[16] > 1.2 * lost[4] && lost[16] < 0.4);

@@ -37,14 +37,14 @@ static double counted[N_KINDS][BUFFERS];
 
 static int read_counted(void **state) {
   (void)state;
-  char line[256], kind[32];
+  char line[256];
   int mib, n = 0;
   double bytes;
   FILE *file = open_asset("counters/h200/spills/first.csv");
   while (fgets(line, sizeof line, file)) {
     char *at = strstr(line, " mib ");
     if (!at || sscanf(at, " mib %d place %*d,%*f,%*f,%lf", &mib, &bytes) != 2) continue;
-    snprintf(kind, sizeof kind, "%.*s", (int)(at - line), line);
+    const char *kind = test_text("%.*s", (int)(at - line), line);
     for (int k = 0; k < N_KINDS; k++)
       if (strcmp(kind, KINDS[k].name) == 0 && mib >= LEAST_MIB && mib <= MOST_MIB)
         counted[k][mib - LEAST_MIB] += bytes / PLACES / mib / 1048576, n++;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
-#define EACH(k, table)  for (size_t k = 0; k < COUNT_OF(table); k++)
+#ifndef EACH
+#define EACH(k, table) for (size_t k = 0; k < COUNT_OF(table); k++)
+#endif
 
 #endif

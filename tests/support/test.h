@@ -22,18 +22,27 @@
 #include <cmocka.h>
 
 #include "sim/base/error.h"
+
+/* As in each.h, and a test that fails in a row says in which. */
+#define EACH(k, table) for (size_t k = 0; test_at(#table, k, COUNT_OF(table)); k++)
+bool test_at(const char *table, size_t row, size_t n);
 #include "tests/support/each.h"
 
 #define TEST_AT_START(name, does)                                                                                      \
   __attribute__((constructor)) static void name(void) { does; }
 #define TEST(name)                                                                                                     \
   static void name(void **state);                                                                                      \
-  TEST_AT_START(name##_listed, test_list(#name, name))                                                                 \
+  static void name##_whole(void **state) {                                                                             \
+    name(state);                                                                                                       \
+    test_over();                                                                                                       \
+  }                                                                                                                    \
+  TEST_AT_START(name##_listed, test_list(#name, name##_whole))                                                         \
   static void name(__attribute__((unused)) void **state)
 #define GROUP(set_up, tear_down)     TEST_AT_START(group_listed, test_group(set_up, tear_down))
 #define EACH_TEST(set_up, tear_down) TEST_AT_START(each_listed, test_each(set_up, tear_down))
 
 void test_list(const char *name, CMUnitTestFunction test);
+void test_over(void); /* it has not failed */
 void test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
@@ -54,13 +63,21 @@ void test_must(int failed, const char *call, const char *file, int line);
 void test_said(const char *part, bool first, const char *file, int line);
 void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line);
 
+/* A text has a part. */
+#define assert_has(text, part) test_has(text, part, __FILE__, __LINE__)
+void test_has(const char *text, const char *part, const char *file, int line);
+
 /* A row of a table: what is given, and a part of what must be said of it. */
 typedef struct {
   const char *text, *says;
 } TextSays;
 
-/* The two parts of "TEXT => SAYS", until the next. */
+/* The two parts of "TEXT => SAYS", until the next; those of each row of a table, one loop at a time. */
 TextSays test_says(const char *row);
+#define EACH_SAYS(row, rows)                                                                                           \
+  for (TextSays row = test_says_first(#rows, rows, COUNT_OF(rows)); row.text; row = test_says_next())
+TextSays test_says_first(const char *table, const char *const rows[], size_t n);
+TextSays test_says_next(void);
 
 /* The next of several texts with a line between two, "64|64.|+64"; false: there is none. */
 enum { TEST_TEXT = 128 };
@@ -74,6 +91,9 @@ void test_walk(void *of, bool (*does)(void *of, const char *what), const char *(
 /* The next row of a table in text, a line each, "64 4096 0.5\n128 512 1e3", each field of it read as the format of
  * sscanf says; false: there is none. */
 bool test_row(const char **rows, const char *format, ...) __attribute__((format(scanf, 2, 3)));
+
+/* As printf has it, until the eighth after it. */
+const char *test_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A text with quotation marks where it has these marks, until the next. */
 const char *test_quoted(const char *text, char mark);

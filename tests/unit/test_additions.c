@@ -7,7 +7,7 @@
 
 static Simulation answer(const char *name, const Problem *problem) {
   Simulation run;
-  if (simulate(&run, problem, schedule_find(name), fresh_error())) fail_msg("%s: %s", name, test_error.message);
+  must(simulate(&run, problem, schedule_find(name), fresh_error()));
   return run;
 }
 
@@ -70,9 +70,7 @@ TEST(bytes_beyond_the_plain_kernel) {
     EACH (k, COSTS) {
       const Simulation run = answer(COSTS[k].name, &p);
       const Wide more = COSTS[k].more;
-      if (run.read_bytes - plain.read_bytes != more || run.write_bytes != plain.write_bytes)
-        fail_msg("%s: N %d x %d, tiles %d x %d: %lld more, not %lld", COSTS[k].name, (int)s->N_q, (int)s->N_k,
-                 (int)p.tiling.B_r, (int)p.tiling.B_c, (long long)(run.read_bytes - plain.read_bytes), (long long)more);
+      assert_true(run.read_bytes - plain.read_bytes == more && run.write_bytes == plain.write_bytes);
     }
   }
 }

@@ -63,8 +63,8 @@ static void is_read(const char *text, double value, const char *note) {
   Answer a;
   must(answer_parse(text, strlen(text), &a, fresh_error()));
   const double typed = a.number * a.unit.factor;
-  if (fabs(typed - value) > 1e-12 * fabs(value)) fail_msg("'%s' was read as %.17g", text, typed);
-  if (*note ? strstr(a.note, note) == NULL : a.note[0] != '\0') fail_msg("'%s' has the note '%s'", text, a.note);
+  assert_true(fabs(typed - value) <= 1e-12 * fabs(value));
+  assert_true(*note ? strstr(a.note, note) != NULL : !*a.note);
 }
 
 TEST(spellings_are_read) {
@@ -118,11 +118,9 @@ static const char *const REFUSED[] = {
 };
 
 TEST(what_cannot_be_read_is_refused_with_a_reason) {
-  EACH (k, REFUSED) {
-    const TextSays row = test_says(REFUSED[k]);
+  EACH_SAYS (row, REFUSED) {
     Answer a;
-    if (answer_parse(row.text, strlen(row.text), &a, fresh_error()) != STATUS_BAD_REQUEST)
-      fail_msg("'%s' was read as %.17g %s", row.text, a.number, a.unit.name);
+    assert_true(answer_parse(row.text, strlen(row.text), &a, fresh_error()) == STATUS_BAD_REQUEST);
     assert_said(row.says);
   }
 }
@@ -191,8 +189,7 @@ TEST(answers_are_judged_fairly) {
         const AnswerKey key = key_of(JUDGED[k].value, JUDGED[k].unit, JUDGED[k].tolerance);
         AnswerVerdict verdict;
         must(judge(&key, text, &verdict));
-        if ((int)verdict != wanted)
-          fail_msg("'%s' for %g %s: %d, not %d", text, JUDGED[k].value, JUDGED[k].unit, (int)verdict, wanted);
+        assert_true((int)verdict == wanted);
       }
 }
 
@@ -251,8 +248,7 @@ TEST(choices_go_by_letter_key_and_text) {
   EACH (k, ROWS) {
     int chosen = -1;
     const Status status = answer_choice(&CHOICES, ROWS[k].text, &chosen, fresh_error());
-    if ((status == STATUS_OK) != (ROWS[k].chosen >= 0) || chosen != ROWS[k].chosen)
-      fail_msg("'%s': %d", ROWS[k].text, chosen);
+    assert_true((status == STATUS_OK) == (ROWS[k].chosen >= 0) && chosen == ROWS[k].chosen);
     if (status) assert_non_null(strstr(test_error.message, "from a to c"));
   }
 }
@@ -262,7 +258,7 @@ TEST(orders_go_by_letters_and_keys) {
                                       "b) a) c)"};
   EACH (k, RIGHT) {
     int order[ANSWER_CHOICES_MAX];
-    if (answer_order(&CHOICES, RIGHT[k], order, NULL)) fail_msg("'%s' was refused", RIGHT[k]);
+    must(answer_order(&CHOICES, RIGHT[k], order, fresh_error()));
     assert_true(order[0] == 1 && order[1] == 0 && order[2] == 2);
   }
   static const TextSays BAD[] = {{"", "0 of the 3"}, {"a b", "2 of the 3"}, {"a b b", "twice"},

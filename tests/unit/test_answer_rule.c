@@ -52,21 +52,18 @@ static void expect_rounded(Walk *w, double value, int digits) {
 
 /* Whether `number` is `value` in its own digits, two or more: by printing, not by the rule's arithmetic. */
 static bool is_in_own_digits(const char *number, double value) {
-  char rounded[TEXT_BYTES];
   const char *point = strchr(number, '.');
   int digits = 0;
   for (const char *p = number; *p; p++) digits += ascii_is_digit((unsigned char)*p) && (digits || *p != '0');
-  snprintf(rounded, sizeof rounded, "%.*f", point ? (int)strlen(point + 1) : 0, value);
-  return digits >= 2 && strcmp(number, rounded) == 0;
+  return digits >= 2 && strcmp(number, test_text("%.*f", point ? (int)strlen(point + 1) : 0, value)) == 0;
 }
 
 static void expect_printed(Walk *w, const char *text, double value) {
   for (const char *p = text; *p;) {
-    char number[TEXT_BYTES];
     const bool begins = ascii_is_digit((unsigned char)*p) && (p == text || !strchr("^._,", p[-1]));
     size_t n = begins ? strspn(p, "0123456789.") : 1;
     while (begins && p[n - 1] == '.') n--;
-    snprintf(number, sizeof number, "%.*s", (int)n, p);
+    const char *number = test_text("%.*s", (int)n, p);
     if (begins && p[n] != ',' && is_in_own_digits(number, value)) expect_right(w, number);
     p += n;
   }
@@ -77,7 +74,7 @@ static void walk_question(Walk *w) {
   const AnswerKey *key = &w->q.key;
   const bool is_whole = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->value);
   const bool is_counted = is_whole && fabs(key->value) < 10000;
-  char text[LESSON_MESSAGE_BYTES], typed[TEXT_BYTES];
+  char text[LESSON_MESSAGE_BYTES];
   expect_right(w, w->q.answer);
   expect_rounded(w, key->value, 15);
   if (!is_counted && key->tolerance.kind != TOLERANCE_EXACT) {
@@ -88,7 +85,7 @@ static void walk_question(Walk *w) {
   if (!is_counted) expect_printed(w, text, key->value / key->unit.factor);
   for (int k = 0; k < ask->n_wrong; k++) {
     if (!w->q.wrong[k].is_known) continue;
-    snprintf(typed, sizeof typed, "%.15g %s", w->q.wrong[k].value / key->unit.factor, key->unit.name);
+    const char *typed = test_text("%.15g %s", w->q.wrong[k].value / key->unit.factor, key->unit.name);
     type(w, typed);
     w->mistakes++;
     const bool named = w->g.verdict == LESSON_DIAGNOSED && w->g.wrong >= 0 &&

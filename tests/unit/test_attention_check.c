@@ -82,9 +82,7 @@ TEST(without_the_maximum_tiles_overflow_and_with_it_they_do_not) {
     for (int without_max = 0; without_max < 2; without_max++) {
       Run run = open_constant(cases[i].algorithm, cases[i].precision, without_max, cases[i].score);
       const bool right = fabs(O_of(&run)[0] - 1) < 1e-3;
-      if (right != (!without_max || cases[i].finite))
-        fail_msg("%s in %s at score %g, without the maximum %d: O = %g", cases[i].algorithm,
-                 precision_format(cases[i].precision)->name, cases[i].score, without_max, O_of(&run)[0]);
+      assert_true(right == (!without_max || cases[i].finite));
       close_run(&run);
     }
 }
@@ -182,8 +180,7 @@ TEST(masks_by_name_give_attention) {
     attention_fill(run.attention, INPUT_NORMAL, (uint64_t)k, 0, 0);
     finish_run(&run);
     const Accuracy accuracy = run_accuracy(&run, NULL);
-    if (!(accuracy.n_not_finite == 0 && accuracy.largest < 1e-13))
-      fail_msg("%s, %s: off by %g", ALGORITHM[k % 4], MASK[k % 5], accuracy.largest);
+    assert_true(accuracy.n_not_finite == 0 && accuracy.largest < 1e-13);
     close_run(&run);
     free(pattern);
   }
@@ -206,7 +203,7 @@ TEST(the_table_of_errors_is_what_programs_compute) {
     finish_run(&run);
     const Accuracy accuracy = run_accuracy(&run, &exact);
     const double ratio = accuracy_rmse(&errors[k]) / accuracy_rmse(&accuracy);
-    if (!(fabs(ratio - 1) < 0.02)) fail_msg("%s: %g", QUANTISED_TABLE[k].name, ratio);
+    assert_true(fabs(ratio - 1) < 0.02);
     close_run(&run);
     close_run(&exact);
   }

@@ -32,8 +32,7 @@ TEST(refused_with_the_line) {
       HEAD "kernel abcdefghijklmnopqrstuvwxyz runs fa2 : x\n => :4: 'abcdefghijklmnopqrstuvwxyz' is too long",
       HEAD "kernel \xc3\xa4 runs fa2 : x\n => :4: a byte that is no ASCII text",
   };
-  EACH (k, BAD) {
-    const TextSays row = test_says(BAD[k]);
+  EACH_SAYS (row, BAD) {
     assert_int_not_equal(backend_parse(row.text, strlen(row.text), "", &b, fresh_error()), STATUS_OK);
     assert_begins(row.says);
   }
@@ -98,6 +97,6 @@ TEST(conditions_against_slow_code) {
     parse(text);
     CallFacts f = {0};
     call_number(&f, CALL_D, (double)d);
-    if ((backend_refusal(&b, 0, &f, 0) < 0) != any) fail_msg("d = %d: %s", (int)d, text);
+    assert_true((backend_refusal(&b, 0, &f, 0) < 0) == any);
   }
 }

@@ -7,8 +7,7 @@
 
 static Program *program_of(const char *name) {
   static char text[PROGRAM_TEXT_BYTES];
-  char path[128];
-  snprintf(path, sizeof path, "tests/programs/%s.walk", name);
+  const char *path = test_text("tests/programs/%s.walk", name);
   FILE *file = fopen(path, "rb");
   assert_non_null(file);
   const size_t length = fread(text, 1, sizeof text, file);

@@ -153,8 +153,7 @@ TEST(test_says_everything) {
                                           "132 MiB",
                                           "algorithm=standard,fa2 N=256..64K d=128 block=128",
                                           "64K"};
-      EACH (i, words)
-        if (!drawn_text_find(&drawn, words[i])) fail_msg("\"%s\" is missing", words[i]);
+      EACH (i, words) assert_true(drawn_text_find(&drawn, words[i]));
       expect_legible_at(&drawn, sizes[s]);
       chart_free(&chart);
     }
@@ -265,8 +264,7 @@ TEST(test_random_bars_are_legible) {
     for (int r = 0; r < n; r++) {
       double values[BARS_SERIES_MAX];
       for (int s = 0; s < BARS_SERIES_MAX; s++) values[s] = random_value(&rand, false);
-      char label[32];
-      snprintf(label, sizeof label, "row %d", r);
+      const char *label = test_text("row %d", r);
       if (rand_in(&rand, 0, 7) == 0) bars_group(&bars, "group");
       bars_row(&bars, label, values, NULL);
     }
@@ -285,8 +283,7 @@ TEST(test_left_out_rows_are_counted) {
   draw_texts(&drawn, NULL, &bars, sizes[0]);
   int shown = 0;
   for (int i = 0; i < drawn.n; i++) shown += strcmp(drawn.items[i].text, "row") == 0;
-  char expected[64];
-  snprintf(expected, sizeof expected, "and %d more rows", 500 - shown);
+  const char *expected = test_text("and %d more rows", 500 - shown);
   assert_true(shown > 20);
   assert_non_null(drawn_text_find(&drawn, expected));
   bars_free(&bars);

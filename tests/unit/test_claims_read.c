@@ -12,7 +12,7 @@ static Status read_text(Claims *claims, const char *text, Error *error) {
 
 static const ClaimEntry *find(const Claims *claims, const char *id) {
   const size_t k = claims_find(claims, id, fresh_error());
-  if (k == claims->n_entries) fail_msg("%s", test_error.message);
+  assert_true(k != claims->n_entries);
   return &claims->entries[k];
 }
 
@@ -77,8 +77,7 @@ TEST(wrong_files_get_line_and_reason) {
       "## X\n- part: a\n- part: b\n => f.md:3: two 'part' lines",
       "## X\n" HEAD "- claimed: 1" CODE "- part: a\n => after 'part' must stand",
   };
-  EACH (k, rows) {
-    const TextSays row = test_says(rows[k]);
+  EACH_SAYS (row, rows) {
     Claims claims = {0};
     must_refuse(read_text(&claims, row.text, fresh_error()), STATUS_BAD_FILE, row.says);
     assert_int_equal(claims.n_entries, 0);
@@ -99,8 +98,7 @@ TEST(wrong_code_gets_line_and_reason) {
       "## X\n- article: A\n- says: {'\\27'}\n- claimed: 2" CODE
       " => f.md:3: the result is a text with bytes that are no text",
   };
-  EACH (k, rows) {
-    const TextSays row = test_says(rows[k]);
+  EACH_SAYS (row, rows) {
     Claims claims = {0};
     must(read_text(&claims, row.text, fresh_error()));
     assert_int_not_equal(claims_compute(&claims, 0, NULL, fresh_error()), STATUS_OK);

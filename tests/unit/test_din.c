@@ -84,11 +84,11 @@ TEST(a_power_of_two_is_known_in_either_spelling) {
   for (uint32_t size = 1; size <= DIN_SIZE_MAX; size *= 2)
     for (int decimal = 0; decimal < 2; decimal++)
       for (int padded = 0; padded < 2; padded++) {
-        char text[128];
         DinRecord records[MOST];
-        snprintf(text, sizeof text, decimal ? "r 0 %u\n%s" : "r 0 0%x\n%s", size,
-                 padded ? "#                              \n" : "");
-        assert_int_equal(parse_all(text, records, NULL, STATUS_OK), 1);
+        assert_int_equal(parse_all(test_text(decimal ? "r 0 %u\n%s" : "r 0 0%x\n%s", size,
+                                             padded ? "#                              \n" : ""),
+                                   records, NULL, STATUS_OK),
+                         1);
         assert_int_equal(records[0].size_bytes, size);
       }
   DinRecord records[MOST];
@@ -123,8 +123,7 @@ TEST(a_mistake_is_named_with_its_line) {
       "0,r,4096,64,0,1000\n => trace line 1: which of these 6 columns is the address is not guessed",
       "0,4096,64\n => which of these 3 columns",
       "4096\t64,r\n => which of these 2 columns"};
-  EACH (i, cases) {
-    const TextSays row = test_says(cases[i]);
+  EACH_SAYS (row, cases) {
     const int n_good = strchr(row.text, '\n')[1] != '\0'; /* the first of several lines */
     DinRecord records[MOST];
     assert_int_equal(parse_all(row.text, records, fresh_error(), STATUS_BAD_FILE), n_good);
@@ -255,8 +254,7 @@ TEST(flush_copy_back_and_invalidate) {
   };
   const CacheConfig config = {
       .size_bytes = 32 * 4, .ways = 2, .line_bytes = 32, .sector_bytes = 16, .address_bits = 64};
-  EACH (i, cases) {
-    const TextSays row = test_says(cases[i]);
+  EACH_SAYS (row, cases) {
     uint64_t misses, sectors, written;
     CacheState *cache = make_cache(&config);
     assert_int_equal(sscanf(row.says, "%" SCNu64 " %" SCNu64 " %" SCNu64, &misses, &sectors, &written), 3);
@@ -264,9 +262,7 @@ TEST(flush_copy_back_and_invalidate) {
     const size_t n = parse_all(row.text, records, NULL, STATUS_OK);
     must(din_replay(cache, records, n, NULL));
     const CacheCounts *c = &cache->counts;
-    if (c->line_misses != misses || c->read_sector_misses != sectors || c->written_back_sectors != written)
-      fail_msg("%s: %d line misses, %d sectors read, %d written back", row.text, (int)c->line_misses,
-               (int)c->read_sector_misses, (int)c->written_back_sectors);
+    assert_true(c->line_misses == misses && c->read_sector_misses == sectors && c->written_back_sectors == written);
     free(cache);
   }
 }

@@ -46,9 +46,8 @@ TEST(the_first_cause_is_the_fault) {
     count(&row, COUNTER_BOUNDARY_WRITE, CASES[i].write);
     if (CASES[i].local) count(&row, COUNTER_LOCAL_WRITE, CASES[i].local);
     if (CASES[i].hit_rate) count(&row, COUNTER_L1_HIT_RATE, CASES[i].hit_rate);
-    if (first_cause(&row, CASES[i].schedule, &shape, &(Tiling){.B_r = 128, .B_c = 128}, &context, text) !=
-        CASES[i].first)
-      fail_msg("case %zu:\n%s", i, text);
+    assert_true(first_cause(&row, CASES[i].schedule, &shape, &(Tiling){.B_r = 128, .B_c = 128}, &context, text) ==
+                CASES[i].first);
   }
 }
 
@@ -60,8 +59,7 @@ TEST(heads_that_are_not_packed) {
   char text[2048];
   count(&row, COUNTER_BOUNDARY_READ, 128 * (256 + 2 * 4096 * 256));
   count(&row, COUNTER_BOUNDARY_WRITE, 128 * 256);
-  if (first_cause(&row, "fa2", &shape, &(Tiling){.B_r = 64, .B_c = 128}, &context, text) != CAUSE_NOT_PACKED)
-    fail_msg("%s", text);
+  assert_true(first_cause(&row, "fa2", &shape, &(Tiling){.B_r = 64, .B_c = 128}, &context, text) == CAUSE_NOT_PACKED);
 }
 
 /* Small tiles, so that O is little beside K and V and a pass over it is within the noise: what fits to the byte is
@@ -98,7 +96,7 @@ TEST(reads_that_go_with_time) {
     Cause cause;
     const bool found = counter_explain_background(&row, runs[i].needed, &cause);
     assert_int_equal(found, runs[i].says != NULL);
-    if (found && !strstr(cause.text, runs[i].says)) fail_msg("%s", cause.text);
+    assert_true(!found || strstr(cause.text, runs[i].says));
   }
 }
 
@@ -137,7 +135,7 @@ TEST(rungs_judged_as_others) {
       tiling.B_r = tiling.B_c = RUNS[i].judged_block;
       char text[2048];
       const CauseKind first = first_cause(&row, RUNS[i].judged, &shape, &tiling, NULL, text);
-      if (first != RUNS[i].first) fail_msg("%s judged as %s: first\n%s", RUNS[i].ran, RUNS[i].judged, text);
+      assert_true(first == RUNS[i].first);
     }
 }
 
@@ -151,13 +149,13 @@ TEST(at_hbm_alone) {
   count(&row, COUNTER_HBM_READ, 27800000000);
   count(&row, COUNTER_HBM_WRITE, 25850000000);
   char text[2048];
-  if (first_cause(&row, "standard", &shape, &tiling, NULL, text) != CAUSE_PASS) fail_msg("%s", text);
+  assert_true(first_cause(&row, "standard", &shape, &tiling, NULL, text) == CAUSE_PASS);
   count(&row, COUNTER_HBM_READ, 18000000000); /* S and P once each, judged as a fused kernel */
   count(&row, COUNTER_HBM_WRITE, 17400000000);
-  if (first_cause(&row, "fa2", &shape, &tiling, NULL, text) != CAUSE_SCORES_IN_HBM) fail_msg("%s", text);
+  assert_true(first_cause(&row, "fa2", &shape, &tiling, NULL, text) == CAUSE_SCORES_IN_HBM);
   count(&row, COUNTER_HBM_READ, 1000000); /* the inputs lay in L2 */
   count(&row, COUNTER_HBM_WRITE, 0);
-  if (first_cause(&row, "fa2", &shape, &tiling, NULL, text) != CAUSE_WARM) fail_msg("%s", text);
+  assert_true(first_cause(&row, "fa2", &shape, &tiling, NULL, text) == CAUSE_WARM);
 }
 
 /* A cache of whole tiles (of K and V together), the least recently used of which goes, under CTAs that run in waves,
@@ -222,8 +220,7 @@ TEST(what_l2_does_not_keep) {
     char text[2048];
     count(&row, COUNTER_HBM_READ,
           (uint64_t)q + read_through_l2(128, RUNS[i].running, RUNS[i].l2_tiles, 32768, RUNS[i].causal));
-    if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != RUNS[i].first)
-      fail_msg("%zu: read %llu; first\n%s", i, (unsigned long long)row.value[COUNTER_HBM_READ], text);
+    assert_true(first_cause(&row, "fa2", &shape, &tiling, &context, text) == RUNS[i].first);
   }
 }
 
@@ -236,7 +233,7 @@ TEST(what_l2_keeps) {
   CounterRow row = {0};
   char text[2048];
   count(&row, COUNTER_HBM_READ, 5 * UINT64_C(8388608)); /* Q, K, K, V, V */
-  if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_READ_AGAIN) fail_msg("%s", text);
+  assert_true(first_cause(&row, "fa2", &shape, &tiling, &context, text) == CAUSE_READ_AGAIN);
   count(&row, COUNTER_HBM_READ, 3 * UINT64_C(8388608));
-  if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_COUNT) fail_msg("%s", text);
+  assert_true(first_cause(&row, "fa2", &shape, &tiling, &context, text) == CAUSE_COUNT);
 }

@@ -98,7 +98,7 @@ TEST(expressions_are_true) {
   EACH (k, TRUE) {
     ExpressionValue v;
     must(expression_scope_eval(scope, TRUE[k], strlen(TRUE[k]), 1, &v, fresh_error()));
-    if (v.kind != EXPRESSION_FLAG || !v.flag) fail_msg("%s", TRUE[k]);
+    assert_true(v.kind == EXPRESSION_FLAG && v.flag);
   }
   expression_scope_close(scope);
 }
@@ -122,13 +122,12 @@ static const struct {
 };
 
 TEST(printed_values_are_judged_by_their_digits) {
-  char row[TEST_TEXT], source[2 * TEST_TEXT];
+  char row[TEST_TEXT];
   EACH (k, VERDICTS)
     for (const char *rows = VERDICTS[k].rows; test_next(&rows, row);) {
       const int n = (int)strcspn(row, "=");
-      snprintf(source, sizeof source, "verdict('%.*s', %s)", n, row, row + n + 1);
-      const char *verdict = eval(source).text;
-      if (strcmp(verdict, VERDICTS[k].verdict) != 0) fail_msg("%s: %s", source, verdict);
+      const char *verdict = eval(test_text("verdict('%.*s', %s)", n, row, row + n + 1)).text;
+      assert_string_equal(verdict, VERDICTS[k].verdict);
     }
 }
 

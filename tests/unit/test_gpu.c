@@ -88,8 +88,8 @@ TEST(peaks_are_units_times_clock) {
     const Gpu g = open_gpu(name);
     const double fp32 = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz) / lanes,
                  tensor = g.fp16_tensor_flops_per_s / ((double)g.n_sm * hz) / cores;
-    if (lanes > 0 && fabs(fp32 - 1) > 0.015) fail_msg("%s: %g of its FLOP per SM and clock", name, fp32);
-    if (cores > 0 && fabs(tensor - 1) > 0.015) fail_msg("%s: %g of its tensor cores'", name, tensor);
+    assert_true(lanes <= 0 || fabs(fp32 - 1) <= 0.015);
+    assert_true(cores <= 0 || fabs(tensor - 1) <= 0.015);
     if (g.fp8_tensor_flops_per_s > 0) /* twice fp16 wherever there is fp8 */
       assert_true(fabs(g.fp8_tensor_flops_per_s / g.fp16_tensor_flops_per_s - 2) < 0.01);
   }
@@ -111,8 +111,7 @@ TEST(bandwidth_is_bus_width_times_clock) {
   while (test_row(&rows, "%31s %lf", name, &bus_bits)) {
     const Gpu g = open_gpu(name);
     const double peak = bus_bits / 8 * 2 * g.memory_clock_hz;
-    if (g.hbm_bytes_per_s < 0.97 * peak || g.hbm_bytes_per_s > 1.01 * peak)
-      fail_msg("%s: %g of %g", name, g.hbm_bytes_per_s, peak);
+    assert_true(g.hbm_bytes_per_s >= 0.97 * peak && g.hbm_bytes_per_s <= 1.01 * peak);
   }
 }
 
@@ -246,12 +245,11 @@ TEST(contradictions_are_explained) {
       "l2_way = 9 => 7: unknown key 'l2_way'|did you mean 'l2_ways'?",
       "l2_partitions = 65 => 7: l2_partitions = 65 is out of range|from 1 to 64",
   };
-  EACH (i, CASES) {
-    const TextSays row = test_says(CASES[i]);
+  EACH_SAYS (row, CASES) {
     const char *bar = strchr(row.says, '|');
-    char lines[512], starts[128];
+    char lines[512];
     snprintf(lines, sizeof lines, MINIMAL "|%s", row.text);
-    snprintf(starts, sizeof starts, "mine.gpu:%.*s", (int)(bar - row.says), row.says);
+    const char *starts = test_text("mine.gpu:%.*s", (int)(bar - row.says), row.says);
     Gpu gpu, before;
     memset(&gpu, 0x5A, sizeof gpu);
     before = gpu;

@@ -65,9 +65,8 @@ TEST(ctas_per_sm_as_seen) {
   while (test_row(&rows, "%31s %" SCNd64 " %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %d", kernel, &d, &causal, &of_sm,
                   &ctas, &pieces, &descending)) {
     const Launch l = launched(kernel, d, causal);
-    if (l.occupancy.ctas_per_sm != of_sm || l.n_ctas != ctas || l.n_pieces != pieces || l.descending != descending)
-      fail_msg("%s, %d: %d on an SM, %d CTAs, %d pieces, %d", kernel, (int)d, (int)l.occupancy.ctas_per_sm,
-               (int)l.n_ctas, (int)l.n_pieces, l.descending);
+    assert_true(l.occupancy.ctas_per_sm == of_sm && l.n_ctas == ctas && l.n_pieces == pieces &&
+                l.descending == descending);
   }
   const Launch l = launched("fa2-sm90", 64, false);
   assert_true(l.occupancy.binds == LIMIT_REGISTERS && l.n_slots == 264);
@@ -112,8 +111,7 @@ TEST(tiles_are_found) {
     const Profile p = open_profile(kernel);
     const ProfileTile *t = profile_tile(&p, d, causal), none = {0};
     if (!t) t = &none;
-    if (t->block_q != block_q || t->block_k != block_k || t->threads != threads)
-      fail_msg("%s, %d: %d x %d, %d", kernel, (int)d, (int)t->block_q, (int)t->block_k, (int)t->threads);
+    assert_true(t->block_q == block_q && t->block_k == block_k && t->threads == threads);
   }
   const Profile tensor = open_profile("fa2_tensor");
   const Shape shape = {.N_q = 64, .d = 256};
@@ -241,11 +239,10 @@ TEST(launched_as_recorded) {
     int64_t blocks = 1;
     const char *size = recorded_cell(&row, "grid");
     for (char *end; *size; size = end) blocks *= strtoll(size, &end, 10);
-    if (c.block_q != recorded_whole(&row, "block_q") || c.block_k != recorded_whole(&row, "block_k") ||
-        c.threads != recorded_whole(&row, "threads") || c.registers_per_thread != recorded_whole(&row, "registers") ||
-        c.shared_bytes != recorded_whole(&row, "shared_bytes") || l.n_ctas != blocks)
-      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", kernel, (int)N, (int)d, (long long)l.n_ctas,
-               (long long)blocks);
+    assert_true(c.block_q == recorded_whole(&row, "block_q") && c.block_k == recorded_whole(&row, "block_k") &&
+                c.threads == recorded_whole(&row, "threads") &&
+                c.registers_per_thread == recorded_whole(&row, "registers") &&
+                c.shared_bytes == recorded_whole(&row, "shared_bytes") && l.n_ctas == blocks);
     n_rows++;
   }
   assert_true(n_rows >= 250);
@@ -320,8 +317,7 @@ TEST(wrong_files_say_where_and_why) {
       "tile = 65537 x 64\n => :1: tile = 65537 x 64 is no pair",
       "threads = 128\n => :1: threads is said of every tile, but there is none",
   };
-  EACH (i, CASES) {
-    const TextSays row = test_says(CASES[i]);
+  EACH_SAYS (row, CASES) {
     Profile p;
     memset(&p, 0x5A, sizeof p);
     must_refuse(profile_parse(row.text, strlen(row.text), "f", &p, fresh_error()), STATUS_BAD_FILE, row.says);

@@ -19,15 +19,14 @@ enum { N_TASKS = COUNT_OF(TASKS), PTX_BYTES = 4 << 20 };
 
 static ProgramTask *task_of(const char *name) {
   ProgramTask *task = task_open(name, fresh_error());
-  if (!task) fail_msg("%s", test_error.message);
+  must(!task);
   return task;
 }
 
 static TaskJudgement judge(const char *name, ProgramTask *task, const char *text) {
   TaskJudgement j;
-  if (task_draw(task, 0, text, strlen(text), fresh_error()) ||
-      task_judge(name, task, text, strlen(text), "mine.cu", &j, fresh_error()))
-    fail_msg("%s: %s", name, test_error.message);
+  must(task_draw(task, 0, text, strlen(text), fresh_error()) ||
+       task_judge(name, task, text, strlen(text), "mine.cu", &j, fresh_error()));
   return j;
 }
 
@@ -41,9 +40,7 @@ static uint64_t hash_of(const char *text) {
 
 /* Without debug information, which a judge does not look at. */
 static void write_recorded(const char *name, const char *head, char *ptx) {
-  char path[256];
-  snprintf(path, sizeof path, "lessons/tasks/%s.ptx", name);
-  FILE *out = fopen(path, "w");
+  FILE *out = fopen(test_text("lessons/tasks/%s.ptx", name), "w");
   assert_non_null(out);
   fputs(head, out);
   char *end = strstr(ptx, "\n\t.section");
@@ -72,7 +69,7 @@ TEST(recorded_ptx_is_of_its_task) {
     if (getenv("RECORD")) {
       const CudaSource cuda = {.path = "task.cu", .text = source, .length = strlen(source)};
       CudaResult compiled;
-      if (cuda_compile(&cuda, &compiled, fresh_error())) fail_msg("%s: %s", TASKS[k], test_error.message);
+      must(cuda_compile(&cuda, &compiled, fresh_error()));
       write_recorded(TASKS[k], head, compiled.ptx);
       free(compiled.ptx);
     }
@@ -102,10 +99,9 @@ static char *answer_of(const char *recorded, const ProgramTask *task, int k) {
 }
 
 static char *recorded_answer(const char *name, const ProgramTask *task, int k) {
-  char path[256], *text;
+  char *text;
   size_t length;
-  snprintf(path, sizeof path, "lessons/tasks/%s.ptx", name);
-  must(file_read(path, PTX_BYTES, &text, &length, fresh_error()));
+  must(file_read(test_text("lessons/tasks/%s.ptx", name), PTX_BYTES, &text, &length, fresh_error()));
   char *answer = answer_of(text, task, k);
   free(text);
   return answer;
@@ -120,7 +116,7 @@ TEST(references_pass_and_mutants_are_told_what_they_are) {
       char *answer = recorded_answer(TASKS[t], task, k);
       const TaskJudgement j = judge(TASKS[t], task, answer);
       free(answer);
-      if (k == 0 && j.verdict) fail_msg("%s: the reference is %s: %s", TASKS[t], task_verdict_name(task, &j), j.why);
+      assert_true(k != 0 || !j.verdict);
       if (k == 0) continue;
       if (!j.verdict)
         fail_msg("%s: mutant '%s' => '%s' passes", TASKS[t], task->mutants[k - 1].find, task->mutants[k - 1].replace);
@@ -240,8 +236,7 @@ static void check_reference(const char *name, const ProgramTask *task, int state
   const int64_t step = task->is_hidden[state] ? 1 + spec->n / 400 : 1; /* of large ones some */
   for (int64_t i = 0; i < spec->n; i += step) {
     const double is = spec_element(spec->type, out.bytes[result_of], i), should = expected(&in, i);
-    if (is != should && !(isnan(is) && isnan(should)) && !(fabs(is - should) <= 2e-5 * (1 + fabs(should))))
-      fail_msg("%s, element %d: %g, by loops %g", name, (int)i, is, should);
+    assert_true(is == should || (isnan(is) && isnan(should)) || fabs(is - should) <= 2e-5 * (1 + fabs(should)));
   }
   ptx_result_free(&result);
   ptx_kernel_free(kernel);
@@ -304,9 +299,8 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
   EACH (k, ROWS) {
     const double began = test_seconds();
     const TaskJudgement j = judge("map", task, ROWS[k].text);
-    if (!j.verdict || !*j.why || !strstr(j.why, ROWS[k].says))
-      fail_msg("row %zu is %s: %s", k, task_verdict_name(task, &j), j.why);
-    if (test_seconds() - began > LIMIT_S) fail_msg("row %zu took %.1f s", k, test_seconds() - began);
+    assert_true(j.verdict && *j.why && strstr(j.why, ROWS[k].says));
+    assert_true(test_seconds() - began <= LIMIT_S);
   }
   free(huge);
   free(task);

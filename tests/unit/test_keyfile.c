@@ -58,7 +58,7 @@ static const char WHOLE[] = "# a comment\n"
                             "exp = 16 op/clk        # source: x";
 
 static void check_whole(Result r) {
-  if (r.status != STATUS_OK) fail_msg("%s", r.error.message);
+  assert_true(r.status == STATUS_OK);
   assert_string_equal(r.machine.name, "Tiny Machine \xC3\xA9");
   assert_int_equal(r.machine.n_sm, 132);
   assert_int_equal(r.machine.sram_bytes, 262144);
@@ -116,16 +116,15 @@ TEST(units_have_their_factors) {
                                       "launch = 2.5 ms => 2.5e-3",
                                       "launch = 800 ns => 8e-7",
                                       "peak=312TFLOP/s => 312e12"};
-  EACH (i, CASES) {
-    const TextSays row = test_says(CASES[i]);
+  EACH_SAYS (row, CASES) {
     char text[256];
     int f = 0;
     while (strncmp(FIELDS[f].name, row.text, strlen(FIELDS[f].name)) != 0) f++;
     snprintf(text, sizeof text, "name = a\nn_sm = 1 # assumed\n%s # assumed\n", row.text);
     const Result r = parse(text);
-    if (r.status != STATUS_OK) fail_msg("%s: %s", row.text, r.error.message);
+    assert_true(r.status == STATUS_OK);
     const double got = *(const double *)(const void *)((const char *)&r.machine + FIELDS[f].offset);
-    if (got != atof(row.says)) fail_msg("%s: %.17g", row.text, got);
+    assert_true(got == atof(row.says));
   }
 }
 
@@ -133,11 +132,9 @@ TEST(units_have_their_factors) {
 static void is_refused(const char *text, const char *begins, const char *parts) {
   const Result r = parse(text);
   const char *bar = strchr(parts, '|');
-  char starts[128];
-  snprintf(starts, sizeof starts, "%s%.*s", begins, (int)(bar - parts), parts);
-  if (r.status != STATUS_BAD_FILE) fail_msg("accepted: %s", text);
-  if (strncmp(r.error.message, starts, strlen(starts)) != 0 || !strstr(r.error.message, bar + 1))
-    fail_msg("'%s' says: %s", text, r.error.message);
+  const char *starts = test_text("%s%.*s", begins, (int)(bar - parts), parts);
+  assert_true(r.status == STATUS_BAD_FILE);
+  assert_true(strncmp(r.error.message, starts, strlen(starts)) == 0 && strstr(r.error.message, bar + 1));
   assert_null(strchr(r.error.message, '\n'));
   assert_true(strlen(r.error.message) < sizeof r.error.message - 1); /* nothing was cut off */
 }
@@ -193,14 +190,12 @@ TEST(slips_are_named_with_their_line) {
       HEAD "\nna\x01me\n => 4: byte 3 is a control character (0x01)|printable",
       HEAD "# \xC3 => 3: byte 3 is 0xC3|UTF-8", /* cut off */
   };
-  EACH (i, THIRD) {
-    const TextSays row = test_says(THIRD[i]);
+  EACH_SAYS (row, THIRD) {
     char text[256];
     snprintf(text, sizeof text, HEAD "%s\n", row.text);
     is_refused(text, "m.gpu:3: ", row.says);
   }
-  EACH (i, CASES) {
-    const TextSays row = test_says(CASES[i]);
+  EACH_SAYS (row, CASES) {
     is_refused(row.text, "m.gpu:", row.says);
   }
 }

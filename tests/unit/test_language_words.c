@@ -18,9 +18,7 @@ static void read_sources(void) {
                                       "rank_lines", "read",         "statements", "values"};
   size_t length = 0;
   EACH (k, FILES) {
-    char path[96];
-    snprintf(path, sizeof path, "sim/algorithms/language/%s.c", FILES[k]);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(test_text("sim/algorithms/language/%s.c", FILES[k]), "r");
     assert_non_null(file);
     length += fread(source + length, 1, sizeof source - 1 - length, file);
     fclose(file);
@@ -46,8 +44,7 @@ TEST(the_reader_takes_no_other_words) {
     }
   assert_true(n > 40);
   for (int k = 0; k < N_LANGUAGE_WORDS; k++) { /* and none is listed twice, or that no file of the reader names */
-    char quoted[40];
-    snprintf(quoted, sizeof quoted, "\"%s\"", LANGUAGE_WORDS[k].text);
+    const char *quoted = test_text("\"%s\"", LANGUAGE_WORDS[k].text);
     if (!strstr(source, quoted)) fail_msg("%s is listed, and the reader does not take it", quoted);
     for (int other = 0; other < k; other++) assert_string_not_equal(LANGUAGE_WORDS[other].text, LANGUAGE_WORDS[k].text);
   }
@@ -81,8 +78,7 @@ TEST(what_goes_on_from_there) {
       "1ranks\n  for every rank g\n    s| => send",
       "1ranks\n  for every rank g\n    run f| => from forward",
       "1default c| => compared"};
-  EACH (k, CASES) {
-    const TextSays row = test_says(CASES[k]);
+  EACH_SAYS (row, CASES) {
     const char *bar = strchr(row.text, '|');
     char text[512], offered[512];
     const size_t at = (size_t)snprintf(text, sizeof text, "%s%.*s", KERNEL, (int)(bar - row.text - 1), row.text + 1);
@@ -91,8 +87,7 @@ TEST(what_goes_on_from_there) {
     for (char *c = offered; *c; c++)
       if (*c == '\n') *c = c[1] ? ' ' : '\0';
     const bool is_long = strstr(row.says, "block forward") != NULL; /* the names in any order */
-    if (is_long ? strncmp(offered, row.says, 24) : strcmp(offered, row.says))
-      fail_msg("%s: '%s', not '%s'", CASES[k], offered, row.says);
+    assert_int_equal(strncmp(offered, row.says, is_long ? 24 : sizeof offered), 0);
   }
   char small[8];
   words_complete("", 0, small, sizeof small); /* what fits */
@@ -111,8 +106,7 @@ TEST(mistyped_words_have_a_guess) {
       "take another name",
   };
   static Program p;
-  EACH (k, CASES) {
-    const TextSays row = test_says(CASES[k]);
+  EACH_SAYS (row, CASES) {
     char text[256];
     snprintf(text, sizeof text, "algorithm a\n%s", row.text);
     assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);

@@ -30,8 +30,7 @@ static void expect_piece(const Launch *l, int64_t n, int64_t batch, int64_t head
   const LaunchPiece p = launch_piece(l, n);
   const int64_t split = l->config.splits_descending ? l->n_splits - 1 - nth_split : nth_split;
   const int64_t block = l->descending ? l->n_row_blocks - 1 - row : row;
-  if (p.batch != batch || p.head != head || p.row_block != block || p.split != split)
-    fail_msg("order %s, piece %lld", LAUNCH_ORDER_NAMES[l->config.order], (long long)n);
+  assert_true(p.batch == batch && p.head == head && p.row_block == block && p.split == split);
 }
 
 TEST(orders_are_nested_loops) {
@@ -113,8 +112,7 @@ TEST(a_program_says_which_ctas_begin) {
     must(simulation_l2(&run, &problem, &gpu, fresh_error()));
     assert_true(run.has_l2);
     assert_int_equal(run.launch.descending, back);
-    if ((int64_t)(run.l2.hbm_read_bytes / 32768 + 0.5) != BLOCKS[back])
-      fail_msg("%s: %g blocks, not %d", LOOPS[back], run.l2.hbm_read_bytes / 32768, (int)BLOCKS[back]);
+    assert_true((int64_t)(run.l2.hbm_read_bytes / 32768 + 0.5) == BLOCKS[back]);
   }
 }
 

@@ -66,8 +66,7 @@ static void describe(const LaunchFacts *f, char *to, size_t size) {
 }
 
 TEST(test_names) {
-  EACH (i, NAMES) {
-    const TextSays name = test_says(NAMES[i]);
+  EACH_SAYS (name, NAMES) {
     CounterRow row = {.block = {128, 1, 1}};
     char said[256];
     int at;
@@ -79,7 +78,7 @@ TEST(test_names) {
     describe(&f, said, sizeof said);
     /* A name longer than there is room for loses its end: its switches may be cut. */
     if (strlen(name.says) >= NCU_NAME_BYTES && strncmp(said, says, 20) == 0) continue;
-    if (strcmp(said, says)) fail_msg("%s:\n  '%s', not '%s'", name.says, said, says);
+    assert_string_equal(said, says);
   }
 }
 
@@ -132,9 +131,8 @@ TEST(test_runs) {
   uint64_t bytes;
   int n_parts;
   for (int64_t times; at < n && test_row(&expected, "%" SCNu64 " %d %" SCNd64, &bytes, &n_parts, &times); at++)
-    if (runs[at].sum.value[COUNTER_HBM_READ] != bytes || runs[at].n_parts != n_parts || runs[at].n_runs != times)
-      fail_msg("run %zu: %" PRIu64 " bytes in %d parts, %" PRId64 " times (%s)", at,
-               runs[at].sum.value[COUNTER_HBM_READ], runs[at].n_parts, runs[at].n_runs, runs[at].parts);
+    assert_true(runs[at].sum.value[COUNTER_HBM_READ] == bytes && runs[at].n_parts == n_parts &&
+                runs[at].n_runs == times);
   assert_true(at == n && !expected);
   free(runs);
   must(launch_runs(&table, "combine", &runs, &n, NULL));
@@ -183,8 +181,7 @@ TEST(test_cards) {
                                       "75 t4 0 => ",
                                       "120 - 0 => ",
                                       "0 - 0 => "};
-  EACH (i, CARDS) {
-    const TextSays card = test_says(CARDS[i]);
+  EACH_SAYS (card, CARDS) {
     CounterRow row = {.capability = 0};
     char wanted[32];
     const char *candidates;
@@ -192,7 +189,7 @@ TEST(test_cards) {
     assert_int_equal(sscanf(card.text, "%d %31s %d", &row.capability, wanted, &several), 3);
     strcpy(row.device, card.says);
     const char *gpu = launch_gpu(&row, &candidates);
-    if (strcmp(gpu ? gpu : "-", wanted)) fail_msg("%s: %s", CARDS[i], gpu);
+    assert_string_equal(gpu ? gpu : "-", wanted);
     assert_int_equal(*candidates != '\0', several);
   }
 }

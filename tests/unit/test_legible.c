@@ -114,7 +114,7 @@ static void ask(const Page *page, const char *where, double least, int width, in
     for (int eye = 0; eye < N_EYES; eye++)
       if (look->is_poor[eye])
         fail_msg("%s: '%s' has a contrast of %.2f in %s", where, w->text, look->least[eye], eye_names[eye]);
-    if (width >= 1280 && is_cut(w->text)) fail_msg("%s: '%s' is cut", where, w->text);
+    assert_true(width < 1280 || !is_cut(w->text));
   }
 }
 
@@ -148,10 +148,9 @@ TEST(test_every_page) {
         const int width = PAGES[turn % N_PAGES].width, height = PAGES[turn % N_PAGES].height;
         const SceneView view = {.presentation = PAGES[turn % N_PAGES].presentation};
         const Theme *theme = turn / N_PAGES % 2 ? &theme_dark : &theme_light;
-        char where[160];
-        snprintf(where, sizeof where, "%s of %s N %d, step %d, %d x %d, %s%s", scene_name((SceneKind)scene),
-                 CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, width, height, theme->name,
-                 view.presentation ? ", presentation" : "");
+        const char *where = test_text("%s of %s N %d, step %d, %d x %d, %s%s", scene_name((SceneKind)scene),
+                                      CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, width, height,
+                                      theme->name, view.presentation ? ", presentation" : "");
         Page *page = write_page((SceneKind)scene, &now, &view, theme, width, height);
         assert_true(page->drawn.n > 1);
         ask(page, where, width < height ? 12 : fmax(12, height / (view.presentation ? 32.0 : 50.0)), width, height);
@@ -191,7 +190,7 @@ TEST(test_words_of_piles) {
             words += length > 2;
             at += length;
           }
-        if (words > (now.n_runs > 2 ? 48 : 30)) fail_msg("%s, %d x %d: %d words", STATES[c], width, height, words);
+        assert_true(words <= (now.n_runs > 2 ? 48 : 30));
         free_page(page);
       }
     }

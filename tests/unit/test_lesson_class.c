@@ -47,7 +47,6 @@ typedef struct {
 static Row rows[ROWS];
 static int n_rows;
 static ClassSum sum;
-static Error error;
 
 static Status keep(void *data, const ClassRow *row, Error *why) {
   (void)data, (void)why;
@@ -69,23 +68,19 @@ static Status keep(void *data, const ClassRow *row, Error *why) {
 static Status grade_bytes(const char *text, size_t length, ClassRules rules) {
   Submission s = {0};
   n_rows = 0;
-  error = (Error){0};
   if (!rules.load) rules.load = load;
   if (!rules.seed) rules.seed = 1;
-  Status status = submission_add(&s, text, length, "class.csv", &error);
-  if (!status) status = lesson_class_grade(&s, &rules, keep, NULL, &sum, &error);
+  Status status = submission_add(&s, text, length, "class.csv", fresh_error());
+  if (!status) status = lesson_class_grade(&s, &rules, keep, NULL, &sum, &test_error);
   submission_free(&s);
   return status;
 }
 
-static void grade(const char *text, ClassRules rules) {
-  if (grade_bytes(text, strlen(text), rules)) fail_msg("%s", error.message);
-}
+static void grade(const char *text, ClassRules rules) { must(grade_bytes(text, strlen(text), rules)); }
 
 static void is(int row, const char *verdict, const char *remark) {
   assert_true(row < n_rows);
-  if (strcmp(rows[row].verdict, verdict) != 0 || !strstr(rows[row].remark, remark))
-    fail_msg("row %d: %s, %s", row, rows[row].verdict, rows[row].remark);
+  assert_true(strcmp(rows[row].verdict, verdict) == 0 && strstr(rows[row].remark, remark));
   assert_int_equal(rows[row].is_error, strcmp(verdict, "error") == 0);
 }
 
@@ -172,25 +167,24 @@ static const char *rows_of(const char *text, size_t length, const char *file) {
   static char shown[4 * SUBMISSION_FIELD_BYTES];
   Submission s = {0};
   *shown = '\0';
-  error = (Error){0};
-  submission_add(&s, text, length, file, &error);
+  submission_add(&s, text, length, file, fresh_error());
   for (size_t k = 0; k < s.n_rows; k++) {
     const SubmissionRow *r = &s.rows[k];
     text_add(shown, sizeof shown, "%s/%s/%.9s %d %.0f%s%.28s|", r->student, r->id, r->answer, r->line,
              r->seed == UINT64_MAX ? -1 : (double)r->seed, r->problem ? ": " : "", r->problem ? r->problem : "");
   }
   submission_free(&s);
-  return error.status ? error.message : shown;
+  return test_error.status ? test_error.message : shown;
 }
 
 /* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
  * A wrong row is a row with its reason, and the next line is read as if it were not there; 4,095 bytes fit. A seed is a
  * whole number of at most 18 digits; a line without anything is none. */
 TEST(rows_are_read_one_by_one) {
-  static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
+  static char longest[SUBMISSION_FIELD_BYTES];
   memset(longest, 'x', sizeof longest - 1);
-  snprintf(text, sizeof text, "id,answer,student\nb,2\nc,\"3\"4,5\nd,4\ne,%s\nf,%sy,z,z\ng,7\nh,\"never closed\ni,9\n",
-           longest, longest);
+  const char *text = test_text("id,answer,student\nb,2\nc,\"3\"4,5\nd,4\ne,%s\nf,%sy,z,z\ng,7\nh,\"never closed\ni,9\n",
+                               longest, longest);
   const TextSays FILES[] = {
       {"id,answer,student\na,1\nb,2,,3\nc\n", "/a/1 2 -1|/b/2 3 -1: 4 fields under 3 columns; pu|/c/ 4 -1|"},
       {text, "/b/2 2 -1|/c/3 3 -1: a field ends at its closing |/d/4 4 -1|/e/xxxxxxxxx 5 -1|"
@@ -221,13 +215,13 @@ TEST(a_cut_file_keeps_its_whole_answers) {
     EACH (k, ENDS) {
       if ((size_t)(strstr(TEXT, ENDS[k]) - TEXT) + strlen(ENDS[k]) > length) break;
       any = true;
-      if (strncmp(shown, ROWS_OF[k], strlen(ROWS_OF[k])) != 0) fail_msg("%.*s: %s", (int)length, TEXT, shown);
+      assert_true(strncmp(shown, ROWS_OF[k], strlen(ROWS_OF[k])) == 0);
       shown += strlen(ROWS_OF[k]);
     }
     const bool is_of_b = (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length,
                is_refused = strncmp(shown, "f.json:1: this is not JSON", 26) == 0;
-    if (is_refused ? any : strncmp(shown, is_of_b ? "B// 2 -1: f.json:1: this" : "A// 1 -1: f.json:1: this", 24) != 0)
-      fail_msg("%.*s: %s", (int)length, TEXT, shown);
+    assert_false(is_refused ? any
+                            : strncmp(shown, is_of_b ? "B// 2 -1: f.json:1: this" : "A// 1 -1: f.json:1: this", 24));
   }
 }
 
@@ -246,10 +240,9 @@ TEST(files_of_which_nothing_can_be_read_are_refused) {
       "\xFF\xFEi => class.csv:1: the file is empty", /* UTF-16 of half a letter */
       "{\n\"answers\" 1} => class.csv:2: this is not JSON",
   };
-  EACH (k, BROKEN) {
-    const TextSays row = test_says(BROKEN[k]);
+  EACH_SAYS (row, BROKEN) {
     assert_int_equal(grade_bytes(row.text, strlen(row.text), (ClassRules){0}), STATUS_BAD_FILE);
-    if (!strstr(error.message, row.says)) fail_msg("%s", error.message);
+    assert_said(row.says);
   }
 }
 
@@ -290,8 +283,7 @@ TEST(other_spellings_of_csv_are_read) {
       "student,lesson,id,answer\n\xC0\xAF,two,bytes,64\n => \xC3\x80\xC2\xAF", /* overlong '/': no UTF-8 */
       "other,student,lesson,id,answer\nx,Ada,two,bytes,64\n\n , , , , \n => Ada",
   };
-  EACH (k, ROWS_OF) {
-    const TextSays row = test_says(ROWS_OF[k]);
+  EACH_SAYS (row, ROWS_OF) {
     grade(row.text, (ClassRules){0});
     assert_int_equal(n_rows, 1);
     assert_string_equal(rows[0].student, row.says);
@@ -318,7 +310,7 @@ TEST(a_large_class_does_not_run_out_of_steps) {
   const char *work =
       "# T\n- idea: one\n- minutes: 5\n\n```ask work\nprompt: p\nanswer: (function() local n = 0; for k = 1, "
       "200000 do n = k end return n end)()\nhint: h\nexplain: e\n```\n";
-  must(lesson_from_buffer(&own, work, strlen(work), "own.md", &error));
+  must(lesson_from_buffer(&own, work, strlen(work), "own.md", fresh_error()));
   grade(text, (ClassRules){.lesson = &own});
   lesson_free(&own);
   assert_int_equal(sum.n_errors, 0);
@@ -333,9 +325,8 @@ TEST(more_rows_than_a_class_has_are_refused) {
   strcpy(text, "student,id,answer\n");
   for (size_t k = 0; k < n; k++) memcpy(text + HEAD + 6 * k, "A,a,1\n", 6);
   Submission s = {0};
-  error = (Error){0};
-  assert_int_equal(submission_add(&s, text, HEAD + 6 * n, "class.csv", &error), STATUS_TOO_LARGE);
-  must(submission_add(&s, text, HEAD + 6 * (n - 1), "class.csv", &error));
+  assert_int_equal(submission_add(&s, text, HEAD + 6 * n, "class.csv", fresh_error()), STATUS_TOO_LARGE);
+  must(submission_add(&s, text, HEAD + 6 * (n - 1), "class.csv", fresh_error()));
   assert_int_equal(s.n_rows, SUBMISSION_ROWS_MAX);
   submission_free(&s);
   free(text);

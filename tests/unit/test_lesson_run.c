@@ -50,14 +50,10 @@ TEST(texts_are_filled_but_code_is_not) {
       "{N} of {size'4 KiB'} => 2,048 of 4,096",
       "{word} => many",
   };
-  EACH (k, ROWS) {
-    const TextSays row = test_says(ROWS[k]);
-    char file[512], filled[256];
-    snprintf(file, sizeof file, "%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER,
-             row.text);
-    begin(file, 3);
-    if (lesson_run_fill(&run, lesson.blocks[0].text, filled, sizeof filled, fresh_error()))
-      fail_msg("%s: %s", row.text, test_error.message);
+  EACH_SAYS (row, ROWS) {
+    char filled[256];
+    begin(test_text("%s- draw: N from 2048, 2048\n\n%s\n\n```setup\nword = 'many'\n```\n", HEADER, row.text), 3);
+    must(lesson_run_fill(&run, lesson.blocks[0].text, filled, sizeof filled, fresh_error()));
     assert_string_equal(filled, row.says);
     end();
   }
@@ -86,8 +82,7 @@ TEST(draws_depend_on_the_seed_alone) {
     begin(TEXT, seed);
     ask(0);
     const int N = (int)question.key.value;
-    static char first[LESSON_MESSAGE_BYTES];
-    snprintf(first, sizeof first, "%s", question.prompt);
+    const char *first = test_text("%s", question.prompt);
     end();
     begin(TEXT, seed);
     ask(0);
@@ -149,13 +144,11 @@ TEST(numbers_are_graded_and_diagnosed) {
       "32 tiles => unreadable -1: you wrote",
       " => unreadable -1: write a number",
   };
-  EACH (k, ROWS) {
-    const TextSays row = test_says(ROWS[k]);
+  EACH_SAYS (row, ROWS) {
     char begins[32];
     const LessonVerdict verdict = type(row.text);
     const int n = snprintf(begins, sizeof begins, "%s %d: ", lesson_verdict_name(verdict), grade.wrong);
-    if (strncmp(row.says, begins, (size_t)n) != 0 || !strstr(grade.message, row.says + n))
-      fail_msg("'%s': %s'%s'", row.text, begins, grade.message);
+    assert_true(strncmp(row.says, begins, (size_t)n) == 0 && strstr(grade.message, row.says + n));
   }
   end();
 }
@@ -226,11 +219,8 @@ TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
       "option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n => t.md:9: 'zz' is the key of no option",
       "answer: sim{N=0}.flops\n => t.md:6:",
   };
-  EACH (k, ROWS) {
-    const TextSays row = test_says(ROWS[k]);
-    char file[512];
-    snprintf(file, sizeof file, HEADER "```ask x\nprompt: p\n%s```\n", row.text);
-    begin(file, 1);
+  EACH_SAYS (row, ROWS) {
+    begin(test_text(HEADER "```ask x\nprompt: p\n%s```\n", row.text), 1);
     assert_int_equal(lesson_run_question(&run, 0, &question, fresh_error()), STATUS_BAD_FILE);
     assert_begins(row.says);
     end();
@@ -365,11 +355,9 @@ static const char *const LINTED[] = {
 };
 
 TEST(lint_finds_what_is_missing_or_wrong) {
-  EACH (k, LINTED) {
-    const TextSays row = test_says(LINTED[k]);
+  EACH_SAYS (row, LINTED) {
     const int n = lint(row.text);
-    if (*row.says ? n == 0 || !strstr(findings, row.says) : n != 0)
-      fail_msg("row %zu, %d findings: %s", k, n, findings);
+    assert_true(*row.says ? n > 0 && strstr(findings, row.says) : n == 0);
   }
 }
 

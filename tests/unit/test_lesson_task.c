@@ -80,10 +80,9 @@ static const char *const TRUE[] = {
 };
 
 TEST(every_field_of_the_view_is_right) {
-  EACH (k, TRUE) {
-    const TextSays row = test_says(TRUE[k]);
+  EACH_SAYS (row, TRUE) {
     const bool held = holds(row.says, row.text, fresh_error());
-    if (test_error.status || !held) fail_msg("%s: %s", TRUE[k], test_error.message);
+    assert_true(!test_error.status && held);
   }
 }
 
@@ -95,8 +94,7 @@ static Status check_often(void *data, const LessonView *view, Error *error) {
   must(lesson_run_start(&run, lesson, NULL, 1, fresh_error()));
   for (int n = 0; n < 2000; n++) {
     bool done = true;
-    if (lesson_task_check(&run, &lesson->tasks[0], view, &done, fresh_error()))
-      fail_msg("check %d: %s", n, test_error.message);
+    must(lesson_task_check(&run, &lesson->tasks[0], view, &done, fresh_error()));
     assert_false(done);
   }
   char filled[64];

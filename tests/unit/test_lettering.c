@@ -79,9 +79,7 @@ TEST(test_cut) {
     while (text[kept] == ' ' && text[next] == ' ') next++;
     if (text[kept] == ' ') next++; /* a space is never kept before the dots */
     while (((unsigned char)text[next] & 0xc0) == 0x80) next++;
-    char longer[160];
-    snprintf(longer, sizeof longer, "%.*s\xe2\x80\xa6", (int)next, text);
-    assert_true(letter_measure(cr, &lettering, longer).width > width);
+    assert_true(letter_measure(cr, &lettering, test_text("%.*s\xe2\x80\xa6", (int)next, text)).width > width);
   }
   drawn.n = 0;
   letter_draw_cut(cr, &lettering, 0, 20, 1000, text);

@@ -17,15 +17,12 @@ static void check_every_step(const char *line) {
     Snapshot now;
     stage_snapshot(&stage, step, &now);
     many_make(&many, &now, 0);
-    if (many.read_bytes < read || many.sent_bytes < sent) fail_msg("%s, step %d: a counter falls", line, (int)step);
+    assert_true(many.read_bytes >= read && many.sent_bytes >= sent);
     if (step == 0) assert_true(many.read_bytes == 0 && many.sent_bytes == 0);
     for (int64_t k = 0; k < many.n_shown; k++) {
       const ManyRow *r = &many.rows[k];
-      if (many.first_shown == first_shown && r->read < of_row[k])
-        fail_msg("%s, step %d: row %d", line, (int)step, (int)k);
-      if (r->read < 0 || r->read > r->keys - r->first || r->at > r->end || r->end > r->keys)
-        fail_msg("%s, step %d, row %d: %d read of [%d, %d), now [%d, %d)", line, (int)step, (int)k, (int)r->read,
-                 (int)r->first, (int)r->keys, (int)r->at, (int)r->end);
+      assert_true(many.first_shown != first_shown || r->read >= of_row[k]);
+      assert_true(r->read >= 0 && r->read <= r->keys - r->first && r->at <= r->end && r->end <= r->keys);
       of_row[k] = r->read;
     }
     read = many.read_bytes, sent = many.sent_bytes, first_shown = many.first_shown;
@@ -41,10 +38,8 @@ TEST(test_no_counter_falls) {
                                       "fa2-split N=12 seq-len-k=60 splits=3",  "fa2 N=64 causal=1 ranks=4",
                                       "ring-attention N=64 causal=1 ranks=4",  "fa2 N=64 causal=1 scheme=zigzag",
                                       "fa2 N=64 scheme=striped ranks=8",       "fa2 N=64 causal=1 walk=reversed"};
-  char line[160];
   EACH (k, ASKED) {
-    snprintf(line, sizeof line, "d=16 block=8 algorithm=%s", ASKED[k]);
-    check_every_step(line);
+    check_every_step(test_text("d=16 block=8 algorithm=%s", ASKED[k]));
   }
 }
 
@@ -78,9 +73,7 @@ TEST(test_chunks_read_what_is_walked) {
       for (int64_t k = 0; k < 4; k++) {
         int64_t read = 0;
         for (int64_t j = 0; j < 2 * k + 2; j++) read += walked[k][j] ? min64(8, many.rows[k].keys - 8 * j) : 0;
-        if (many.rows[k].read != read || (read && !many.rows[k].is_there))
-          fail_msg("%s%s, step %d: chunk %d has read %d, not %d", ROWS[a].algorithm, ROWS[a].loop ? ", last first" : "",
-                   (int)step, (int)k, (int)many.rows[k].read, (int)read);
+        assert_true(many.rows[k].read == read && (!read || many.rows[k].is_there));
       }
     }
     stage_free(&stage);
@@ -109,10 +102,8 @@ TEST(test_by_hand) {
     stage_snapshot(&stage, 1, &now);
     many_make(&many, &now, 0);
     assert_int_equal(many.kind, ROWS[k].kind);
-    if (many.pages != (Wide)ROWS[k].pages || many.saved_pages != (Wide)ROWS[k].saved ||
-        many.ctas != (Wide)ROWS[k].ctas || many.ctas_unsplit != (Wide)ROWS[k].unsplit)
-      fail_msg("%s: %d pages, %d saved, %d CTAs, %d unsplit", ROWS[k].line, (int)many.pages, (int)many.saved_pages,
-               (int)many.ctas, (int)many.ctas_unsplit);
+    assert_true(many.pages == (Wide)ROWS[k].pages && many.saved_pages == (Wide)ROWS[k].saved &&
+                many.ctas == (Wide)ROWS[k].ctas && many.ctas_unsplit == (Wide)ROWS[k].unsplit);
     stage_free(&stage);
   }
 }

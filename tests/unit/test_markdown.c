@@ -38,7 +38,7 @@ TEST(every_element_is_printed) {
   EACH (k, ROWS) {
     Capture c;
     print(ROWS[k].markdown, &c);
-    if (strcmp(capture_text(&c), ROWS[k].text) != 0) fail_msg("row %zu:\n%s", k, capture_text(&c));
+    assert_string_equal(capture_text(&c), ROWS[k].text);
     capture_close(&c);
   }
 }

@@ -85,7 +85,7 @@ static Mask random_mask(Rand *r, Shape *s, Text *t) {
   if (!t->kind && rand_in(r, 0, 1)) s->group = rand_in(r, 1, 7), s->N_q = s->group * ceil_div(s->N_q, s->group);
   if (t->kind) {
     t->made = pattern_named(t->name, (PatternMatrix){s->N_q, s->N_k, s->top_left}, fresh_error());
-    if (!t->made) fail_msg("%s: %s", t->name, test_error.message);
+    must(!t->made);
   }
   s->pattern = t->made;
   return mask_of_shape(s);
@@ -108,8 +108,7 @@ TEST(masks_are_their_pairs) {
       const Span reach = mask_columns(&m, i);
       for (int64_t j = 0; j < s.N_k; j++) {
         const bool is = allowed(&s, &text, i, j);
-        if (mask_allows(&m, i, j) != is || (!s.group && reference_sees(&s, i, j) != is))
-          fail_msg("%s: pair %d, %d", text.name, (int)i, (int)j);
+        assert_true(mask_allows(&m, i, j) == is && (s.group || reference_sees(&s, i, j) == is));
         assert_true(!is || (j >= reach.begin && j < reach.end));
         in_all += is;
         in_tile += is && i >= row0 && i < row1 && j >= col0 && j < col1;
@@ -240,7 +239,7 @@ TEST(painted_masks) {
   enum { N_q = 37, N_k = 43, B = 4 };
   Pattern *p =
       pattern_named("painted:4:9240006da9240006da9240006da924", (PatternMatrix){N_q, N_k, false}, fresh_error());
-  if (!p) fail_msg("%s", test_error.message);
+  must(!p);
   const Shape s = {.N_q = N_q, .N_k = N_k, .d = 1, .pattern = p};
   const Mask m = mask_of_shape(&s);
   for (int row = 0; row < N_q; row++)

@@ -291,8 +291,7 @@ static void describe(const KvModel *model, char *to, size_t size) {
 
 TEST(test_table) {
   int n_wrong = 0;
-  EACH (i, CASES) {
-    const TextSays row = test_says(CASES[i]);
+  EACH_SAYS (row, CASES) {
     KvModel model;
     char said[512];
     const char *json = test_quoted(row.text, '\'');

@@ -327,7 +327,7 @@ TEST(test_utf16) {
       if (mark) wide[n++] = big ? '\xfe' : '\xff', wide[n++] = big ? '\xff' : '\xfe';
       for (const char *c = text; *c; c++) wide[n + !!big] = *c, wide[n + !big] = 0, n += 2;
       say(wide, n, said);
-      if (strcmp(said, plain)) fail_msg("%s, form %d: '%s', not '%s'", CASES[i].text, form, said, plain);
+      assert_string_equal(said, plain);
     }
   }
 }

@@ -149,8 +149,7 @@ TEST(test_locale_does_not_matter) {
     print_message("skipped: no German or French locale is installed here, and no localedef\n");
     skip();
   }
-  char text[32];
-  snprintf(text, sizeof text, "%.1f", 1.5);
+  const char *text = test_text("%.1f", 1.5);
   assert_string_equal(text, "1,5"); /* the locale is at work */
   assert_string_equal(number_double(1234.5, 5).text, "1,234.5");
   assert_string_equal(number_exact_double(0.1).text, "0.1");

@@ -53,9 +53,8 @@ TEST(a_commit_puts_the_file_in_place) {
 
 /* /dev/shm is a folder like others: a file there is new, and replaced, not added to. */
 TEST(a_file_in_shared_memory_is_a_file) {
-  char path[64];
   if (access("/dev/shm", W_OK) != 0) skip();
-  snprintf(path, sizeof path, "/dev/shm/tilewalk-test-%ld", (long)getpid());
+  const char *path = test_text("/dev/shm/tilewalk-test-%ld", (long)getpid());
   for (size_t i = 0; i < 4; i++) {
     FileWrite out;
     must(begins[i % 2](&out, path, NULL));

@@ -98,8 +98,8 @@ TEST(other_peoples_kernels_to_the_byte) {
     const double written = heads * (double)traffic_write_bytes(&t, &overflow) + overheads.write_bytes;
     const bool spills = config.spills.tile_bytes || config.spills.block_bytes;
     const double more = (double)row->value[COUNTER_BOUNDARY_READ] - read;
-    if (more < 0 || more > (spills ? 0.0005 * read : 0) || written != (double)row->value[COUNTER_BOUNDARY_WRITE])
-      fail_msg("%s, line %d: read %.0f, written %.0f", row->kernel, (int)row->line, read, written);
+    assert_true(more >= 0 && more <= (spills ? 0.0005 * read : 0) &&
+                written == (double)row->value[COUNTER_BOUNDARY_WRITE]);
     n++;
   }
   assert_true(n >= 250);

@@ -53,22 +53,21 @@ static int column_of(const Pile *p, const Event *e) { return (int)(e->j * p->col
 
 /* ---- The law --------------------------------------------------------------------------------------------------- */
 
-static void check_squares(const Pile *p, Wide unit, const char *where) {
+static void check_squares(const Pile *p, Wide unit) {
   Wide so_far[PILE_CLASSES] = {0};
   int begun[PILE_CLASSES] = {0}, n = 0;
   for (int k = 0; k < n_events; k++) {
     if (!events[k].bytes) continue;
     const PileClass c = classes[k];
     so_far[c] += events[k].bytes;
-    for (; (Wide)begun[c] * unit < so_far[c]; begun[c]++, n++)
-      if (n >= p->n_squares || p->squares[n] != c) fail_msg("%s: square %d is not of class %d", where, n, (int)c);
+    for (; (Wide)begun[c] * unit < so_far[c]; begun[c]++, n++) assert_true(n < p->n_squares && p->squares[n] == c);
   }
   assert_int_equal(n, p->n_squares);
 }
 
 /* After `k` events, and half of the next. */
 static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES], double burnt[PILE_CELLS][PILE_CELLS],
-                         bool half, const char *where) {
+                         bool half) {
   static PileMoment m;
   const PileMoment before = m;
   double clock = half ? (double)events[k].bytes / 2 : 0;
@@ -76,8 +75,8 @@ static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES],
   pile_at(p, clock, &m);
   for (int c = 0; c < PILE_CLASSES; c++) {
     const double expected = bytes[c] + (half && (int)classes[k] == c ? (double)events[k].bytes / 2 : 0);
-    if (m.bytes[c] != expected) fail_msg("%s, step %d: class %d is %g, not %g", where, k, c, m.bytes[c], expected);
-    if (k + half && before.bytes[c] > m.bytes[c]) fail_msg("%s, step %d: class %d falls", where, k, c);
+    assert_true(m.bytes[c] == expected);
+    assert_true(k + half == 0 || before.bytes[c] <= m.bytes[c]);
   }
   for (int row = 0; row < p->rows; row++)
     for (int column = 0; column < p->columns; column++) {
@@ -85,35 +84,34 @@ static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES],
                            column_of(p, &events[k]) == column;
       const double all = (double)p->cell_scores[row][column],
                    part = all > 0 ? (burnt[row][column] + (is_here ? (double)events[k].bytes / 2 : 0)) / all : 0;
-      if (fabs(m.burnt[row][column] - part) > 1e-9) fail_msg("%s, step %d: cell %d, %d", where, k, row, column);
-      if (part > 0 && !p->is_visited[row][column]) fail_msg("%s: a hidden cell is lit", where);
+      assert_true(fabs(m.burnt[row][column] - part) <= 1e-9);
+      assert_true(part <= 0 || p->is_visited[row][column]);
     }
   assert_int_equal(m.is_over, k == n_events);
   if (!m.n_trail) return;
   int last = half ? k : k - 1;
   while (events[last].i < 0 || events[last].j < 0 || events[last].kind == EVENT_SKIP) last--;
-  if (m.trail[0].row != row_of(p, &events[last]) || m.trail[0].column != column_of(p, &events[last]))
-    fail_msg("%s, step %d: it is in another cell", where, k);
+  assert_true(m.trail[0].row == row_of(p, &events[last]) && m.trail[0].column == column_of(p, &events[last]));
 }
 
-static void check_pile(const Pile *p, Wide unit, const char *where) {
+static void check_pile(const Pile *p, Wide unit) {
   static double burnt[PILE_CELLS][PILE_CELLS];
   static bool seen[PILE_CELLS][PILE_CELLS];
   double bytes[PILE_CLASSES] = {0}, stored[2][PILE_CELLS] = {0};
   PileMoment end;
   memset(burnt, 0, sizeof burnt);
   memset(seen, 0, sizeof seen);
-  check_squares(p, unit, where);
+  check_squares(p, unit);
   for (int k = 0; k < n_events; k++) {
     const Event *e = &events[k];
     if (e->i >= 0 && e->j >= 0 && e->kind != EVENT_SKIP) seen[row_of(p, e)][column_of(p, e)] = true;
     if (!e->bytes) continue;
-    check_moment(p, k, bytes, burnt, false, where);
-    check_moment(p, k, bytes, burnt, true, where);
+    check_moment(p, k, bytes, burnt, false);
+    check_moment(p, k, bytes, burnt, true);
     bytes[classes[k]] += (double)e->bytes;
     if (is_score(p->schedule, e)) burnt[row_of(p, e)][column_of(p, e)] += (double)e->bytes;
   }
-  check_moment(p, n_events, bytes, burnt, false, where);
+  check_moment(p, n_events, bytes, burnt, false);
   assert_memory_equal(seen, p->is_visited, sizeof seen);
   pile_at(p, bytes[0] + bytes[1] + bytes[2], &end);
   for (int side = 0; side < 2; side++)
@@ -130,7 +128,7 @@ static int check_state(const char *line) {
   Piles all;
   int n = 0;
   Wide most = 0, squares = 0;
-  if (request_read(&request, line, false, fresh_error())) fail_msg("%s: %s", line, test_error.message);
+  must(request_read(&request, line, false, fresh_error()));
   if (request_stage(&request, &stage, fresh_error()) == STATUS_OK) {
     stage_snapshot(&stage, 0, &now);
     piles_make(&all, &now, PILES_ALL);
@@ -141,7 +139,7 @@ static int check_state(const char *line) {
       for (int c = 0; c < PILE_CLASSES; c++) twice += (2 * p->whole[c] + all.unit - 1) / all.unit;
       squares = twice > squares ? twice : squares;
       if (!p->is_known || !list_events(p) || p->n > 1) continue;
-      check_pile(p, all.unit, line);
+      check_pile(p, all.unit);
       n++;
     }
     assert_true(most <= PILE_SQUARES && (all.unit == 1 || squares > PILE_SQUARES));

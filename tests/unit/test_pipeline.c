@@ -11,7 +11,7 @@
 static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
   const Shape shape = {.batch = 1, .heads = heads, .N_q = 4096, .N_k = 4096, .d = d, .causal = causal};
   Pipeline *p = pipeline_for("fa3_overlap", &shape, fresh_error());
-  if (!p) fail_msg("%s", test_error.message);
+  must(!p);
   return p;
 }
 
@@ -148,7 +148,7 @@ TEST(test_period_of_a_tile) {
       const Shape shape = {
           .batch = 1, .heads = 16, .N_q = 4096, .N_k = 4096, .d = of == 2 ? 64 : 128, .causal = of == 1};
       Pipeline *p = pipeline_for(kernel, &shape, fresh_error());
-      if (!p) fail_msg("%s", test_error.message);
+      must(!p);
       const Period m = modelled_period(kernel, shape);
       const double all = median_of_all(kernel, &shape), off = 100 * (m.from_rates / all - 1), tensor = 1 - p->idle,
                    exponentials = (double)(m.ctas_per_sm * m.B_r * m.B_c) / 16 / (double)p->median_tile;
@@ -157,7 +157,7 @@ TEST(test_period_of_a_tile) {
                (int)shape.d, shape.causal ? ", causal" : "", (int)m.B_r, (int)m.B_c, (int)p->median_tile, all,
                m.from_rates, off, timing_term_title(m.binds), 100 * tensor, 100 * exponentials, m.from_times,
                100 * (m.from_times / all - 1));
-      if (off < KERNELS[k].least || off > KERNELS[k].most) fail_msg("%s, d %d: %+.1f %%", kernel, (int)shape.d, off);
+      assert_true(off >= KERNELS[k].least && off <= KERNELS[k].most);
       assert_true(m.binds == TIME_MATH ? exponentials < 0.7 * tensor
                                        : m.binds == TIME_EXP && exponentials > 0.9 * tensor);
       free(p);

@@ -26,8 +26,7 @@ static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Til
     assert_memory_equal(&again, &event, sizeof event);
     const int64_t n = place_cta_of(s, &plan, &event); /* by the loops' indices; a CTA's steps by dividing n */
     const PlaceSteps cta = place_cta(s, &plan, event.pass, n);
-    if (n >= place_n_ctas(s, &plan, event.pass) || step < cta.begin || step >= cta.end)
-      fail_msg("%s: step %d is not of CTA %d", s->name, (int)step, (int)n);
+    assert_true(n < place_n_ctas(s, &plan, event.pass) && step >= cta.begin && step < cta.end);
     traffic_add(&folded, s, &event);
   }
 }
@@ -49,8 +48,7 @@ TEST(test_prefix_equals_fold) {
       shape.right = rand_in(&r, -1, 12);
     }
     Pattern *pattern = NULL;
-    char name[32];
-    snprintf(name, sizeof name, "strided:%d:%d", (int)rand_in(&r, 1, 4), (int)rand_in(&r, 1, 9));
+    const char *name = test_text("strided:%d:%d", (int)rand_in(&r, 1, 4), (int)rand_in(&r, 1, 9));
     if (rand_in(&r, 0, 2) == 0)
       shape.pattern = pattern = pattern_named(name, (PatternMatrix){shape.N_q, shape.N_k, false}, NULL);
     for (int k = 0; k < N_SCHEDULES; k++) assert_all_prefixes(SCHEDULES[k], &shape, &tiling);

@@ -13,8 +13,7 @@ static const char BODY[] = "algorithm mine\nkernel forward\n  for every row bloc
                            "    store O_i = O_i / l_i\n";
 
 static Status read_with(const char *lines, Program *p, Error *error) {
-  char text[2048];
-  snprintf(text, sizeof text, "%s%s", BODY, lines);
+  const char *text = test_text("%s%s", BODY, lines);
   return program_read(p, text, strlen(text), "mine.walk", error);
 }
 
@@ -58,9 +57,7 @@ TEST(places_by_hand) {
   EACH (k, CASES) {
     must(read_with(CASES[k].lines, &p, fresh_error()));
     const SramBudget b = sram_budget(&p, &SIZES);
-    if ((int)b.bytes != CASES[k].sram || (int)b.registers != CASES[k].registers)
-      fail_msg("%s: %d B of SRAM and %d of registers, by hand %d and %d", CASES[k].lines, (int)b.bytes,
-               (int)b.registers, CASES[k].sram, CASES[k].registers);
+    assert_true((int)b.bytes == CASES[k].sram && (int)b.registers == CASES[k].registers);
   }
 }
 
@@ -175,9 +172,8 @@ TEST(refusals) {
       FORWARD "threads 128\nkernel more\n => 16: kernels come before the first 'launch'; put this one above it",
   };
   static Program p;
-  EACH (k, CASES) {
-    const TextSays row = test_says(CASES[k]);
-    if (!read_with(row.text, &p, fresh_error())) fail_msg("taken: %s", row.text);
+  EACH_SAYS (row, CASES) {
+    assert_true(read_with(row.text, &p, fresh_error()));
     assert_string_equal(test_error.message + strlen("mine.walk:"), row.says);
   }
   static const char EARLY[] = "algorithm early\nlaunch forward\n";

@@ -12,14 +12,13 @@ enum { N_TASKS = COUNT_OF(TASKS) };
 
 static ProgramTask *task_of(const char *name) {
   ProgramTask *task = task_open(name, fresh_error());
-  if (!task) fail_msg("%s", test_error.message);
+  must(!task);
   return task;
 }
 
 static TaskJudgement judge(const ProgramTask *task, const char *text) {
   TaskJudgement j;
-  if (program_judge(task, text, strlen(text), "mine.walk", &j, fresh_error()))
-    fail_msg("%s: %s", task->title, test_error.message);
+  must(program_judge(task, text, strlen(text), "mine.walk", &j, fresh_error()));
   return j;
 }
 
@@ -33,7 +32,7 @@ TEST(mutants_are_told_what_they_are) {
       must(program_task_mutant(task, m, text, NULL));
       const TaskJudgement j = judge(task, text);
       if (j.verdict == TASK_SOLVED) fail_msg("%s: mutant '%s' passes", TASKS[k], task->mutants[m].replace);
-      if (j.verdict < TASK_WRONG) fail_msg("%s: '%s': %s", TASKS[k], task->mutants[m].find, j.why);
+      assert_true(j.verdict >= TASK_WRONG);
       if (j.mutant < 0) fail_msg("%s: mutant '%s' gets no word", TASKS[k], task->mutants[m].replace);
       n++;
       own += j.mutant == m;
@@ -59,8 +58,7 @@ TEST(a_grader_is_not_fooled) {
     strcpy(text, task->reference);
     assert_true(mutate_replace(text, FOOLS[k][0], FOOLS[k][1], 0));
     const TaskJudgement j = judge(task, text);
-    if (j.verdict == TASK_SOLVED || !strstr(j.why, FOOLS[k][2]))
-      fail_msg("%s: %s: %s", FOOLS[k][1], task_verdict_name(task, &j), j.why);
+    assert_true(j.verdict != TASK_SOLVED && strstr(j.why, FOOLS[k][2]));
   }
   char *huge = malloc(1 << 20);
   assert_non_null(huge);
@@ -93,9 +91,8 @@ TEST(the_line_that_is_wrong_is_named) {
     strcpy(text, task->reference);
     assert_true(mutate_replace(text, ROWS[k].from, ROWS[k].to, 0));
     must(task_judge("two-values", task, text, strlen(text), "mine.walk", &j, NULL));
-    if (j.verdict != TASK_WRONG || !strstr(j.why, ROWS[k].why) || (ROWS[k].line && j.line != ROWS[k].line) ||
-        !strstr(j.says, ROWS[k].says))
-      fail_msg("%s: %s, line %d; %s", ROWS[k].from, j.why, j.line, j.says);
+    assert_true(j.verdict == TASK_WRONG && strstr(j.why, ROWS[k].why) && (!ROWS[k].line || j.line == ROWS[k].line) &&
+                strstr(j.says, ROWS[k].says));
   }
   free(task);
 }
@@ -121,14 +118,14 @@ static void paste(const char *program, const char *declarations, char text[2 * P
  * reference passes, and nothing else. */
 TEST(no_other_program_passes) {
   ProgramTask *tasks[N_TASKS];
-  static const char *programs[100], *names[100];
+  static const char *programs[100];
   static char pasted[2 * PROGRAM_TEXT_BYTES];
   int n = 0, judged = 0, passed = 0;
-  for (int k = 0; k < N_PROGRAMS; k++) names[n] = SCHEDULES[k]->name, programs[n++] = SCHEDULES[k]->text;
+  for (int k = 0; k < N_PROGRAMS; k++) programs[n++] = SCHEDULES[k]->text;
   for (int k = 0; k < N_TASKS; k++) {
     tasks[k] = task_of(TASKS[k]);
-    names[n] = TASKS[k], programs[n++] = tasks[k]->reference;
-    names[n] = "a start", programs[n++] = tasks[k]->start;
+    programs[n++] = tasks[k]->reference;
+    programs[n++] = tasks[k]->start;
   }
   for (int k = 0; k < N_TASKS; k++) {
     for (int p = 0; p < n; p++) {
@@ -137,7 +134,7 @@ TEST(no_other_program_passes) {
       for (int pastes = 0; pastes < 2; pastes++) {
         if (pastes) paste(programs[p], tasks[k]->declarations, pasted);
         const TaskJudgement j = judge(tasks[k], pastes ? pasted : programs[p]);
-        if ((j.verdict == TASK_SOLVED) != own) fail_msg("%s: %s: %s", TASKS[k], names[p], j.why);
+        assert_true((j.verdict == TASK_SOLVED) == own);
         if (is_start && !pastes) assert_true(j.verdict >= TASK_WRONG);
         judged++, passed += own;
       }
@@ -171,8 +168,7 @@ TEST(broken_tasks_are_refused) {
   };
   EACH (k, ROWS) {
     ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", fresh_error());
-    if (task || strncmp(test_error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
-      fail_msg("%s: %s", ROWS[k][0], test_error.message);
+    assert_true(!task && strncmp(test_error.message, ROWS[k][1], strlen(ROWS[k][1])) == 0);
   }
   for (int over = 0; over < 2; over++) { /* with the zero at its end a program may fill its room */
     char text[2 * PROGRAM_TASK_PROGRAM_BYTES];

@@ -38,12 +38,11 @@ static TileKind kind_at(const Walk *w, int64_t i, int64_t j) {
 static void expect(Walk *w, EventKind kind, int tensor, int64_t bytes, int64_t flops) {
   Event e;
   assert_true(schedule_next(w->schedule, w->plan, &w->cursor, &e));
-  char is[80], was[80];
-  snprintf(was, sizeof was, "%s %s, %d bytes, %d FLOPs", event_kind_name(kind), w->schedule->tensors[tensor].text,
-           (int)bytes, (int)flops);
-  snprintf(is, sizeof is, "%s %s, %d bytes, %d FLOPs", event_kind_name((EventKind)e.kind),
-           w->schedule->tensors[e.tensor].text, (int)e.bytes, (int)e.flops);
-  if (strcmp(is, was) != 0) fail_msg("%s, step %d: %s, by hand %s", w->schedule->name, (int)e.step, is, was);
+  const char *was = test_text("%s %s, %d bytes, %d FLOPs", event_kind_name(kind), w->schedule->tensors[tensor].text,
+                              (int)bytes, (int)flops);
+  assert_string_equal(test_text("%s %s, %d bytes, %d FLOPs", event_kind_name((EventKind)e.kind),
+                                w->schedule->tensors[e.tensor].text, (int)e.bytes, (int)e.flops),
+                      was);
   if (w->i >= 0) {
     assert_int_equal(e.i, w->i);
     assert_int_equal(e.row0, w->i * w->plan->tiling.B_r);

@@ -4,7 +4,7 @@
 
 static Spec parsed(const char *text) {
   Spec spec = {0};
-  if (spec_parse(text, &spec, fresh_error())) fail_msg("%s: %s", text, test_error.message);
+  must(spec_parse(text, &spec, fresh_error()));
   return spec;
 }
 
@@ -32,7 +32,7 @@ TEST(numbers) {
     assert_int_equal(s.n, 1);
     assert_int_equal(s.type, cases[i].type);
     assert_int_equal(s.whole, cases[i].whole);
-    if (!(s.value == cases[i].value)) fail_msg("%s: %g", cases[i].text, s.value);
+    assert_true(s.value == cases[i].value);
   }
 }
 
@@ -131,10 +131,9 @@ TEST(refused) {
                                       "map:f16[64x64]:64x64:128:normal"};
   EACH (i, TEXTS) {
     Spec spec = {.n = 77};
-    if (spec_parse(TEXTS[i], &spec, fresh_error()) != STATUS_BAD_REQUEST) fail_msg("'%s' is not refused", TEXTS[i]);
+    assert_true(spec_parse(TEXTS[i], &spec, fresh_error()) == STATUS_BAD_REQUEST);
     assert_int_equal(spec.n, 77);
-    if (strncmp(test_error.message, "the argument '", 14) != 0 || strchr(test_error.message, '\n'))
-      fail_msg("%s", test_error.message);
+    assert_true(strncmp(test_error.message, "the argument '", 14) == 0 && !strchr(test_error.message, '\n'));
   }
 }
 

@@ -125,9 +125,7 @@ static int set_up(void **state) {
   arm(NO_FAULT, 0, 0);
   if (!scratch_folder(home)) return -1;
   snprintf(record, sizeof record, "%s/state/tilewalk/lessons.json", home);
-  char state_home[80];
-  snprintf(state_home, sizeof state_home, "%s/state", home);
-  return setenv("XDG_STATE_HOME", state_home, 1);
+  return setenv("XDG_STATE_HOME", test_text("%s/state", home), 1);
 }
 
 static int tear_down(void **state) {
@@ -168,8 +166,7 @@ static void is_said_once(const char *why) {
 
 /* The bytes of a file of the record's folder; NULL: there is none. For the caller to free. */
 static char *slurp(const char *suffix) {
-  char path[200];
-  snprintf(path, sizeof path, "%s%s", record, suffix);
+  const char *path = test_text("%s%s", record, suffix);
   char *text;
   size_t length;
   must(record_read(path, 1 << 16, &text, &length, fresh_error()));
@@ -285,9 +282,9 @@ TEST(the_old_record_or_the_new_one) {
       put(before);
       const Fault fault = FAULTS[f].fault;
       const int status = run_disturbed(fault, FAULTS[f].reason, at, FAULTS[f].for_good, NULL);
-      if (status != (fault >= CRASH_BEFORE ? CRASHED : 0)) fail_msg("fault %zu at call %d: status %d", f, at, status);
+      assert_true(status == (fault >= CRASH_BEFORE ? CRASHED : 0));
       look(&has_old, &has_new);
-      if (!has_old) fail_msg("fault %zu at call %d: the old answer is lost", f, at);
+      assert_true(has_old);
       if (fault == INTERRUPT || fault == SHORTEN) assert_true(has_new);
       n_old += !has_new;
       n_new += has_new;
@@ -324,7 +321,7 @@ TEST(bytes_are_synced_before_the_rename_and_the_folder_after) {
                                       "close "};
   for (size_t k = 0; k < COUNT_OF(ORDER); k++, at++) {
     while (at < sys.n && strcmp(sys.log[at], ORDER[k]) != 0) at++;
-    if (at >= sys.n) fail_msg("no '%s' in its place", ORDER[k]);
+    assert_true(at < sys.n);
   }
   arm(NO_FAULT, 0, 0);
   close_progress(&p);
@@ -341,9 +338,7 @@ TEST(eight_writers_lose_nothing) {
     open_progress(&p);
     if (w % 2 && !lesson_progress_of(&p, "own").has_begun) lesson_progress_begin(&p, "own", 7); /* several do */
     for (int k = 0; k < SAVES; k++) {
-      char id[32];
-      snprintf(id, sizeof id, "w%d-%d", w, k);
-      lesson_progress_answer(&p, w % 2 ? "own" : "lesson", id, true, 1, 0);
+      lesson_progress_answer(&p, w % 2 ? "own" : "lesson", test_text("w%d-%d", w, k), true, 1, 0);
       if (lesson_progress_save(&p, fresh_error())) _exit(1);
     }
     for (int tries = 0; json_object_size(p.changes) && tries < 20;
@@ -385,14 +380,12 @@ TEST(what_is_kept_comes_back) {
 
 /* Another program has the lock: who has waited once does not wait again, is told once, and loses nothing. */
 TEST(a_held_lock_is_waited_for_once) {
-  char name[200];
   struct timespec began, ended;
   LessonProgress p;
   open_progress(&p);
   lesson_progress_begin(&p, "01-a", 7);
   save(&p);
-  snprintf(name, sizeof name, "%s.lock", record);
-  const int other = open(name, O_RDWR | O_CREAT, 0600);
+  const int other = open(test_text("%s.lock", record), O_RDWR | O_CREAT, 0600);
   assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
   p.has_waited = true; /* the first wait takes ten seconds */
   clock_gettime(CLOCK_MONOTONIC, &began);
@@ -479,8 +472,7 @@ TEST(a_link_stays_a_link) {
 
 /* A file stands where the folder should be: said once, and the lesson goes on. */
 TEST(a_home_that_cannot_be_written_is_said_once) {
-  char path[160];
-  snprintf(path, sizeof path, "%s/state", home);
+  const char *path = test_text("%s/state", home);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   fclose(file);
@@ -514,9 +506,7 @@ TEST(folders_and_records_are_private) {
   put_old_record();
   umask(mask);
   EACH (k, FOLDERS) {
-    char folder[160];
-    snprintf(folder, sizeof folder, "%s/%s", home, FOLDERS[k]);
-    assert_int_equal(mode_of(folder), 0700);
+    assert_int_equal(mode_of(test_text("%s/%s", home, FOLDERS[k])), 0700);
   }
   assert_int_equal(mode_of(record), 0600);
   assert_int_equal(chmod(record, 0640), 0);
@@ -530,7 +520,6 @@ TEST(damage_is_set_aside) {
                                        "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": {\"seed\": 1.5}}}"};
   EACH (k, DAMAGE) {
     LessonProgress p;
-    char suffix[32];
     put(DAMAGE[k]);
     open_progress(&p);
     lesson_progress_begin(&p, "lesson", 7);
@@ -538,8 +527,7 @@ TEST(damage_is_set_aside) {
     fflush(warnings);
     assert_non_null(strstr(said, "set aside"));
     close_progress(&p);
-    snprintf(suffix, sizeof suffix, ".damaged-%zu", k + 1);
-    holds(suffix, DAMAGE[k]);
+    holds(test_text(".damaged-%zu", k + 1), DAMAGE[k]);
     assert_true(standing_of("lesson").has_begun);
   }
 }

@@ -25,7 +25,7 @@ TEST(a_state_comes_back) {
   EACH (k, LINES) {
     Request r;
     char text[REQUEST_STATE_BYTES];
-    if (read_line(&r, LINES[k], fresh_error())) fail_msg("%s: %s", LINES[k], test_error.message);
+    must(read_line(&r, LINES[k], fresh_error()));
     assert_string_equal(question_state(&r, text), LINES[k]);
   }
   Request served; /* one query of each: the default of N is for those alone that name no lengths */
@@ -49,6 +49,5 @@ TEST(a_step_is_whole_or_thousandths) {
     assert_int_equal(r.step, STEPS[k].step);
     assert_int_equal(r.step_thousandths, STEPS[k].thousandths);
   }
-  EACH (k, WRONG)
-    if (read_line(&r, WRONG[k], fresh_error()) != STATUS_BAD_REQUEST) fail_msg("%s", WRONG[k]);
+  EACH (k, WRONG) assert_true(read_line(&r, WRONG[k], fresh_error()) == STATUS_BAD_REQUEST);
 }

@@ -32,9 +32,7 @@ TEST(test_amber_scores_are_on_chip) {
         if (strcmp(all->items[k].text, "the first scores") == 0) assert_true(now.line.n_past == 0);
       }
       free(all);
-      if (says_none == is_held)
-        fail_msg("%s, step %d: '%.*s', %s", CASES[c].algorithm, (int)step, (int)n, held + 1,
-                 says_none ? "said to be none" : "and none is said");
+      assert_true(says_none != is_held);
     }
     stage_free(&stage);
   }
@@ -57,8 +55,7 @@ TEST(test_scores_stored) {
     Snapshot now;
     stage_snapshot(&stage, ROWS[k].step, &now);
     DrawnTexts *all = draw_pieces(SCENE_WALK, &now, &(SceneView){0}, 1280, 720);
-    if (!drawn_text_find(all, ROWS[k].stored) || !drawn_text_find(all, ROWS[k].caption))
-      fail_msg("%s, step %d", ROWS[k].algorithm, (int)ROWS[k].step);
+    assert_true(drawn_text_find(all, ROWS[k].stored) && drawn_text_find(all, ROWS[k].caption));
     free(all);
     stage_free(&stage);
   }
@@ -78,9 +75,8 @@ TEST(test_geometry) {
       for (int x = 4; x < 1280; x += 51) {
         const SceneHit a = hit_at((SceneKind)scene, &early, &view, 1280, 720, x, y),
                        b = hit_at((SceneKind)scene, &late, &view, 1280, 720, x, y);
-        if (a.kind != b.kind || a.tensor != b.tensor || a.i != b.i || a.j != b.j || a.x != b.x || a.y != b.y ||
-            a.width != b.width || a.height != b.height)
-          fail_msg("%s differs from step to step", scene_name((SceneKind)scene));
+        assert_true(a.kind == b.kind && a.tensor == b.tensor && a.i == b.i && a.j == b.j && a.x == b.x && a.y == b.y &&
+                    a.width == b.width && a.height == b.height);
       }
   for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
@@ -111,8 +107,7 @@ TEST(test_tooltips) {
         kinds[view.hover.kind] = true;
         assert_int_equal(scene_tooltip(&now, &view.hover, text, sizeof text)[0] == '\0', view.hover.kind == HIT_NONE);
       }
-    for (int k = HIT_NONE; k <= HIT_LINE; k++)
-      if (!kinds[k]) fail_msg("nothing of kind %d is found in %s N %d", k, CASES[c].algorithm, (int)CASES[c].shape.N_q);
+    for (int k = HIT_NONE; k <= HIT_LINE; k++) assert_true(kinds[k]);
     stage_free(&stage);
   }
 }
@@ -229,9 +224,7 @@ TEST(test_motion) {
       stage_snapshot(&stage, step, &now);
       const SceneKind scene = SCENES[step % 2];
       const SceneView still = {0}, early = {.phase = 0.3}, over = {.phase = 1};
-      if (!looks_alike(scene, &now, &still, &over))
-        fail_msg("%s of %s, step %d: the still picture is not the end", scene_name(scene), CASES[c].algorithm,
-                 (int)step);
+      assert_true(looks_alike(scene, &now, &still, &over));
       DrawnTexts *a = draw_pieces(scene, &now, &still, 1280, 720), *b = draw_pieces(scene, &now, &early, 1280, 720);
       for (int n = 0, m = 0; n < a->n || m < b->n;) {
         if (n < a->n && !is_word(a->items[n].text))

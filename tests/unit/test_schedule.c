@@ -43,8 +43,7 @@ TEST(bad_plans_are_refused_with_a_reason) {
                                       "8 4 1 1 0 0 1 1 => B_r is 0",
                                       "8 4 1 1 0 1 2097152 1 => B_c is 2097152",
                                       "8 4 1 1 0 1 1 -2 => -2 splits"};
-  EACH (k, CASES) {
-    const TextSays row = test_says(CASES[k]);
+  EACH_SAYS (row, CASES) {
     Shape s = {.N_q = 0};
     Tiling t = {.B_r = 0};
     Plan plan, before;

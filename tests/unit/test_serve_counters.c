@@ -40,7 +40,7 @@ TEST(split_keys_and_their_combine) {
       counted = (double)run.read_bytes + 4.0 * (double)(splits * heads * N_q);
       continue;
     }
-    if (fabs(recorded - counted) > 5000) fail_msg("%g beside %g", recorded, counted);
+    assert_true(fabs(recorded - counted) <= 5000);
     recorded = 0, n++;
   }
   assert_int_equal(n, 4);
@@ -59,8 +59,7 @@ TEST(batches_of_decodes) {
     BatchRun run;
     must(batch_run(&run, &p, lengths, BATCH_PACKED, schedule_find("fa2"), &h100, fresh_error()));
     const double counted = (double)run.read_bytes, recorded = recorded_number(&rows, "boundary_read_bytes");
-    if (!(recorded >= counted && recorded < counted + 28 * (double)run.ctas))
-      fail_msg("%s: %.0f beside %.0f", text, recorded, counted);
+    assert_true(recorded >= counted && recorded < counted + 28 * (double)run.ctas);
     free(lengths);
     n++;
   }

@@ -13,8 +13,8 @@
 TEST(all_are_right) {
   for (int k = 0; k < N_PROGRAMS; k++) {
     const ProgramVerdict v = program_verdict(SCHEDULES[k], NULL);
-    if (!v.is_right || !v.is_tried) fail_msg("%s: %s", SCHEDULES[k]->name, v.text);
-    if (v.error > 1e-13) fail_msg("%s: off by %g", SCHEDULES[k]->name, v.error);
+    assert_true(v.is_right && v.is_tried);
+    assert_true(v.error <= 1e-13);
   }
 }
 
@@ -26,7 +26,7 @@ TEST(each_is_a_page_with_its_source) {
   assert_string_equal(shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), "fa2-split");
   for (int k = 0; k < N_PROGRAMS; k++) {
     const Schedule *s = SCHEDULES[k];
-    if (!*s->source || !*s->summary || s->n_lines > 39) fail_msg("%s: %d lines", s->name, s->n_lines);
+    assert_true(*s->source && *s->summary && s->n_lines <= 39);
   }
 }
 
@@ -60,7 +60,7 @@ TEST(events_add_up_and_are_found) {
       assert_memory_equal(&event, &again, sizeof event);
     }
     schedule_traffic(s, &plan, &counted, &overflow);
-    if (!traffic_equal(&walked, &counted)) fail_msg("%s", s->name);
+    assert_true(traffic_equal(&walked, &counted));
   }
 }
 
@@ -78,7 +78,7 @@ TEST(totals_take_no_time) {
       schedule_traffic(SCHEDULES[k], &plan, &t, &overflow);
       ms = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
-    if (ms > 10) fail_msg("%s takes %g ms", SCHEDULES[k]->name, ms);
+    assert_true(ms <= 10);
     assert_true(t.steps > 0 && !overflow);
   }
 }
@@ -130,21 +130,19 @@ TEST(names_mean_nothing) {
           strncmp(line, "tensor", 6) == 0)
         strncat(whole, line, strchr(line, '\n') ? (size_t)(strchr(line, '\n') + 1 - line) : strlen(line));
     rename_all(s, whole, renamed);
-    if (program_read(p, renamed, strlen(renamed), s->name, fresh_error()))
-      fail_msg("%s\n%s", test_error.message, renamed);
+    must(program_read(p, renamed, strlen(renamed), s->name, fresh_error()));
     const ProgramVerdict v = program_verdict(p, NULL);
-    if (!v.is_right) fail_msg("%s renamed: %s", s->name, v.text);
+    if (!v.is_right) fail_msg("%s", v.text);
     for (int n = 0; n < 10; n++) {
       const Plan plan = random_plan(s, &r);
       Cursor a = {0}, b = {0};
       Event x, y;
       while (schedule_next(s, &plan, &a, &x)) {
         assert_true(schedule_next(p, &plan, &b, &y));
-        if (x.kind != y.kind || x.bytes != y.bytes || x.flops != y.flops || x.i != y.i || x.j != y.j ||
-            x.head != y.head)
-          fail_msg("%s: event %d", s->name, (int)x.step);
+        assert_true(x.kind == y.kind && x.bytes == y.bytes && x.flops == y.flops && x.i == y.i && x.j == y.j &&
+                    x.head == y.head);
         const char *was = s->tensors[x.tensor].text, *is = p->tensors[y.tensor].text;
-        if (!s->tensors[x.tensor].is_stats && strcmp(was, is + 1) != 0) fail_msg("%s: %s is %s", s->name, was, is);
+        assert_true(s->tensors[x.tensor].is_stats || strcmp(was, is + 1) == 0);
       }
       assert_false(schedule_next(p, &plan, &b, &y));
     }

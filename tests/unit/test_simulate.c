@@ -30,7 +30,7 @@ TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
                                     .registers_per_thread = 128 + CASES[i].more_registers};
     Simulation s;
     must(simulate(&s, &problem, schedule_find("fa2"), fresh_error()));
-    if (s.fits != CASES[i].fits) fail_msg("%zu", i);
+    assert_true(s.fits == CASES[i].fits);
   }
 }
 

@@ -23,7 +23,7 @@ TEST(halves_convert_as_the_builtin_does) {
     if (k % 9 == 0) value += (Wide)(uint64_t)(k % 2);
     const double real = (double)value;
     const WideHalves back = wide_of_double(real), halves = {(uint64_t)value, (uint64_t)(value >> 64)};
-    if (wide_to_double(halves) != real) fail_msg("%d: %a is not %a", k, wide_to_double(halves), real);
+    assert_true(wide_to_double(halves) == real);
     if (real < 0x1p128) assert_true(((Wide)back.high << 64 | back.low) == (Wide)real);
     assert_true(wide_of_double(real / 0x1p40).low == (uint64_t)((Wide)(real / 0x1p40)));
   }
@@ -62,12 +62,11 @@ TEST(sizes_are_read) {
       "00000000000000000000000000000000000000005 => 5",
   };
   char text[TEST_TEXT];
-  EACH (i, GOOD) {
-    const TextSays row = test_says(GOOD[i]);
+  EACH_SAYS (row, GOOD) {
     for (const char *texts = row.text; test_next(&texts, text);) {
       int64_t size = -7;
       must(size_parse(text, &size, fresh_error()));
-      if (size != atoll(row.says)) fail_msg("'%s' read as %lld", text, (long long)size);
+      assert_true(size == atoll(row.says));
       assert_string_equal(test_error.message, "");
     }
   }
@@ -121,9 +120,8 @@ TEST(counts_are_read_and_refused) {
       "1 => 1",        "8 => 8",           "4K => 4096",          "128k => 131072", "1.5K => 1536",
       "1M => 1048576", "2G => 2147483648", "1T => 1099511627776", "1e6 => 1000000", " 257  => 257",
   };
-  EACH (i, GOOD) {
+  EACH_SAYS (row, GOOD) {
     int64_t count = -7;
-    const TextSays row = test_says(GOOD[i]);
     must(size_parse_count(row.text, &count, NULL));
     assert_int_equal(count, atoll(row.says));
   }
@@ -148,8 +146,7 @@ TEST(random_sizes_are_exact) {
     const int64_t whole = rand_in(&random, 0, 1 << 20), parts = rand_in(&random, 0, 1023);
     const int unit = (int)rand_in(&random, 0, 3);
     /* parts / 1024 as a decimal fraction: parts x 9765625 / 10^10 */
-    char text[64];
-    snprintf(text, sizeof text, "%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625), UNIT[unit]);
+    const char *text = test_text("%lld.%010lld%c", (long long)whole, (long long)(parts * 9765625), UNIT[unit]);
     int64_t size = 0;
     must(size_parse(text, &size, NULL));
     assert_int_equal(size, ((whole << 10) + parts) << (10 * unit));

@@ -25,7 +25,7 @@ static void open_state(const char *line) {
   must(request_read(&request, line, false, fresh_error()) || request_stage(&request, &stage, fresh_error()));
   stage_snapshot(&stage, 0, &now);
   Simulation head;
-  if (simulate(&head, &now.problem, now.schedule, fresh_error())) fail_msg("%s: %s", line, test_error.message);
+  must(simulate(&head, &now.problem, now.schedule, fresh_error()));
   span_model(&timeline, &head, &now.launched, &now.gpu);
 }
 
@@ -127,7 +127,7 @@ TEST(test_a_launch_by_hand) {
               {1, LANE_PRODUCT, IMPLIED_O, 1, e1 + 2 * exps}};
   EACH (k, BARS) {
     const double start = start_of(n, BARS[k].j, BARS[k].lane, BARS[k].tensor, BARS[k].nth);
-    if (fabs(start - BARS[k].start) > 1e-12) fail_msg("bar %zu begins at %g, by hand at %g", k, start, BARS[k].start);
+    assert_true(fabs(start - BARS[k].start) <= 1e-12);
   }
   assert_true(fabs(end - (e1 + 2 * exps + half + load)) < 1e-12);
   close_state();
@@ -139,15 +139,14 @@ TEST(test_a_launch_by_hand) {
 }
 
 static void open_launched(const char *launch, const char *more) {
-  char path[SCRATCH_BYTES], line[256];
+  char path[SCRATCH_BYTES];
   assert_true(scratch_file(path, ".walk"));
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   fprintf(file, "algorithm mine%slaunch forward\n%s", strchr(strstr(schedule_find("fa2")->text, "algorithm"), '\n'),
           launch);
   assert_int_equal(fclose(file), 0);
-  snprintf(line, sizeof line, "algorithm=%s %s", path, more);
-  open_state(line);
+  open_state(test_text("algorithm=%s %s", path, more));
   remove(path);
 }
 
@@ -198,9 +197,7 @@ TEST(test_no_more_ctas_than_launched) {
     int ctas;
   } ROWS[] = {{"", 1}, {"heads=4", 1}, {"heads=5", 2}, {"heads=16 batch=4", 2}, {"heads=16 ctas-per-sm=1", 1}};
   EACH (r, ROWS) {
-    char line[128];
-    snprintf(line, sizeof line, "algorithm=fa2 N=4096 d=64 block=128 gpu=h200 %s", ROWS[r].more);
-    open_state(line);
+    open_state(test_text("algorithm=fa2 N=4096 d=64 block=128 gpu=h200 %s", ROWS[r].more));
     assert_int_equal(timeline.ctas_per_sm, ROWS[r].ctas);
     time_lanes(&now, 2, 1, &lanes);
     assert_string_equal(lanes.note, ROWS[r].ctas > 1 ? "modelled: one of 2 CTAs" : "modelled");
@@ -242,8 +239,7 @@ TEST(test_recorded_lanes) {
       time_lanes(&now, 2, 1, &lanes);
       assert_int_equal(strncmp(lanes.note, "recorded on an H100, d = ", 25) == 0, ROWS[r].idle > 0);
       if (ROWS[r].idle == 0) continue;
-      if (fabs(100 * lanes.idle - ROWS[r].idle) > (r < 2 ? 0.05 : 0.6) || lanes.why != ROWS[r].why)
-        fail_msg("%s: %g, %d", ROWS[r].state, 100 * lanes.idle, (int)lanes.why);
+      assert_true(fabs(100 * lanes.idle - ROWS[r].idle) <= (r < 2 ? 0.05 : 0.6) && lanes.why == ROWS[r].why);
       assert_true(lanes.at > before);
       before = lanes.at;
     }

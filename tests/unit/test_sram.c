@@ -57,9 +57,7 @@ TEST(places_by_hand) {
       {"      load V_j\n      S = Q_i K_j^T\n      m = row max of S\n      P = e^(S - m)\n      O_i += P V_j\n",
        Q + K + V + O + S + COLUMN},
   };
-  EACH (k, CASES)
-    if (bytes_with(CASES[k].lines) != CASES[k].bytes)
-      fail_msg("%d bytes, by hand %d:\n%s", (int)bytes_with(CASES[k].lines), (int)CASES[k].bytes, CASES[k].lines);
+  EACH (k, CASES) assert_true(bytes_with(CASES[k].lines) == CASES[k].bytes);
 }
 
 /* At 64 x 128 and d = 128, in fp16: Q and dO 16 KiB each; K, V, dK, dV 32 each; P in the place of S and dS 16 each:

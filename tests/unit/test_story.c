@@ -21,9 +21,9 @@ static Lesson *read(const char *text, Error *error) { return story_read(text, st
 
 TEST(a_story_is_told_at_its_sizes) {
   Lesson *s = read(HEAD PICK SHOW LAST, fresh_error());
-  if (!s) fail_msg("%s", test_error.message);
+  must(!s);
   StoryTold *told = story_tell(s, 128, NULL, fresh_error());
-  if (!told) fail_msg("%s", test_error.message);
+  must(!told);
   assert_int_equal(told->n, 2);
   for (int b = 0; b < 2; b++) assert_string_equal(told->beats[b].state, "algorithm=fa2 N=128 d=16 block=16");
   assert_string_equal(told->beats[0].caption, "Rows of 16.");
@@ -56,12 +56,11 @@ TEST(what_is_no_story_is_refused) {
        "answer: N / B\n", "tale.md:19: a story's question has options"},
   };
   EACH (k, BAD) {
-    char text[2048];
     static const char GOOD[] = HEAD PICK SHOW;
     const char *at = strstr(GOOD, BAD[k].find);
     assert_non_null(at);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - GOOD), GOOD, BAD[k].replace, at + strlen(BAD[k].find));
-    Lesson *s = read(text, fresh_error());
+    Lesson *s =
+        read(test_text("%.*s%s%s", (int)(at - GOOD), GOOD, BAD[k].replace, at + strlen(BAD[k].find)), fresh_error());
     StoryTold *told = s ? story_tell(s, 0, NULL, fresh_error()) : NULL;
     assert_null(told);
     assert_begins(BAD[k].says);
@@ -144,7 +143,7 @@ TEST(what_is_not_lit_is_dimmed) {
 TEST(a_story_is_played) {
   char words[1024];
   StoryPlayer *p = story_player_open(read(HEAD PICK SHOW LAST, fresh_error()), 0, NULL, fresh_error());
-  if (!p) fail_msg("%s", test_error.message);
+  must(!p);
   assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. How many?");
   assert_false(story_player_tick(p, 1)); /* it waits for an answer */
   story_player_type(p, "a");
@@ -175,7 +174,7 @@ TEST(a_story_is_played) {
 TEST(answers_are_chosen) {
   char words[1024];
   StoryPlayer *p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
-  if (!p) fail_msg("%s", test_error.message);
+  must(!p);
   static const struct {
     const char *letters;
     StoryInput moves[3]; /* STORY_GO_ON: no more */
@@ -190,11 +189,10 @@ TEST(answers_are_chosen) {
     story_player_input(p, STORY_RETURN);
     story_player_input(p, STORY_GO_ON);
     story_player_words(p, words, sizeof words);
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "1 of 1. Rows of 8. %s", WAYS[k].says);
-    if (strncmp(words, wanted, strlen(wanted)) != 0) fail_msg("%d: %s", (int)k, words);
+    const char *wanted = test_text("1 of 1. Rows of 8. %s", WAYS[k].says);
+    assert_true(strncmp(words, wanted, strlen(wanted)) == 0);
     story_player_input(p, STORY_GO_BACK);
-    if (!story_player_is_open(p)) fail_msg("%d: it left", (int)k);
+    assert_true(story_player_is_open(p));
     story_player_close(p);
     p = story_player_open(read(HEAD PICK SHOW, fresh_error()), 0, NULL, fresh_error());
   }
@@ -237,7 +235,7 @@ TEST(a_guess_of_times_is_a_flag) {
   for (int k = 0; k < 3; k++) {
     char words[1024];
     StoryPlayer *p = story_player_open(read(PILES, fresh_error()), 0, NULL, fresh_error());
-    if (!p) fail_msg("%s", test_error.message);
+    must(!p);
     story_player_draw(p, cr, 1280, 720, &theme_dark);
     story_player_press(p, 1, 200, 500); /* it does not play yet */
     story_player_drag(p, k < 2 ? end : end / 2.0);
@@ -247,8 +245,8 @@ TEST(a_guess_of_times_is_a_flag) {
     story_player_draw(p, cr, 1280, 720, &theme_dark);
     cairo_surface_flush(cairo_get_target(cr));
     story_player_words(p, words, sizeof words);
-    if (k == 1 && !strstr(words, "ight: 1.111x")) fail_msg("%s", words);
-    if (k == 2 && !strstr(words, "No: 1.111x")) fail_msg("%s", words);
+    assert_true(k != 1 || strstr(words, "ight: 1.111x"));
+    assert_true(k != 2 || strstr(words, "No: 1.111x"));
     end = k == 0 ? pile_end(cairo_get_target(cr), &theme_dark) : end;
     assert_true(end > 100);
     story_player_close(p);

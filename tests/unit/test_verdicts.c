@@ -92,8 +92,7 @@ TEST(mends_are_right) {
       apply_mend(text, &m, again);
       ProgramVerdict v = {0};
       if (!program_read(p, again, strlen(again), "mended.walk", fresh_error())) v = program_verdict(p, NULL);
-      if (!v.is_right)
-        fail_msg("%s\n%d, line %d: '%s'\n%s%s", text, (int)m.kind, m.line, m.text, test_error.message, v.text);
+      must(!v.is_right);
     }
   print_message("%d wrong, %d mended, %d where they were changed\n", wrong, mended, same_line);
   assert_true(2 * mended >= wrong && 10 * same_line >= 7 * mended);
@@ -114,10 +113,9 @@ TEST(rewritings_are_right) {
       const bool has_when = strstr(text, " when m'"); /* a line that chooses rows gives no new name a value */
       if ((has_when && strncmp(to, "f = ", 4) == 0) || !mutate_replace(text, from, to, 0)) continue;
       if (strcmp(to, "kernel one") == 0) mutate_replace(text, "launch forward", "launch one", 0);
-      if (program_read(p, text, strlen(text), "rewritten.walk", fresh_error()))
-        fail_msg("%s: %s", SCHEDULES[k]->name, test_error.message);
+      must(program_read(p, text, strlen(text), "rewritten.walk", fresh_error()));
       const ProgramVerdict v = program_verdict(p, NULL);
-      if (!v.is_right) fail_msg("%s, %s: %s", SCHEDULES[k]->name, MUTATE_REWRITINGS[which][1], v.text);
+      if (!v.is_right) fail_msg("%s", v.text);
       n++;
     }
   print_message("%d rewritings, all right\n", n);
@@ -165,7 +163,7 @@ TEST(outliers_find_a_missing_maximum) {
   assert_false(half.is_right);
   for (int k = 0; k < N_PROGRAMS; k++) {
     const ProgramVerdict right = program_verdict(SCHEDULES[k], &fp16);
-    if (!right.is_right || !(right.error > 1e-5)) fail_msg("%s: %s", SCHEDULES[k]->name, right.text);
+    assert_true(right.is_right && right.error > 1e-5);
   }
 }
 
@@ -187,11 +185,10 @@ TEST(a_formula_that_overflows_is_no_verdict) {
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
   EACH (k, CASES) {
-    char text[1024];
-    snprintf(text, sizeof text, TEXT_OF, CASES[k].formula);
+    const char *text = test_text(TEXT_OF, CASES[k].formula);
     must(program_read(p, text, strlen(text), "logits.walk", fresh_error()));
     const ProgramVerdict v = program_verdict(p, NULL);
-    if (v.is_right != CASES[k].is_right || !strstr(v.text, CASES[k].said)) fail_msg("%s", v.text);
+    assert_true(v.is_right == CASES[k].is_right && strstr(v.text, CASES[k].said));
   }
   free(p);
 }
