@@ -2,6 +2,7 @@
  * what its cells stand for, or the reason why it is refused. One row of the table for each rule of the format. */
 #include "tests/support/test.h"
 #include "kernels/counters/ncu.h"
+#include "tests/support/alloc_fail.h"
 
 /* The columns of every page, and those of the tables below: HBM read and written, time. */
 #define ID            "`ID`,`Process ID`,`Kernel Name`,`Block Size`,`Grid Size`,`CC`,"
@@ -24,6 +25,10 @@
 #define K                        "flash_fwd_kernel 32,1,1 128 cc90 "
 #define TIME(unit, cell)         ID "`gpu__time_duration.sum`\n``,``,``,``,``,``,`" unit "`\n" L("0", "`" cell "`")
 #define METRIC(name, unit, cell) ID "`" name "`\n``,``,``,``,``,``,`" unit "`\n" L("0", "`" cell "`")
+
+/* A recording: a run's shape in front. */
+#define SHAPE         "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
+#define RECORDED(row) SHAPE "dram__bytes_read.sum\n,,,,,,,,,,,byte\n" row
 
 /* `Quoted` is "Quoted". Said: all rows, or "! " and a part of the error. */
 static const TextSays CASES[] = {
@@ -228,6 +233,13 @@ static const TextSays CASES[] = {
     /* no kernel */ {"==PROF== Connected\n==WARNING== No kernels were profiled.\n", "! ncu profiled no kernel"},
     /* an error beside counters */
     {"==ERROR== Failed to profile kernel `f` in process 5\n" H U ROW, GOOD "; note: line 1: ncu says:"},
+    /* recordings; 1234 cut to 123 would pass for a number */
+    {RECORDED("fa1,fp16,1,1,1,8,8,8,0,8,8,123"), "! line 3: the last line has no end"},
+    {RECORDED("fa1,fp12,1,1,1,8,8,8,0,8,8,1\n"), "! line 3: the dtype"},
+    {RECORDED("fa1,fp16,1,1,1,0,8,8,0,8,8,1\n"), "! line 3: seq_q is '0'"},
+    {RECORDED("fa1,fp16,1,3,2,8,8,8,0,8,8,1\n"), "! line 3: "},
+    {RECORDED("fa1,fp16,1,1,1,8,8,8,yes,8,8,1\n"), "! line 3: causal"},
+    {"rung,dtype,dram__bytes_read.sum\n,,byte\n", "! line 1: a column of the shape is missing"},
     /* a spreadsheet */ {"PK\003\004", "! save it as CSV"},
     /* Nsight Systems */ {"SQLite format 3", "! times but no counters"},
     /* ncu without --csv */
@@ -365,4 +377,17 @@ TEST(test_many_launches) {
   counter_table_free(&table);
   must_refuse(counter_table_read(&table, all, fresh_error()), STATUS_TOO_LARGE, "launches that differ");
   fclose(two), fclose(all);
+}
+
+static Status read_many(void *context, Error *error) {
+  CounterTable table;
+  const Status status = counter_table_from_buffer(&table, context, strlen(context), error);
+  counter_table_free(&table);
+  return status;
+}
+
+TEST(test_out_of_memory) {
+  static char text[1 << 14] = "ID,Kernel Name,dram__bytes_read.sum\n,,byte\n";
+  for (int i = 0; i < 100; i++) strcat(text, "0,f,1\n");
+  assert_true(alloc_fail_each(read_many, text) >= 4);
 }

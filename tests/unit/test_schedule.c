@@ -1,36 +1,6 @@
-/* Loads of a block against the events, and what is refused. Events against the papers' loops,
- * pair by pair: test_programs.c; every shipped program walked, counted and sought: test_shipped.c. */
+/* Plans that are refused. */
 #include "tests/support/test.h"
-#include "sim/algorithms/schedule.h"
-#include "tests/support/implied.h"
-#include "tests/support/random_plan.h"
-
-/* Loads of each block and stores of O, counted in arrays, against the closed forms of `loads`. */
-TEST(loads_per_block_are_what_the_events_show) {
-  Rand r = {77};
-  for (int n = 0; n < 4000; n++) {
-    const Plan plan = random_plan(&r, (Dtype)rand_in(&r, 0, DTYPE_COUNT - 1));
-    const Schedule *s = SCHEDULES[n % N_SCHEDULES];
-    int64_t loads[IMPLIED_COUNT][MAX_N] = {{0}}, stores_of_O[MAX_N] = {0};
-    Cursor c = {0};
-    Event e;
-    while (schedule_next(s, &plan, &c, &e)) {
-      const bool by_column = e.tensor == IMPLIED_K || e.tensor == IMPLIED_V;
-      if (e.kind == EVENT_LOAD) loads[e.tensor][by_column ? e.j : e.i]++;
-      if (e.kind == EVENT_STORE && e.tensor == IMPLIED_O) stores_of_O[e.i]++;
-    }
-    int64_t most[IMPLIED_COUNT] = {0};
-    for (int t = 0; t < IMPLIED_COUNT; t++)
-      for (int b = 0; b < MAX_N; b++)
-        if (loads[t][b] > most[t]) most[t] = loads[t][b];
-    const LoadsPerBlock want = schedule_loads(s, &plan);
-    assert_int_equal(most[IMPLIED_Q], want.of[IMPLIED_Q]);
-    assert_int_equal(most[IMPLIED_K], want.of[IMPLIED_K]);
-    assert_int_equal(most[IMPLIED_V], want.of[IMPLIED_V]);
-    if (strcmp(s->name, "fa2") == 0 || strcmp(s->name, "standard") == 0)
-      for (int64_t i = 0; i < plan.T_r; i++) assert_int_equal(stores_of_O[i], 1);
-  }
-}
+#include "sim/problem/plan.h"
 
 TEST(bad_plans_are_refused_with_a_reason) {
   /* N, d, heads, KV heads, window, B_r, B_c, splits */
