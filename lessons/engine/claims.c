@@ -204,48 +204,43 @@ static bool is_within(const ClaimPart *part, double share) {
   return within;
 }
 
-static Status compute_part(const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope, Error *error) {
+static void compute_part(const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope, Error *error) {
   const char *code = part->code.text;
-  Status status = expression_scope_eval(scope, code, strlen(code), part->code.line, &part->value, error);
-  if (status) return status;
   Error inner = {0};
-  status = verdict_judge(&part->claimed, &part->value, &part->judgement, &inner);
-  if (status) return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", entry->file, part->claimed_line, inner.message);
+  if (expression_scope_eval(scope, code, strlen(code), part->code.line, &part->value, error)) return;
+  if (verdict_judge(&part->claimed, &part->value, &part->judgement, &inner))
+    error_set(error, STATUS_BAD_FILE, "%s:%d: %s", entry->file, part->claimed_line, inner.message);
   if (entry->text[CLAIM_ROUNDS].text && part->judgement.verdict == VERDICT_WRONG && is_within(part, ROUNDED_WITHIN))
     part->judgement.verdict = VERDICT_ROUNDS;
-  return STATUS_OK;
 }
 
-static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
+static void compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
   entry->verdict = VERDICT_HOLDS;
-  for (int k = 0; k < entry->n_parts; k++) {
+  for (int k = 0; k < entry->n_parts && !error->status; k++) {
     ClaimPart *part = &claims->parts[entry->first_part + k];
-    Status status = compute_part(entry, part, scope, error);
-    if (status) return status;
+    compute_part(entry, part, scope, error);
     if (part->judgement.verdict > entry->verdict) entry->verdict = part->judgement.verdict;
     if (k > 0) continue;
     const ExpressionValue claimed = claimed_value(&part->claimed);
-    status = expression_scope_set(scope, "claimed", &claimed, error);
-    if (!status) status = expression_scope_set(scope, "computed", &part->value, error);
-    if (status) return status;
+    expression_scope_set(scope, "claimed", &claimed, error);
+    expression_scope_set(scope, "computed", &part->value, error);
   }
-  return STATUS_OK;
 }
 
-static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
+static void fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
   char filled[CLAIMS_TEXT_BYTES];
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
-    if (!entry->text[k].text) continue;
-    const char *text = entry->text[k].text;
-    const Status status =
-        expression_scope_fill(scope, text, strlen(text), entry->text[k].line, filled, sizeof filled, error);
-    if (status) return status;
+    const LessonText text = entry->text[k];
+    if (!text.text ||
+        expression_scope_fill(scope, text.text, strlen(text.text), text.line, filled, sizeof filled, error))
+      continue;
     lesson_one_line(filled);
     const char *kept = pool_add(&claims->pool, filled, strlen(filled));
-    if (!kept) return error_no_memory(error, "for the texts of %s", entry->id);
-    entry->filled[k] = kept;
+    if (kept)
+      entry->filled[k] = kept;
+    else
+      error_no_memory(error, "for the texts of %s", entry->id);
   }
-  return STATUS_OK;
 }
 
 Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limits, Error *error) {
@@ -253,12 +248,14 @@ Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limi
   ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
   own.file = entry->file;
   ExpressionScope *scope;
-  Status status = expression_scope_open(&scope, &own, error);
-  if (!status) status = compute_parts(claims, entry, scope, error);
-  if (!status) status = fill_texts(claims, entry, scope, error);
+  Error why = {0};
+  if (!expression_scope_open(&scope, &own, &why)) {
+    compute_parts(claims, entry, scope, &why);
+    fill_texts(claims, entry, scope, &why);
+  }
   expression_scope_close(scope);
-  entry->is_computed = !status;
-  return status;
+  entry->is_computed = !why.status;
+  return error_pass(error, &why);
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */

@@ -188,6 +188,7 @@ static int set_name(lua_State *lua) {
 
 Status sandbox_call(ExpressionScope *scope, lua_CFunction function, void *data, int line, Error *error) {
   lua_State *lua = scope->lua;
+  if (error && error->status) return error->status;
   sandbox_begin(scope);
   lua_pushcfunction(lua, function);
   lua_pushlightuserdata(lua, data);

@@ -52,7 +52,8 @@ typedef struct {
  * than its limits; STATUS_NO_MEMORY. *value is unchanged on error. */
 Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value, Error *error);
 
-/* Evaluates source[0..length), which begins on `line` of the file. */
+/* Evaluates source[0..length), which begins on `line` of the file. Here and below the first error stays: where there is
+ * one in *error, nothing is done. */
 Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t length, int line,
                              ExpressionValue *value, Error *error);
 

@@ -95,19 +95,23 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, const ExpressionV
   return STATUS_OK;
 }
 
-static Status open_work(LessonRun *run, LessonQuestion *q, Error *error) {
+/* What the workshop says of a question's task. */
+static Status pass(const LessonRun *run, const LessonQuestion *q, const Error *own, Error *error) {
+  const LessonText answer = ask_of(run, q)->answer;
+  return own->status == STATUS_NO_MEMORY || !own->status ? error_pass(error, own) : REFUSE(answer, "%s", own->message);
+}
+
+static void open_work(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
-  if (!run->workshop) return REFUSE(ask->answer, "programs and kernels are not judged here");
-  const Status status = run->workshop->open(ask->answer.text, &q->work, &own);
-  if (status == STATUS_NO_MEMORY) return error_pass(error, &own);
-  if (status) return REFUSE(ask->answer, "%s", own.message);
-  if (!ask->prompt.text) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
+  if (!run->workshop)
+    error_refuse(&own, "programs and kernels are not judged here");
+  else
+    run->workshop->open(ask->answer.text, &q->work, &own);
+  if (pass(run, q, &own, error)) return;
+  if (!ask->prompt.text) text_add(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
   snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
-  if (!ask->state.text) return STATUS_OK;
-  const Status filled = lesson_run_line(run, ask->state, q->own, sizeof q->own, error);
-  if (!filled) lesson_plain_numbers(q->own);
-  return filled;
+  if (ask->state.text && !lesson_run_line(run, ask->state, q->own, sizeof q->own, error)) lesson_plain_numbers(q->own);
 }
 
 /* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */
@@ -135,48 +139,37 @@ static bool is_right(const LessonQuestion *q, const int *order) {
 }
 
 /* A literal as people write it, else an expression. */
-static Status wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text, LessonWrong *wrong, Error *error) {
+static void wrong_number(LessonRun *run, const LessonQuestion *q, LessonText text, LessonWrong *wrong, Error *error) {
   const char *literal = lesson_text(text);
   Answer typed;
   AnswerVerdict verdict = ANSWER_WRONG;
+  ExpressionValue v = {0};
   if (answer_parse(literal, strlen(literal), &typed, NULL) == STATUS_OK &&
-      answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK) {
+      answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK)
     wrong->value = answer_value(&q->key, &typed);
-  } else {
-    ExpressionValue v;
-    const Status status = eval(run, text, &v, error);
-    if (status) return status;
-    if (v.kind != EXPRESSION_NUMBER) return REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
+  else if (eval(run, text, &v, error) || v.kind != EXPRESSION_NUMBER)
+    REFUSE(text, "a wrong answer must be a number, or a value such as 64 MiB");
+  else
     wrong->value = v.numbers[0];
-  }
   wrong->is_known = isfinite(wrong->value) && fabs(wrong->value - q->key.value) > 1e-9 * fabs(q->key.value);
-  return STATUS_OK;
 }
 
-static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *error) {
+static void compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   const LessonText text = ask->wrong[k].key;
   const char *key = lesson_text(text);
-  LessonWrong *wrong = &q->wrong[k];
-  if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
   const bool is_choice = ask->kind == LESSON_CHOICE;
+  LessonWrong *wrong = &q->wrong[k];
+  if (ask->kind == LESSON_NUMBER) {
+    wrong_number(run, q, text, wrong, error);
+    return;
+  }
   if (is_choice) *wrong->order = place_of(run, q, key, strlen(key));
   if (is_choice ? *wrong->order < 0 : !order_of_keys(run, q, key, wrong->order))
-    return REFUSE(text, is_choice ? "'%s' is the key of no option" : "'%s' does not name the key of every item once",
-                  quote_text(key).text);
-  wrong->is_known = !is_right(q, wrong->order);
-  return STATUS_OK;
-}
-
-/* What texts may call `answer`. */
-static Status name_answer(LessonRun *run, const LessonQuestion *q, Error *error) {
-  const LessonAsk *ask = ask_of(run, q);
-  const Status drawn = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error); /* another may have drawn since */
-  if (drawn) return drawn;
-  ExpressionValue v = {.kind = EXPRESSION_TEXT};
-  snprintf(v.text, sizeof v.text, "%.*s", EXPRESSION_TEXT_BYTES - 1, q->answer);
-  if (ask->kind == LESSON_NUMBER) v = (ExpressionValue){.kind = EXPRESSION_NUMBER, .n = 1, .numbers = {q->key.value}};
-  return expression_scope_set(run->scope, "answer", &v, error);
+    REFUSE(text, is_choice ? "'%s' is the key of no option" : "'%s' does not name the key of every item once",
+           quote_text(key).text);
+  else
+    wrong->is_known = !is_right(q, wrong->order);
 }
 
 Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *error) {
@@ -185,15 +178,15 @@ Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *
   *q = (LessonQuestion){.ask = index};
   const LessonAsk *ask = ask_of(run, q);
   ExpressionValue v;
-  Status status = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
-  if (!status && ask->prompt.text) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
+  lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
+  if (ask->prompt.text) lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
   place_choices(run, q);
-  for (int p = 0; p < q->n_choices && !status; p++)
-    status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
-  if (!status) status = ask->kind == LESSON_WORK ? open_work(run, q, error) : eval(run, ask->answer, &v, error);
-  if (!status && ask->kind != LESSON_WORK) status = COMPUTE[ask->kind](run, q, &v, error);
-  for (int k = 0; k < ask->n_wrong && !status; k++) status = compute_wrong(run, q, k, error);
-  return status;
+  for (int p = 0; p < q->n_choices; p++)
+    lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
+  if (ask->kind == LESSON_WORK && !error->status) open_work(run, q, error);
+  if (ask->kind != LESSON_WORK && !eval(run, ask->answer, &v, error)) COMPUTE[ask->kind](run, q, &v, error);
+  for (int k = 0; k < ask->n_wrong && !error->status; k++) compute_wrong(run, q, k, error);
+  return error->status;
 }
 
 /* ---- Grading */
@@ -205,10 +198,15 @@ static void unreadable(LessonGrade *grade, const Error *why) {
 
 /* One of the question's texts, which may name its answer. */
 static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  ExpressionValue v = {.kind = EXPRESSION_TEXT};
   filled[0] = '\0';
   if (!text.text) return STATUS_OK;
-  const Status status = name_answer(run, q, error);
-  return status ? status : lesson_run_line(run, text, filled, size, error);
+  lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error); /* another may have drawn since */
+  snprintf(v.text, sizeof v.text, "%.*s", EXPRESSION_TEXT_BYTES - 1, q->answer);
+  if (ask->kind == LESSON_NUMBER) v = (ExpressionValue){.kind = EXPRESSION_NUMBER, .n = 1, .numbers = {q->key.value}};
+  expression_scope_set(run->scope, "answer", &v, error);
+  return lesson_run_line(run, text, filled, size, error);
 }
 
 static Status grade_number(LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
@@ -218,8 +216,7 @@ static Status grade_number(LessonRun *run, const LessonQuestion *q, const char *
   AnswerGrade g;
   Error why = {0};
   char explains[LESSON_MESSAGE_BYTES], slip[ANSWER_NOTE_BYTES];
-  const Status status = say(run, q, ask->explain, explains, sizeof explains, error);
-  if (status) return status;
+  if (say(run, q, ask->explain, explains, sizeof explains, error)) return error->status;
   for (int k = 0; k < ask->n_wrong; k++) mistakes.value[k] = q->wrong[k].is_known ? q->wrong[k].value : NAN;
   if (answer_grade(&q->key, &mistakes, explains, text, &g, &why)) return unreadable(grade, &why), STATUS_OK;
   *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = g.mistake};
@@ -261,13 +258,11 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
       grade->verdict = LESSON_DIAGNOSED, grade->wrong = k;
 }
 
-static Status grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
-                         Error *error) {
-  const LessonAsk *ask = ask_of(run, q);
+static void grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
+                       Error *error) {
   Error own = {0};
-  const Status status = run->workshop->judge(ask->answer.text, run->seed, q->own, text, q->work.file, grade, &own);
-  if (status == STATUS_NO_MEMORY) return error_pass(error, &own);
-  return status ? REFUSE(ask->answer, "%s", own.message) : STATUS_OK;
+  run->workshop->judge(ask_of(run, q)->answer.text, run->seed, q->own, text, q->work.file, grade, &own);
+  pass(run, q, &own, error);
 }
 
 Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size, Error *error) {
@@ -276,19 +271,18 @@ Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, s
 
 Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed, LessonGrade *grade, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  Status status = STATUS_OK;
+  LessonText said = {0};
+  char filled[LESSON_MESSAGE_BYTES];
   if (ask->kind == LESSON_WORK)
-    status = grade_work(run, q, typed, grade, error);
+    grade_work(run, q, typed, grade, error);
   else if (ask->kind == LESSON_NUMBER)
-    status = grade_number(run, q, typed, grade, error);
+    grade_number(run, q, typed, grade, error);
   else
     grade_choice(run, q, typed, grade);
-  if (status) return status;
-  LessonText said = {0};
+  if (error->status) return error->status;
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;
-  char filled[LESSON_MESSAGE_BYTES];
-  status = say(run, q, said, filled, sizeof filled, error);
-  if (!status) text_add(grade->message, sizeof grade->message, "%s%s", *grade->message && *filled ? " " : "", filled);
-  return status;
+  if (!say(run, q, said, filled, sizeof filled, error))
+    text_add(grade->message, sizeof grade->message, "%s%s", *grade->message && *filled ? " " : "", filled);
+  return error->status;
 }

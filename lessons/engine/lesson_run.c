@@ -48,44 +48,36 @@ static ExpressionValue value_of(const char *text) {
   return v;
 }
 
-Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error) {
-  for (int k = 0; k < n_draws; k++) {
-    const int index = draw_index(run, &draws[k], scope);
-    const ExpressionValue v = draws[k].is_range
-                                  ? (ExpressionValue){.kind = EXPRESSION_NUMBER,
-                                                      .n = 1,
-                                                      .numbers = {tidy(draws[k].first + index * draws[k].step)}}
-                                  : value_of(draws[k].value[index].text);
-    const Status status = expression_scope_set(run->scope, draws[k].name, &v, error);
-    if (status) return status;
+void lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error) {
+  for (const LessonDraw *d = draws; d < draws + n_draws; d++) {
+    const int index = draw_index(run, d, scope);
+    ExpressionValue v = {.kind = EXPRESSION_NUMBER, .n = 1, .numbers = {tidy(d->first + index * d->step)}};
+    if (!d->is_range) v = value_of(d->value[index].text);
+    expression_scope_set(run->scope, d->name, &v, error);
   }
-  return STATUS_OK;
 }
 
 /* ---- Start and end */
 
 static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error) {
+  const Lesson *l = run->lesson;
   ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
+  Error why = {0};
+  char source[EXPRESSION_SOURCE_BYTES];
+  ExpressionValue ignored;
   run->workshop = own.workshop;
-  own.file = run->lesson->file;
+  own.file = l->file;
   if (!own.max_steps) own.max_steps = LESSON_STEPS;
-  Status status = expression_scope_open(&run->scope, &own, error);
-  if (!status) status = lesson_run_draw(run, run->lesson->draw, run->lesson->n_draws, "", error);
-  for (size_t k = 0; k < run->lesson->n_blocks && !status; k++) {
-    const LessonBlock *block = &run->lesson->blocks[k];
-    if (block->kind != LESSON_SETUP) continue;
-    char source[EXPRESSION_SOURCE_BYTES];
-    const char *code = block->text.text;
-    ExpressionValue ignored;
-    if (strlen(code) + 16 > sizeof source)
-      status = keyfile_refuse(run->lesson->file, block->text.line, error, "the setup is longer than %d bytes",
-                              EXPRESSION_SOURCE_BYTES - 16);
-    if (status) break;
-    snprintf(source, sizeof source, "%s\nreturn true", code);
-    status = expression_scope_eval(run->scope, source, strlen(source), block->text.line, &ignored, error);
+  if (!expression_scope_open(&run->scope, &own, &why)) lesson_run_draw(run, l->draw, l->n_draws, "", &why);
+  for (const LessonBlock *b = l->blocks; b < l->blocks + l->n_blocks && !why.status; b++) {
+    if (b->kind != LESSON_SETUP) continue;
+    if (strlen(b->text.text) + 16 > sizeof source)
+      keyfile_refuse(l->file, b->text.line, &why, "the setup is longer than %d bytes", EXPRESSION_SOURCE_BYTES - 16);
+    snprintf(source, sizeof source, "%s\nreturn true", b->text.text);
+    expression_scope_eval(run->scope, source, strlen(source), b->text.line, &ignored, &why);
   }
-  if (status) lesson_run_end(run);
-  return status;
+  if (why.status) lesson_run_end(run);
+  return error_pass(error, &why);
 }
 
 Status lesson_run_start(LessonRun *run, const Lesson *lesson, const ExpressionLimits *limits, uint64_t seed,

@@ -9,7 +9,7 @@
 uint64_t lesson_run_stream(const char *lesson, const char *scope, const char *name);
 
 /* Gives every drawn name its value. */
-Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error);
+void lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error);
 
 /* A text filled in, with every run of blanks and line ends as one space. */
 Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t size, Error *error);

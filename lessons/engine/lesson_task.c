@@ -60,9 +60,8 @@ static Status evaluate(LessonRun *run, const LessonTask *task, const LessonView 
   const char *source = task->until.text;
   ExpressionValue value;
   LessonView seen = *view;
-  Status status = sandbox_call(run->scope, set_view, &seen, task->until.line, error);
-  if (!status) status = expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error);
-  if (status) return status;
+  sandbox_call(run->scope, set_view, &seen, task->until.line, error);
+  if (expression_scope_eval(run->scope, source, strlen(source), task->until.line, &value, error)) return error->status;
   if (value.kind != EXPRESSION_FLAG)
     return keyfile_refuse(run->lesson->file, task->until.line, error,
                           "'until' must be true or false, such as view.N >= 8192");
@@ -76,13 +75,12 @@ Status lesson_task_check(LessonRun *run, const LessonTask *task, const LessonVie
   if (LESSON_TASK_STEPS < most) scope->limits.max_steps = LESSON_TASK_STEPS;
   scope->steps_left = scope->limits.max_steps;
   *done = false;
-  Status status = evaluate(run, task, view, done, error);
-  scope->steps_left = scope->limits.max_steps = most; /* forgetting is always possible */
   Error ignored = {0};
-  const Status forgotten = sandbox_call(scope, forget_view, NULL, task->until.line, &ignored);
-  if (!status && forgotten) status = error_set(error, forgotten, "%s", ignored.message);
+  const Status status = evaluate(run, task, view, done, error);
+  scope->steps_left = scope->limits.max_steps = most; /* forgetting is always possible */
+  sandbox_call(scope, forget_view, NULL, task->until.line, &ignored);
   scope->steps_left = left;
-  return status;
+  return status ? status : error_pass(error, &ignored);
 }
 
 Status lesson_task_solution(LessonRun *run, const LessonTask *task, char *change, size_t size, Error *error) {
