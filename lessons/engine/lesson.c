@@ -98,9 +98,7 @@ static Piece read_fenced(LessonReader *r, const Fence *open) {
 
 static void add_block(LessonReader *r, LessonBlock block) {
   Lesson *l = r->lesson;
-  if (lesson_one_more(r, (void **)&l->blocks, &l->blocks_capacity, l->n_blocks, sizeof *l->blocks, LESSON_BLOCKS_MAX,
-                      "blocks", r->line))
-    l->blocks[l->n_blocks++] = block;
+  if (lesson_one_more(r, l->n_blocks, LESSON_BLOCKS_MAX, "blocks", r->line)) l->blocks[l->n_blocks++] = block;
 }
 
 /* Prose from `begin` to `end`, which began on `line`. Blank prose is no block. */
@@ -233,11 +231,20 @@ static void set_names(Lesson *l, const char *file) {
 }
 
 Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error) {
-  Lesson read = {.n_variants = 1};
+  struct {
+    LessonBlock blocks[LESSON_BLOCKS_MAX];
+    LessonAsk asks[LESSON_ASKS_MAX];
+    LessonTask tasks[LESSON_TASKS_MAX];
+  } *room = calloc(1, sizeof *room);
+  Lesson read = {.n_variants = 1, .blocks = (LessonBlock *)room};
   Error own = {0};
   set_names(&read, file);
   LessonReader r = lesson_reader(read.file, &read.pool, buffer, length, &own);
   r.lesson = &read;
+  if (room)
+    read.asks = room->asks, read.tasks = room->tasks;
+  else
+    error_no_memory(&own, "to read %s", read.file);
   if (length > LESSON_FILE_BYTES)
     LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs", LESSON_FILE_BYTES / 1024);
   read_header(&r);
@@ -249,9 +256,7 @@ Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, con
 
 void lesson_free(Lesson *lesson) {
   pool_free(&lesson->pool);
-  free(lesson->blocks);
-  free(lesson->asks);
-  free(lesson->tasks);
+  free(lesson->blocks); /* with all that lies behind them */
   *lesson = (Lesson){0};
 }
 

@@ -124,12 +124,10 @@ typedef struct {
   int n_draws;
   int n_variants; /* that show every value of every list, its questions' too, and LESSON_VARIANTS of every range */
   bool has_range;
-  LessonBlock *blocks;
-  size_t n_blocks, blocks_capacity;
+  LessonBlock *blocks; /* with room for LESSON_BLOCKS_MAX, and so on; one piece of memory */
   LessonAsk *asks;
-  size_t n_asks, asks_capacity;
   LessonTask *tasks;
-  size_t n_tasks, tasks_capacity;
+  size_t n_blocks, n_asks, n_tasks;
 } Lesson;
 
 /* Reads buffer[0..length). On error *lesson is empty. `file` is copied: its last part is what

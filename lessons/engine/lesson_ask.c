@@ -123,12 +123,8 @@ void lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, 
   }
 }
 
-bool lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
-                     const char *what, int line) {
-  if (n == most)
-    LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons", most, what);
-  else if (!grow_array(items, capacity, n + 1, item_bytes))
-    error_no_memory(r->error, "to read %s", r->file);
+bool lesson_one_more(LessonReader *r, size_t n, size_t most, const char *what, int line) {
+  if (n == most) LESSON_REFUSE(r, line, "the lesson has more than %zu %s; split it into two lessons", most, what);
   return !r->error->status;
 }
 
@@ -246,9 +242,7 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
 
 void lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {
   Lesson *l = r->lesson;
-  if (!lesson_one_more(r, (void **)&l->asks, &l->asks_capacity, l->n_asks, sizeof *l->asks, LESSON_ASKS_MAX,
-                       "questions", line))
-    return;
+  if (!lesson_one_more(r, l->n_asks, LESSON_ASKS_MAX, "questions", line)) return;
   LessonAsk *ask = &l->asks[l->n_asks];
   *ask = (LessonAsk){.line = line};
   lesson_read_name(r, id, "id of a question (write ```ask my-id)", line, ask->id);

@@ -71,9 +71,8 @@ void lesson_read_keys(LessonReader *r, const LessonKey *keys, const char *what, 
 /* The name that a word may have been meant for; NULL. */
 const char *lesson_nearest(const LessonKey *keys, Piece word);
 
-/* Room for one more of something; `what` is its plural. False, with an error: no memory, or more than `most`. */
-bool lesson_one_more(LessonReader *r, void **items, size_t *capacity, size_t n, size_t item_bytes, size_t most,
-                     const char *what, int line);
+/* Whether there may be one more than `n` of something; `what` is its plural. False, with an error. */
+bool lesson_one_more(LessonReader *r, size_t n, size_t most, const char *what, int line);
 
 /* A question, and a task: what stands between the fences, of which the first is on `line`. */
 void lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block);

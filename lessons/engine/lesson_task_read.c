@@ -29,9 +29,7 @@ void lesson_read_task(LessonReader *r, Piece body, int line, LessonBlock *block)
   Lesson *l = r->lesson;
   Piece keys = body;
   int keys_line = line; /* of the line before them */
-  if (!lesson_one_more(r, (void **)&l->tasks, &l->tasks_capacity, l->n_tasks, sizeof *l->tasks, LESSON_TASKS_MAX,
-                       "tasks", line))
-    return;
+  if (!lesson_one_more(r, l->n_tasks, LESSON_TASKS_MAX, "tasks", line)) return;
   for (Piece rest = body; rest.length && !begins_keys(r, piece_next_line(&rest), keys_line + 1); keys_line++)
     keys = rest;
   const Piece prose = {body.text, (size_t)(keys.text - body.text)}, text = piece_trim(prose);
