@@ -175,6 +175,7 @@ FUZZ(request, TEXT, "viz/request/request") {
 /* The window's settings: what was read is the same when it is written and read again. */
 FUZZ(settings, BYTES, "viz/window/settings") {
   Settings s, again;
+  int width, height;
   Error error = {0};
   char written[SETTINGS_TEXT_BYTES];
   if (settings_parse(text, size, "f", &s, &error)) {
@@ -182,8 +183,7 @@ FUZZ(settings, BYTES, "viz/window/settings") {
     return require_line(&error, "f:");
   }
   require(s.events_per_s >= 0 && s.events_per_s <= 1e6);
-  require(s.width == 0 || (s.width >= SETTINGS_LEAST_WIDTH && s.width <= SETTINGS_MOST_SIDE));
-  require(s.width == 0 || (s.height >= SETTINGS_LEAST_HEIGHT && s.height <= SETTINGS_MOST_SIDE));
+  require(settings_size(&s, &width, &height) && (width > 0) == (*s.size != '\0'));
   settings_text(&s, written);
   require(strlen(written) < SETTINGS_TEXT_BYTES - 1);
   require(!settings_parse(written, strlen(written), "f", &again, &error));

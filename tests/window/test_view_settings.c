@@ -32,9 +32,9 @@ static void write_file(const char *text, size_t length) {
 }
 
 TEST(test_what_is_saved_is_read) {
-  const Settings all[] = {{true, false, true, 100, 1920, 1080, true},
-                          {false, true, false, 1, 320, 180, false},
-                          {false, false, false, 1000000, 16384, 16384, false}};
+  const Settings all[] = {{true, false, true, true, 100, "1920x1080", 0},
+                          {false, true, false, false, 1, "320x180", 0},
+                          {false, false, false, false, 1000000, "16384x16384", 0}};
   Settings s;
   must(settings_load(&s, fresh_error())); /* nothing yet: defaults */
   assert_true(settings_equal(&s, &(Settings){0}));
@@ -128,8 +128,10 @@ TEST(test_places_that_refuse) {
 /* Two windows that close one after the other: each adds what was changed in it. */
 TEST(test_two_windows_lose_nothing) {
   Settings s;
-  const Settings began = {false, false, false, 5, 1280, 720, false}, one = {true, false, false, 5, 1280, 720, false},
-                 two = {false, false, false, 50, 1600, 900, false}, both = {true, false, false, 50, 1600, 900, false};
+  const Settings began = {false, false, false, false, 5, "1280x720", 0},
+                 one = {true, false, false, false, 5, "1280x720", 0},
+                 two = {false, false, false, false, 50, "1600x900", 0},
+                 both = {true, false, false, false, 50, "1600x900", 0};
   must(settings_update(&began, &one, fresh_error()));
   must(settings_update(&began, &two, fresh_error()));
   must(settings_load(&s, fresh_error()));
@@ -138,11 +140,13 @@ TEST(test_two_windows_lose_nothing) {
 
 /* What was given as an option for once is not kept; what was changed in the window is. */
 TEST(test_only_changes_are_kept) {
-  const Settings loaded = {true, false, false, 5, 1280, 720, false}, began = {true, true, false, 5, 1920, 1080, false};
+  const Settings loaded = {true, false, false, false, 5, "1280x720", 0},
+                 began = {true, true, false, false, 5, "1920x1080", 0};
   Settings kept = settings_merge(&loaded, &began, &began);
   assert_true(settings_equal(&kept, &loaded));
-  const Settings ended = {false, true, true, 50, 1600, 1080, false}, /* its width alone: the size is of one window */
-      expected = {false, false, true, 50, 1600, 1080, false};
+  const Settings ended = {false, true,        true, false,
+                          50,    "1600x1080", 0}, /* its width alone: the size is of one window */
+      expected = {false, false, true, false, 50, "1600x1080", 0};
   kept = settings_merge(&loaded, &began, &ended);
   assert_true(settings_equal(&kept, &expected));
 }

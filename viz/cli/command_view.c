@@ -40,8 +40,9 @@ static void warn(Io *io, Player *player, const Error *warning) {
 
 /* How the player and the window are now. */
 static Settings settings_of(const Player *p, const WindowOptions *how) {
-  return (Settings){p->dark,    p->presentation, p->reduced_motion, (int)player_events_per_s(p),
-                    how->width, how->height,     how->knows_story};
+  Settings s = {p->dark, p->presentation, p->reduced_motion, how->knows_story, (int64_t)player_events_per_s(p), "", 0};
+  snprintf(s.size, sizeof s.size, "%dx%d", how->width, how->height);
+  return s;
 }
 
 /* As the window was last time, except where an option says otherwise. */
@@ -55,14 +56,13 @@ static void open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions
   p->dark = o->picture.theme_given ? o->picture.dark : s.dark;
   p->presentation = o->presentation || s.presentation;
   p->reduced_motion = o->reduced_motion || s.reduced_motion;
-  if (!player_set_speed(p, s.events_per_s)) s.events_per_s = (int)player_events_per_s(p);
-  if (!s.width) {
-    s.width = WINDOW_DEFAULT_WIDTH;
-    s.height = WINDOW_DEFAULT_HEIGHT;
-  }
+  player_set_speed(p, (double)s.events_per_s);
   how->knows_story = s.knows_story;
-  how->width = o->picture.width ? o->picture.width : s.width;
-  how->height = o->picture.width ? o->picture.height : s.height;
+  settings_size(&s, &how->width, &how->height);
+  if (o->picture.width || !how->width) {
+    how->width = o->picture.width ? o->picture.width : WINDOW_DEFAULT_WIDTH;
+    how->height = o->picture.width ? o->picture.height : WINDOW_DEFAULT_HEIGHT;
+  }
 }
 
 static void close_settings(const Settings *began, const Player *p, const WindowOptions *how, Io *io) {

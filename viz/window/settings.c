@@ -1,58 +1,46 @@
 #include "viz/window/settings.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lessons/engine/record.h"
 #include "sim/base/text_add.h"
-#include "sim/base/keyfile.h"
 
 /* ---- The form -------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  Settings s;
-  int64_t format, events_per_s;
-  char size[KEYFILE_TEXT_BYTES];
-} Written;
 
 static const char *const THEMES[] = {"light", "dark", NULL}, *const SWITCH[] = {"off", "on", NULL},
                          *const STORY[] = {"unseen", "seen", NULL};
 
 static const KeyfileField FIELDS[] = {
-    {"format", KEYFILE_COUNT, offsetof(Written, format), false, 1, 1, "1", NULL},
-    {"theme", KEYFILE_WORD, offsetof(Written, s.dark), false, 0, 0, "light or dark", THEMES},
-    {"presentation", KEYFILE_WORD, offsetof(Written, s.presentation), false, 0, 0, "on or off", SWITCH},
-    {"speed", KEYFILE_COUNT, offsetof(Written, events_per_s), false, 1, 1000000, "events a second", NULL},
-    {"reduced-motion", KEYFILE_WORD, offsetof(Written, s.reduced_motion), false, 0, 0, "on or off", SWITCH},
-    {"story", KEYFILE_WORD, offsetof(Written, s.knows_story), false, 0, 0, "seen or unseen", STORY},
-    {"size", KEYFILE_TEXT, offsetof(Written, size), false, 0, 0, "width x height of the window", NULL},
+    {"format", KEYFILE_COUNT, offsetof(Settings, format), false, 1, 1, "1", NULL},
+    {"speed", KEYFILE_COUNT, offsetof(Settings, events_per_s), false, 1, 1000000, "events a second", NULL},
+    {"theme", KEYFILE_WORD, offsetof(Settings, dark), false, 0, 0, "light or dark", THEMES},
+    {"presentation", KEYFILE_WORD, offsetof(Settings, presentation), false, 0, 0, "on or off", SWITCH},
+    {"reduced-motion", KEYFILE_WORD, offsetof(Settings, reduced_motion), false, 0, 0, "on or off", SWITCH},
+    {"story", KEYFILE_WORD, offsetof(Settings, knows_story), false, 0, 0, "seen or unseen", STORY},
+    {"size", KEYFILE_TEXT, offsetof(Settings, size), false, 0, 0, "width x height of the window", NULL},
 };
 enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS, SIZE = N_FIELDS - 1 };
 
-static bool take_size(const char *value, int *width, int *height) {
-  char *end = NULL;
-  if (!*value) return true;
-  const long w = strtol(value, &end, 10);
-  if (*end != 'x') return false;
-  const long h = strtol(end + 1, &end, 10);
-  if (*end || w < SETTINGS_LEAST_WIDTH || h < SETTINGS_LEAST_HEIGHT || w > SETTINGS_MOST_SIDE || h > SETTINGS_MOST_SIDE)
-    return false;
-  *width = (int)w;
-  *height = (int)h;
-  return true;
+bool settings_size(const Settings *s, int *width, int *height) {
+  int end = 0;
+  *width = *height = 0;
+  return !*s->size ||
+         (sscanf(s->size, "%5dx%5d%n", width, height, &end) == 2 && !s->size[end] && *width >= SETTINGS_LEAST_WIDTH &&
+          *height >= SETTINGS_LEAST_HEIGHT && *width <= SETTINGS_MOST_SIDE && *height <= SETTINGS_MOST_SIDE);
 }
 
 Status settings_parse(const char *buffer, size_t length, const char *name, Settings *settings, Error *error) {
-  Written written = {0};
+  Settings read = {0};
   KeyfileNote notes[N_FIELDS] = {0};
-  *settings = (Settings){0};
-  const Status status = keyfile_parse_unsourced(buffer, length, name, FIELDS, N_FIELDS, &written, notes, error);
+  int width, height;
+  *settings = read;
+  const Status status = keyfile_parse_unsourced(buffer, length, name, FIELDS, N_FIELDS, &read, notes, error);
   if (status) return status;
-  if (!take_size(written.size, &written.s.width, &written.s.height))
+  if (!settings_size(&read, &width, &height))
     return keyfile_refuse(name, notes[SIZE].line, error, "this is no size; it must be %s", FIELDS[SIZE].help);
-  *settings = written.s;
-  settings->events_per_s = (int)written.events_per_s;
+  read.format = 0;
+  *settings = read;
   return STATUS_OK;
 }
 
@@ -60,12 +48,10 @@ void settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
   snprintf(text, SETTINGS_TEXT_BYTES,
            "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = 1\n"
            "speed = %d\n",
-           s->events_per_s > 0 ? s->events_per_s : 5);
-  const Written written = {.s = *s};
+           s->events_per_s > 0 ? (int)s->events_per_s : 5);
   for (int k = 0; k < N_FIELDS; k++)
-    if (FIELDS[k].kind == KEYFILE_WORD)
-      text_add(text, SETTINGS_TEXT_BYTES, "%s = %s\n", FIELDS[k].name, keyfile_text(&FIELDS[k], &written));
-  if (s->width) text_add(text, SETTINGS_TEXT_BYTES, "size = %dx%d\n", s->width, s->height);
+    if (FIELDS[k].kind != KEYFILE_COUNT && *keyfile_text(&FIELDS[k], s))
+      text_add(text, SETTINGS_TEXT_BYTES, "%s = %s\n", FIELDS[k].name, keyfile_text(&FIELDS[k], s));
 }
 
 /* ---- The user's file ------------------------------------------------------------------------------------- */
@@ -107,13 +93,11 @@ Status settings_update(const Settings *began, const Settings *ended, Error *erro
 bool settings_equal(const Settings *a, const Settings *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended) {
-  const size_t members = sizeof *loaded / sizeof(int);
+  static const size_t BYTES[] = {
+      [KEYFILE_TEXT] = KEYFILE_TEXT_BYTES, [KEYFILE_WORD] = sizeof(int), [KEYFILE_COUNT] = sizeof(int64_t)};
   Settings kept = *loaded;
-  int *now = (int *)&kept;
-  const int *before = (const int *)began, *after = (const int *)ended;
-  for (size_t k = 0; k < members; k++)
-    if (after[k] != before[k]) now[k] = after[k];
-  if (ended->width != began->width) kept.height = ended->height; /* a size is of one window */
-  if (ended->height != began->height) kept.width = ended->width;
+  for (const KeyfileField *f = FIELDS; f < FIELDS + N_FIELDS; f++)
+    if (memcmp((const char *)began + f->offset, (const char *)ended + f->offset, BYTES[f->kind]) != 0)
+      memcpy((char *)&kept + f->offset, (const char *)ended + f->offset, BYTES[f->kind]);
   return kept;
 }

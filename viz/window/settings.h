@@ -16,19 +16,21 @@
 #ifndef TILEWALK_VIZ_WINDOW_SETTINGS_H
 #define TILEWALK_VIZ_WINDOW_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
-#include "sim/base/error.h"
+#include "sim/base/keyfile.h"
 
 enum { SETTINGS_TEXT_BYTES = 256, SETTINGS_LEAST_WIDTH = 320, SETTINGS_LEAST_HEIGHT = 180, SETTINGS_MOST_SIDE = 16384 };
 
 typedef struct {
-  int dark, presentation, reduced_motion; /* 0 or 1 */
-  int events_per_s;                       /* one of the player's speeds; 0: its default */
-  int width, height;                      /* of the window, in the display's points; 0: the default */
-  int knows_story;                        /* it was opened once by itself */
+  int dark, presentation, reduced_motion, knows_story; /* 0 or 1; the story was opened once by itself */
+  int64_t events_per_s;                                /* one of the player's speeds; 0: its default */
+  char size[KEYFILE_TEXT_BYTES]; /* of the window, in the display's points, "1280x720"; "": the default */
+  int64_t format;                /* of the file, while it is read */
 } Settings;
+
+/* Width and height, 0 of the default; false: what is written is no size. */
+bool settings_size(const Settings *settings, int *width, int *height);
 
 /* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings
  * is all defaults. */
