@@ -75,8 +75,8 @@ static void on_key(KernelView *k, Player *player, SideKey key, char character) {
 /* A press is on a line, or along the foot on a step, which goes with the pointer then. F11 is the window's own. */
 static bool take(void *view, Player *player, const SideEvent *e) {
   KernelView *k = view;
-  if (e->kind == SIDE_LOOK || (e->kind == SIDE_KEY && e->key == SIDE_KEY_F11))
-    return e->kind == SIDE_LOOK && k->has_ended;
+  const bool is_due = k->plays && (k->waited_s += e->seconds) >= PLAY_S;
+  if ((e->kind == SIDE_LOOK && !is_due) || (e->kind == SIDE_KEY && e->key == SIDE_KEY_F11)) return false;
   if (e->kind == SIDE_PRESS) {
     const int line = kernel_scene_line_at(k->scene, k->width, k->height, e->x, e->y);
     k->is_dragged = e->button == 1 && e->y > 0.95 * k->height;
@@ -84,22 +84,15 @@ static bool take(void *view, Player *player, const SideEvent *e) {
   }
   if ((e->kind == SIDE_PRESS || e->kind == SIDE_MOTION) && k->is_dragged)
     k->at.step = (int64_t)(e->x / k->width * (double)k->scene->n_steps);
+  if (e->kind == SIDE_LOOK) k->at.step++;
+  if (e->kind == SIDE_WHEEL) k->at.step -= e->turns;
+  if (is_due) k->waited_s = 0;
   if (e->kind == SIDE_KEY || e->kind == SIDE_TEXT) on_key(k, player, e->key, e->text ? *e->text : '\0');
   if (!k->has_ended) show(k);
   return true;
 }
 
 static bool is_moving(const void *view) { return ((const KernelView *)view)->plays; }
-
-static bool tick(void *view, double seconds) {
-  KernelView *k = view;
-  k->waited_s += seconds;
-  if (k->waited_s < PLAY_S) return false;
-  k->waited_s = 0;
-  k->at.step++;
-  show(k);
-  return true;
-}
 
 Status kernel_window_run(const KernelWindowOptions *options, Error *error) {
   static const Request nothing;
@@ -111,9 +104,7 @@ Status kernel_window_run(const KernelWindowOptions *options, Error *error) {
   if (!status) show(&k);
   if (!status && !k.scene) status = error->status;
   WindowOptions how = {
-      .width = options->width,
-      .height = options->height,
-      .cover = {.data = &k, .width = width_of, .draw = draw, .event = take, .is_moving = is_moving, .tick = tick}};
+      .width = options->width, .height = options->height, .cover = {&k, width_of, draw, take, is_moving, NULL}};
   if (!status) status = window_run(player, &how, options->out, error);
   if (!status && !k.scene) status = error->status;
   if (!status) say(&k.at);

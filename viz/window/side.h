@@ -21,11 +21,11 @@
 #include "viz/player/player.h"
 
 typedef enum {
-  SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved. Return true to have it drawn in
-                    any case */
+  SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved, and of one that moves time has
+                    passed. Return true to have it drawn in any case */
   SIDE_TOGGLE,   /* show or hide */
   SIDE_PRESS,    /* x, y, button */
-  SIDE_MOTION,   /* x, y */
+  SIDE_MOTION,   /* x, y; of a cover: while the button is held */
   SIDE_RELEASE,  /* x, y, button */
   SIDE_WHEEL,    /* x, y, turns: up is positive */
   SIDE_LEFT,  /* a press outside the panel (button), or the pointer left it (button 0): drop the focus or the highlight
@@ -61,6 +61,7 @@ typedef struct {
   double x, y; /* pixels of the window, as the rectangle */
   int button;  /* 1 left, 2 middle, 3 right */
   int turns;
+  double seconds;
   SideKey key;
   bool shift, control;
   const char *text; /* valid during the call */
@@ -78,14 +79,11 @@ typedef struct {
   /* Returns whether it took the event; then a frame is drawn. */
   bool (*event)(void *data, Player *player, const SideEvent *event);
 
-  /* Whether it waits for something that is no event, a file's change: then it is asked to look now and then. */
+  /* Whether it waits for something that is no event: a file's change, of which it is asked now and then to look for; or
+   * time, of one that covers the viewer, such as a story. The width of that is the window's, and no other panel, control
+   * or scene is there. */
   bool (*waits)(const void *data);
-
-  /* Of one that covers the viewer, such as a story: its width is then that of the window, and no other panel, control
-   * or scene is there. It gets presses with all that follows until the release, and tells what it does not take. */
-  bool (*is_moving)(const void *data);
-  bool (*tick)(void *data, double seconds);                        /* returns whether anything changed */
-  const char *(*words)(const void *data, char *text, size_t size); /* for the ear; returns text */
+  const char *(*words)(const void *data, char *text, size_t size); /* of a cover, for the ear; returns text */
 } SidePanel;
 
 #endif

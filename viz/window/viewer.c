@@ -35,12 +35,14 @@ bool viewer_is_covered(const Viewer *v) {
 }
 
 bool viewer_is_moving(const Viewer *v) {
-  return viewer_is_covered(v) ? v->cover.is_moving(v->cover.data) : player_is_moving(v->player);
+  return viewer_is_covered(v) ? v->cover.waits(v->cover.data) : player_is_moving(v->player);
 }
 
 void viewer_tick(Viewer *v, double seconds) {
-  const bool changed = viewer_is_covered(v) ? v->cover.tick(v->cover.data, seconds) : player_tick(v->player, seconds);
-  v->is_dirty |= changed;
+  if (viewer_is_covered(v))
+    viewer_side_takes(v, (SideEvent){.kind = SIDE_LOOK, .seconds = seconds});
+  else
+    v->is_dirty |= player_tick(v->player, seconds);
 }
 
 /* A frame has its controls elsewhere. */
@@ -71,9 +73,7 @@ static double side_width(const Viewer *v) {
   return floor(fmax(0, fmin(wanted, 0.6 * v->width)));
 }
 
-bool viewer_is_over_side(const Viewer *v) {
-  return !viewer_is_covered(v) && box_holds(v->controls.side, v->mouse_x, v->mouse_y);
-}
+bool viewer_is_over_side(const Viewer *v) { return box_holds(v->controls.side, v->mouse_x, v->mouse_y); }
 
 void viewer_draw(Viewer *v, cairo_t *cr) {
   const Player *p = v->player;
@@ -85,6 +85,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     return;
   }
   if (viewer_is_covered(v)) {
+    v->controls = (Controls){.side = window};
     v->cover.draw(v->cover.data, p, cr, window, 1);
     return;
   }
@@ -114,8 +115,7 @@ void viewer_find_hover(Viewer *v) {
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) && v->drag == DRAG_NONE &&
-      !is_too_small(v))
+  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && v->drag == DRAG_NONE && !is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!pen_is_same_hit(&hit, &v->hover)) v->is_dirty = true;
   v->hover = hit;

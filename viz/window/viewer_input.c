@@ -8,9 +8,9 @@
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
 bool viewer_side_takes(Viewer *v, SideEvent event) {
-  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT, is_covered = viewer_is_covered(v);
-  const SidePanel *to = is_covered ? &v->cover : v->side;
-  if (!to || (!is_covered && is_of_mouse && v->controls.side.width <= 0)) return false;
+  const bool is_of_mouse = event.kind >= SIDE_PRESS && event.kind <= SIDE_LEFT;
+  const SidePanel *to = viewer_is_covered(v) ? &v->cover : v->side;
+  if (!to || (is_of_mouse && v->controls.side.width <= 0)) return false;
   event.x = v->mouse_x;
   event.y = v->mouse_y;
   const bool taken = to->event(to->data, v->player, &event);
@@ -108,7 +108,7 @@ void viewer_motion(Viewer *v, double x, double y) {
   const Control *before = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->mouse_x = x;
   v->mouse_y = y;
-  if (v->drag == DRAG_SIDE || (v->drag == DRAG_NONE && viewer_is_over_side(v)))
+  if (v->drag == DRAG_SIDE || (v->drag == DRAG_NONE && viewer_is_over_side(v) && !viewer_is_covered(v)))
     viewer_side_takes(v, (SideEvent){.kind = SIDE_MOTION});
   else if (was_over_side)
     viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT});
@@ -135,12 +135,12 @@ void viewer_leave(Viewer *v) {
 
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
-  const bool is_covered = viewer_is_covered(v), was_open = is_open(v);
-  const Control *at = is_covered ? NULL : controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  const bool was_open = is_open(v);
+  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->is_dirty = true;
   if (was_open) player_cancel(p); /* a press elsewhere closes it, and acts */
-  if (is_covered || (!at && viewer_is_over_side(v))) {
-    v->drag = is_covered && button != 1 ? DRAG_NONE : DRAG_SIDE;
+  if (!at && viewer_is_over_side(v)) {
+    v->drag = button == 1 ? DRAG_SIDE : DRAG_NONE;
     viewer_side_takes(v, (SideEvent){.kind = SIDE_PRESS, .button = button});
     return;
   }
@@ -169,7 +169,7 @@ void viewer_press(Viewer *v, int button) {
 }
 
 void viewer_release(Viewer *v, int button) {
-  if (button != 1 && v->drag != DRAG_SCRUB && v->drag != DRAG_SIDE) return;
+  if (button != 1 && v->drag != DRAG_SCRUB) return;
   const Drag drag = v->drag;
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   v->drag = DRAG_NONE;
@@ -180,16 +180,13 @@ void viewer_release(Viewer *v, int button) {
 }
 
 void viewer_wheel(Viewer *v, int turns) {
-  const bool is_covered = viewer_is_covered(v);
-  const Control *at = is_covered ? NULL : controls_at(&v->controls, v->mouse_x, v->mouse_y);
+  const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   if (!at && viewer_is_over_side(v)) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
     return;
   }
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--)
-    if (is_covered)
-      viewer_key(v, turns > 0 ? SIDE_KEY_LEFT : SIDE_KEY_RIGHT, false, false);
-    else if (at && at->more != INPUT_NONE)
+    if (at && at->more != INPUT_NONE)
       viewer_act(v, turns > 0 ? at->more : at->less);
     else
       viewer_act(v, turns > 0 ? INPUT_EVENT_BACK : INPUT_EVENT_NEXT);

@@ -21,16 +21,14 @@ static bool take(void *story, Player *player, const SideEvent *e) {
   if (e->kind == SIDE_TEXT) story_player_type(story, e->text);
   if (e->kind == SIDE_PRESS) story_player_press(story, e->button, e->x, e->y);
   if (e->kind == SIDE_MOTION) story_player_drag(story, e->x);
+  if (e->kind == SIDE_WHEEL) story_player_input(story, e->turns > 0 ? STORY_GO_BACK : STORY_GO_ON);
+  if (e->kind == SIDE_LOOK) return story_player_tick(story, e->seconds);
   for (size_t k = 0; e->kind == SIDE_KEY && k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == e->key) story_player_input(story, KEYS[k].input);
-  return e->kind == SIDE_KEY ? e->key != SIDE_KEY_COPY && e->key != SIDE_KEY_F11 : e->kind != SIDE_LOOK;
+  return e->kind != SIDE_KEY || (e->key != SIDE_KEY_COPY && e->key != SIDE_KEY_F11);
 }
 
 static bool is_moving(const void *story) { return story_player_is_moving(story); }
-static bool tick(void *story, double seconds) { return story_player_tick(story, seconds); }
 static const char *words(const void *story, char *text, size_t size) { return story_player_words(story, text, size); }
 
-SidePanel viewer_story(StoryPlayer *story) {
-  return (SidePanel){
-      .data = story, .width = width, .draw = draw, .event = take, .is_moving = is_moving, .tick = tick, .words = words};
-}
+SidePanel viewer_story(StoryPlayer *story) { return (SidePanel){story, width, draw, take, is_moving, words}; }
