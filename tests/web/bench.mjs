@@ -29,7 +29,7 @@ const change = (values, done, rounds = ROUNDS) => `(async () => {
   const taken = []
   for (let k = -2; k < ${rounds}; k++) {
     const start = performance.now()
-    tilewalk.set(2, ${JSON.stringify(values)}[k & 1])
+    tilewalk.set('N', ${JSON.stringify(values)}[k & 1])
     ${done}
     if (k >= 0) taken.push(performance.now() - start)
     await new Promise(requestAnimationFrame)

@@ -138,12 +138,18 @@ async function keys(world) {
   }
   await page.press('p')
   // A field has its own keys; what it is given is taken, or refused in one line.
-  await page.evaluate(`document.querySelector('[data-parameter="2"]').select()`)
-  await page.evaluate(`document.querySelector('[data-parameter="2"]').focus()`)
+  await page.evaluate(`document.querySelector('[data-parameter="N"]').select()`)
+  await page.evaluate(`document.querySelector('[data-parameter="N"]').focus()`)
   await page.keyboard.sendCharacter('128')
   await page.press('Enter')
   await page.until(`tilewalk.state().includes('N=128')`)
-  await page.evaluate(`tilewalk.set(7, 'none')`)
+  // A key of the problem takes what goes with it along.
+  for (const [key, value, part] of [['block-q', '16', 'block-q=16 block-k=8'], ['heads', '4/2', 'heads=4 kv-heads=2'], ['sram', '96 KiB', 'sram=98304'], ['gpu', 'h200', 'block-k=8 gpu=h200'], ['heads', '1', 'heads=1 causal=1']]) {
+    await page.evaluate(`tilewalk.set('${key}', '${value}')`)
+    await has(page, part)
+    await settle(page)
+  }
+  await page.evaluate(`tilewalk.set('gpu', 'none')`)
   check((await page.until(`!$('note').hidden && $('note').innerText`)).includes("no GPU 'none'"), 'a wrong GPU is refused')
   await page.evaluate(`($('note-close').click(), tilewalk.canvas.focus())`)
   await page.press(' ')
@@ -210,7 +216,7 @@ async function touch(world) {
   await tap('[data-scene="piles"]')
   await page.until(`tilewalk.state().includes('scene=piles')`)
   await tap('#chip')
-  await page.select('[data-parameter="7"]', 'h200')
+  await page.select('[data-parameter="gpu"]', 'h200')
   await has(page, 'gpu=h200')
   // The rooms of the head are behind one button here, and the theme.
   await tap('#rooms')
@@ -615,19 +621,19 @@ async function background(world) {
     requestAnimationFrame(tick)
     for (const N of [4096, 16384, 8192, 32768]) {
       const start = performance.now()
-      tilewalk.set(2, String(N))
+      tilewalk.set('N', String(N))
       if (!${described}.includes('being worked out')) throw new Error('nothing is left to the Worker')
       while (!${described}.includes(' hits.')) await new Promise(done => setTimeout(done, 4))
       waited.push(performance.now() - start)
     }
-    for (let k = 0; k < 12; k++) { tilewalk.set(2, String(4096 + 128 * k)); await new Promise(done => setTimeout(done, 10)) }
+    for (let k = 0; k < 12; k++) { tilewalk.set('N', String(4096 + 128 * k)); await new Promise(done => setTimeout(done, 10)) }
     while (!${described}.includes(' hits.')) await new Promise(done => setTimeout(done, 4))
     goes = false
     return [gaps.sort((a, b) => a - b), waited]
   })()`)
   same(await page.evaluate(described), words(4096 + 128 * 11), 'the last of many changes')
   // Without a Worker it is as before.
-  await page.evaluate(`(tilewalk.machine.ask = async () => ({ wrong: 'no Worker' }), tilewalk.set(2, '8192'))`)
+  await page.evaluate(`(tilewalk.machine.ask = async () => ({ wrong: 'no Worker' }), tilewalk.set('N', '8192'))`)
   await page.until(`${described}.includes(' hits.')`)
   same(await page.evaluate(described), words(8192), 'without a Worker')
   return `answers after ${waited.map(ms => ms.toFixed(0)).join(', ')} ms; between frames ${gaps[gaps.length >> 1].toFixed(0)}, at most ${gaps.at(-1).toFixed(0)} ms`
@@ -1035,7 +1041,7 @@ async function keyboard(world) {
   await page.until(`tilewalk.state().includes('scene=softmax') && document.activeElement.dataset.scene === 'softmax'`)
   await to('#chip')
   await enter()
-  await to('[data-parameter="2"]')
+  await to('[data-parameter="N"]')
   await page.evaluate(`document.activeElement.select()`)
   await page.keyboard.sendCharacter('128')
   await enter()

@@ -233,50 +233,26 @@ TEST(a_state_comes_back) {
   close_player(p);
 }
 
-/* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
-TEST(parameters) {
+/* What cannot be says why and leaves things as they were; tiles that do not fit are shown with what would, whatever step
+ * is asked for. */
+TEST(refusals) {
   Player *p = open_player();
-  char line[REQUEST_STATE_BYTES], value[PARAMETER_VALUE_BYTES];
-  static const struct {
-    Parameter which;
-    const char *typed, *shown, *in_state;
-  } TYPED[] = {{PARAMETER_N, "1K", "1K", " N=1024 "},
-               {PARAMETER_D, "32", "32", " d=32 "},
-               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=8 "},
-               {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
-               {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "},
-               {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
-               {PARAMETER_HEADS, "4", "4", " heads=4 "},
-               {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "},
-               {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
-               {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
-  EACH (k, TYPED) {
-    if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
-    assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
-    if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
-  }
-  assert_null(strstr(line, "sram=")); /* the GPU brought its own */
-  assert_true(parameter_set(p, PARAMETER_SRAM, "100K") && parameter_set(p, PARAMETER_SRAM, ""));
-  assert_null(strstr(player_state(p, line), "sram="));
-  Choice choices[CHOICES_MAX];
-  int at;
-  assert_true(parameter_choices(p, PARAMETER_DTYPE, choices, &at) == DTYPE_COUNT && at == DTYPE_FP32);
-  assert_string_equal(choices[at].remark, "4 bytes an element");
-  static const struct {
-    Parameter which;
-    const char *typed, *why;
-  } REFUSED[] = {{PARAMETER_N, "0", "N"},           {PARAMETER_N, "many", "many"},
-                 {PARAMETER_BLOCK_Q, "-3", "-3"},   {PARAMETER_SRAM, "lots", "lots"},
-                 {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"},
-                 {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
+  char line[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  static const TextSays REFUSED[] = {{"N=0", "N"},
+                                     {"N=many", "many"},
+                                     {"block-q=-3", "-3"},
+                                     {"sram=lots", "lots"},
+                                     {"heads=7 kv-heads=3", "heads"},
+                                     {"gpu=abacus", "abacus"},
+                                     {"dtype=int4", "int4"}};
+  player_state(p, line);
   EACH (k, REFUSED) {
-    assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
-    assert_true(p->is_warning);
-    if (!strstr(p->message, REFUSED[k].why))
-      fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
-    char after[REQUEST_STATE_BYTES];
+    assert_false(player_take_line(p, &p->request, REFUSED[k].text));
+    if (!p->is_warning || !strstr(p->message, REFUSED[k].says))
+      fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].text);
     assert_string_equal(player_state(p, after), line);
   }
+  WALK(p, "@algorithm=fa2 N=64 d=16 block=8 step=40000 => Step 40000 is beyond the end");
   close_player(p);
 }
 

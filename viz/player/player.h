@@ -136,57 +136,22 @@ static inline const Theme *player_theme(const Player *p) { return p->dark ? &the
 
 bool player_set_speed(Player *player, double events_per_s); /* one of those that there are; false: it is not */
 
-/* Of the player's own files: takes the new request, or says why it cannot be and keeps the old one, and the place in
- * the run stays, as a part of it; the keys of a line, applied to a request, and a step or a scene in it is gone to; the
- * state after `step`, and what moves to it begins to. */
+/* Takes the keys of a line, applied to a request, and goes to a step or a scene in it; without a step the place in the
+ * run stays, as a part of it. What is not possible changes nothing and leaves its reason in the message. */
+bool player_take_line(Player *player, const Request *from, const char *line);
+
+/* Twice as many tokens or half, 1 or -1; the next algorithm that can be had, or the one before. */
+void player_scale_N(Player *player, int direction);
+void player_next_algorithm(Player *player, int direction);
+
+/* Of the player's own files: takes the new request, or says why it cannot be and keeps the old one; the state after
+ * `step`, and what moves to it begins to. */
 #define PLAYER_MOVE_S 0.35 /* how long a step that is asked for takes */
 bool player_apply(Player *player, Request *request);
-bool player_take_line(Player *player, const Request *from, const char *line);
 void player_show(Player *player, uint64_t step);
 
 PlayerInput player_key(char character); /* which input a character stands for */
 
 void player_say(Player *player, bool is_warning, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* ---- The parameters of the problem as fields: what each shows, and how it is stepped, typed or chosen from a list.
- * Typing takes whatever the command line takes. What is not possible changes nothing and leaves its reason in the
- * message. */
-
-typedef enum {
-  PARAMETER_PRESET = 0,
-  PARAMETER_ALGORITHM,
-  PARAMETER_N,
-  PARAMETER_D,
-  PARAMETER_BLOCK_Q,
-  PARAMETER_BLOCK_K,
-  PARAMETER_SRAM,
-  PARAMETER_GPU,
-  PARAMETER_HEADS,
-  PARAMETER_DTYPE,
-  PARAMETER_COUNT
-} Parameter;
-
-/* What can be typed, as --help says it; "" for a whole problem. */
-const char *parameter_wants(Parameter which);
-
-enum { PARAMETER_VALUE_BYTES = 112, CHOICES_MAX = 48 };
-
-/* One line of a list. */
-typedef struct {
-  char name[64], remark[240];
-} Choice;
-
-/* What it is now, as it is shown. Returns text. */
-const char *parameter_value(const Player *player, Parameter which, char text[PARAMETER_VALUE_BYTES]);
-
-/* Twice as many tokens or half, 1 or -1; the next algorithm that can be had, or the one before. */
-void parameter_scale_N(Player *player, int direction);
-void parameter_next_algorithm(Player *player, int direction);
-
-/* Takes a typed value, or the name of a choice. */
-bool parameter_set(Player *player, Parameter which, const char *text);
-
-/* What a list offers, at most CHOICES_MAX; no list has none. Returns how many; *at is the present one, or 0. */
-int parameter_choices(const Player *player, Parameter which, Choice choices[CHOICES_MAX], int *at);
 
 #endif

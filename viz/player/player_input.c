@@ -88,11 +88,11 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
-  case INPUT_ALGORITHM_NEXT: parameter_next_algorithm(p, 1); break;
-  case INPUT_ALGORITHM_BACK: parameter_next_algorithm(p, -1); break;
+  case INPUT_ALGORITHM_NEXT: player_next_algorithm(p, 1); break;
+  case INPUT_ALGORITHM_BACK: player_next_algorithm(p, -1); break;
   case INPUT_ALGORITHM_EDIT: open_entry(p, "algorithm="); break;
-  case INPUT_N_TWICE: parameter_scale_N(p, 1); break;
-  case INPUT_N_HALF: parameter_scale_N(p, -1); break;
+  case INPUT_N_TWICE: player_scale_N(p, 1); break;
+  case INPUT_N_HALF: player_scale_N(p, -1); break;
   case INPUT_N_EDIT: open_entry(p, "N="); break;
   case INPUT_CAUSAL: player_take_line(p, &p->request, p->request.shape.causal ? "causal=0" : "causal=1"); break;
   case INPUT_ESCAPE: return escape(p);

@@ -1,7 +1,8 @@
-/* States, and what is typed or chosen: a line, a file, an entry of a list. */
+/* States, what is typed, and the next problem of a key. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sim/algorithms/shipped.h"
 #include "viz/player/player.h"
 #include "viz/text/number.h"
 
@@ -49,6 +50,35 @@ bool player_restore(Player *p, const char *line) {
   if (!player_take_line(p, &fresh, line)) return false;
   if (!strstr(line, "step=")) player_seek(p, 0); /* a state without a step is at the start */
   return true;
+}
+
+void player_scale_N(Player *p, int direction) {
+  Request r = p->request;
+  int64_t *const N[] = {&r.shape.N_q, &r.shape.N_k};
+  r.shape.N_q = p->now.grid.N_q;
+  if (direction < 0 && r.shape.N_q <= 1) {
+    player_say(p, true, "Not possible: N is 1, and there is nothing smaller");
+    return;
+  }
+  for (int k = 0; k < 2; k++)
+    if (*N[k]) *N[k] = direction > 0 ? *N[k] * 2 : max64(1, *N[k] / 2);
+  player_apply(p, &r);
+}
+
+/* Without what it would refuse. */
+void player_next_algorithm(Player *p, int direction) {
+  int at = 0;
+  while (at < N_PROGRAMS && SCHEDULES[at] != p->request.algorithms[0]) at++;
+  for (int k = 1; k < N_PROGRAMS; k++) {
+    const Schedule *next = SCHEDULES[(at + N_PROGRAMS + direction * k) % N_PROGRAMS];
+    Request r = p->request;
+    r.algorithms[0] = next;
+    r.n_algorithms = 1;
+    r.kernel[0] = '\0'; /* it follows one algorithm */
+    if (!next->splits) r.tiling.n_splits = 0;
+    if (!next->writes_lse) r.tiling.lse = false;
+    if (player_apply(p, &r)) return;
+  }
 }
 
 /* ---- What is open ---------------------------------------------------------------------------------------- */

@@ -251,10 +251,10 @@ EXPORT bool web_is_dark(void) { return player.dark; }
 
 /* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
 
-EXPORT bool web_set(int parameter, const char *value) {
-  if (parameter < 0 || parameter >= PARAMETER_COUNT) return false;
+/* A whole problem, at the same part of its run. False: web_message says why, and what was shown stays. */
+EXPORT bool web_take(const char *line) {
   viewer.is_dirty = true;
-  return parameter_set(&player, (Parameter)parameter, value);
+  return player_take_line(&player, &(Request){0}, line);
 }
 EXPORT void web_scrub(double part) {
   player_scrub(&player, part);

@@ -1,6 +1,10 @@
 /* What stands around the scene as HTML: menus, the two sentences, the program's lines and tables of data, as JSON. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "sim/algorithms/shipped.h"
+#include "viz/request/description.h"
 #include "viz/scene/code_lines.h"
 #include "viz/text/mask_text.h"
 #include "viz/web/web_inner.h"
@@ -10,26 +14,29 @@ static Document *d;
 
 /* ---- Menus ------------------------------------------------------------------------------------------------- */
 
-/* {"menu": [{"value", "wants", "choices": [{"name", "remark"}...], "at"}...]}, by Parameter: what fields show. */
+/* {"algorithm", "gpu": names, "dtype": [name, bytes], "wants": [key of the state line, what can be typed]}: what fields
+ * offer. */
 EXPORT const char *web_menu(void) {
-  static Choice choices[CHOICES_MAX];
-  char value[PARAMETER_VALUE_BYTES];
-  put_values(d = web_begin(), "menu[");
-  for (int which = 0; which < PARAMETER_COUNT; which++) {
-    int at;
-    const int n = parameter_choices(web_player(), (Parameter)which, choices, &at);
-    put_values(d, "{value:s wants:s at:n choices[", parameter_value(web_player(), (Parameter)which, value),
-               parameter_wants((Parameter)which), at);
-    for (int k = 0; k < n; k++) put_values(d, "{name:s remark:s}", choices[k].name, choices[k].remark);
-    put_values(d, "]}");
-  }
+  static const char *const TYPED[] = {"N", "d", "block-q", "block-k", "sram", "heads"};
+  DescriptionNames *gpus = calloc(1, sizeof *gpus);
+  put_values(d = web_begin(), "algorithm[");
+  for (int k = 0; k < N_PROGRAMS; k++) put_values(d, ":s", SCHEDULES[k]->name);
+  put_values(d, "] gpu[");
+  if (gpus && description_names("gpus", gpus, NULL)) gpus->n = 0;
+  for (int k = 0; gpus && k < gpus->n; k++) put_values(d, ":s", gpus->names[k]);
+  put_values(d, "] dtype[");
+  for (Dtype k = 0; k < DTYPE_COUNT; k++) put_values(d, "[:s :n]", dtype_name(k), (int)dtype_bytes(k));
+  put_values(d, "] wants[");
+  for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++)
+    put_values(d, "[:s :s]", TYPED[k], option_named(QUESTION_SETS, TYPED[k], strlen(TYPED[k]))->help);
+  free(gpus);
   return web_end();
 }
 
 /* ---- The step ---------------------------------------------------------------------------------------------- */
 
-/* {"what", "why", "moved", "whole", "step", "steps", "scene", "title", "N", "keys"?, "d", "heads", "mask",
- * "gpu"}: the sentences over the scene, and the problem in words. */
+/* {"what", "why", "moved", "whole", "step", "steps", "scene", "title", "N", "keys"?, "d", "rows", "columns", "sram",
+ * "heads", "mask", "gpu"}: the sentences over the scene, and the problem in words. */
 EXPORT const char *web_said(void) {
   const Player *p = web_player();
   const Snapshot *now = &p->now;
@@ -44,7 +51,8 @@ EXPORT const char *web_said(void) {
              now->n_steps, scene_name(p->scene), now->schedule->title, now->schedule->name,
              number_count(wide(g->N_q / packed)).text);
   if (g->N_k != g->N_q / packed) put_values(d, "keys:s", number_count(wide(g->N_k)).text);
-  put_values(d, "d:i heads:i mask:s gpu:s", g->d, now->launched.heads ? (int64_t)now->launched.heads : 1,
+  put_values(d, "d:i rows:i columns:i sram:s heads:i mask:s gpu:s", g->d, g->B_r, g->B_c,
+             number_bytes(now->sram_capacity_bytes).text, now->launched.heads ? (int64_t)now->launched.heads : 1,
              mask_text(shape, mask, sizeof mask), *p->request.gpu ? now->gpu.name : "paper GPU");
   return web_end();
 }

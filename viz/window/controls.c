@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include "sim/base/path.h"
+#include "viz/text/number.h"
 
 #define SMALL_WINDOW  150.0 /* pixels: below this there is no room for a bar */
 #define LEAST_LETTERS 12.0  /* pixels: smaller ones are not read */
@@ -20,13 +21,12 @@ static Control *add(Controls *c, ControlKind kind, PlayerInput click, const char
 }
 
 static void add_run(Controls *c, const Player *p) {
-  char value[PARAMETER_VALUE_BYTES], N[PARAMETER_VALUE_BYTES + 2];
+  char N[NUMBER_CHARS + 2];
   add(c, CONTROL_PLAY, INPUT_PLAY, "play")->is_on = p->is_playing;
-  parameter_value(p, PARAMETER_ALGORITHM, value);
   /* of a program of one's own its file's name */
-  Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, path_base(value));
+  Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, path_base(p->request.algorithms[0]->name));
   item->more = INPUT_ALGORITHM_NEXT, item->less = INPUT_ALGORITHM_BACK;
-  snprintf(N, sizeof N, "N %s", parameter_value(p, PARAMETER_N, value));
+  snprintf(N, sizeof N, "N %s", number_tokens(wide(p->now.grid.N_q)).text);
   item = add(c, CONTROL_WORD, INPUT_N_EDIT, N);
   item->more = INPUT_N_TWICE, item->less = INPUT_N_HALF;
 }

@@ -1,43 +1,52 @@
 // What lies beside a scene: the problem, the program's lines, tables of data, what can be shared, and the keys.
 
 import { button, element, quoted, save, table } from './element.js'
-import { commandOf } from './viewer.js'
+import { commandOf, lineWith, valueIn } from './viewer.js'
 
 // A link to another room; a page in one file has no others.
 const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
 
-const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 4, BLOCK_K = 5, SRAM = 6, GPU = 7, HEADS = 8, DTYPE = 9
-const LABELS = ['A whole problem', 'Algorithm', 'Tokens N', 'Head size d', 'Rows of a tile, B_r', 'Columns of a tile, B_c', 'SRAM of one CTA', 'GPU', 'Heads', 'Data type']
+const LABELS = { algorithm: 'Algorithm', N: 'Tokens N', d: 'Head size d', 'block-q': 'Rows of a tile, B_r', 'block-k': 'Columns of a tile, B_c', sram: 'SRAM of one CTA', gpu: 'GPU', heads: 'Heads', dtype: 'Data type' }
+const PROBLEMS = [['first look', 'algorithm=fa2 N=64 d=16 causal=1 block=8', '8 x 8 tiles, small enough to follow every one'],
+  ['naive', 'algorithm=standard N=64 d=16 block=8', 'S and P go to HBM and come back'],
+  ['ragged', 'algorithm=fa2 N=100 d=24 causal=1 block-q=16 block-k=32', 'nothing divides anything'],
+  ['GPT-2 small', 'algorithm=fa2 N=1024 d=64 heads=12 causal=1 block=128', '12 heads of 64, 1,024 tokens'],
+  ['Llama 3 8B', 'algorithm=fa2 N=8192 d=128 heads=32 kv-heads=8 dtype=bf16 causal=1 block-q=128 block-k=64', 'GQA: 32 query heads share 8 of K and V'],
+  ['sliding window', 'algorithm=fa2 N=16384 d=128 causal=1 window=4096 block=128', 'a query sees 4,096 keys'],
+  ['decode', 'algorithm=fa2-split N=1 seq-len-k=8192 d=128 block-q=1 block-k=128 splits=8', 'one new token against 8,192 keys, in 8 parts'],
+  ['long context', 'algorithm=fa2 N=65536 d=128 causal=1 block=64', '1,024 x 1,024 tiles'],
+  ['too large a block', 'algorithm=fa2 N=4096 d=128 block=512', 'the tiles do not fit SRAM']]
 
-const keyOf = part => part.slice(0, part.indexOf('='))
-// A state line with other values; "" leaves a key out.
-export function lineWith(line, values) {
-  const parts = line.split(' ').filter(part => part && !(keyOf(part) in values))
-  return [...parts, ...Object.entries(values).filter(([, value]) => value !== '').map(([key, value]) => `${key}=${value}`)].join(' ')
+// A list of [value, name], of which `value` is chosen; it may be none of them.
+function list(choices, value, change) {
+  const input = element('select')
+  for (const [of, name] of choices) input.add(new Option(name, of, false, of === value))
+  if (!choices.some(([of]) => of === value)) input.selectedIndex = -1
+  input.onchange = () => change(input.value)
+  return input
 }
-const valueIn = (line, key) => line.split(' ').find(part => keyOf(part) === key)?.slice(key.length + 1) ?? ''
 
-function field(viewer, menu, which) {
-  const row = menu[which]
-  let input
-  if (row.choices.length) {
-    input = element('select')
-    row.choices.forEach((choice, k) => input.add(new Option(choice.name + (choice.remark ? `: ${choice.remark}` : ''), choice.name, false, k === row.at)))
-    if (row.at < 0) input.selectedIndex = -1
-    if (which === ALGORITHM && !row.choices.some(choice => choice.name === row.value)) input.add(new Option(row.value, row.value, true, true), 0)
-  } else {
-    input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants.replaceAll('--', ''), inputMode: 'text', autocomplete: 'off' })
-  }
-  input.onchange = () => viewer.set(which, input.value)
-  input.dataset.parameter = which
-  return element('label', { className: 'field' }, LABELS[which], input)
+function field(viewer, menu, key) {
+  const line = viewer.state(), { words } = viewer, own = words.name
+  const value = { algorithm: own, 'block-q': words.rows, 'block-k': words.columns, gpu: valueIn(line, 'gpu') || 'paper', dtype: valueIn(line, 'dtype') || 'fp16',
+    heads: [valueIn(line, 'heads') || 1, valueIn(line, 'kv-heads')].filter(Boolean).join('/') }[key] ?? words[key]
+  const choices = { algorithm: menu.algorithm.includes(own) ? menu.algorithm : [own, ...menu.algorithm], gpu: menu.gpu }[key]?.map(name => [name, name]) ?? menu[key]?.map(([name, bytes]) => [name, `${name}: ${bytes} bytes an element`])
+  const change = value => viewer.set(key, value)
+  const input = choices ? list(choices, value, change) : element('input', { type: 'text', value, title: Object.fromEntries(menu.wants)[key].replaceAll('--', ''), inputMode: 'text', autocomplete: 'off', onchange: () => change(input.value) })
+  input.dataset.parameter = key
+  return element('label', { className: 'field' }, LABELS[key], input)
+}
+
+function problems(viewer) {
+  const line = viewer.question(), seed = valueIn(line, 'seed')
+  return element('label', { className: 'field' }, 'A whole problem', list(PROBLEMS.map(([name, line, remark]) => [line, `${name}: ${remark}`]), lineWith(line, { seed: '' }), line => viewer.take(lineWith(line, { seed, step: 0 }))))
 }
 
 // N by a slider too, a power of two a notch.
 function tokens(viewer, menu) {
-  const label = field(viewer, menu, N), value = Number(viewer.words.N.replaceAll(',', ''))
+  const label = field(viewer, menu, 'N'), value = Number(viewer.words.N.replaceAll(',', ''))
   const slider = element('input', { type: 'range', min: 4, max: 17, step: 1, value: Math.round(Math.log2(value || 64)), ariaLabel: 'Tokens N, a power of two' })
-  slider.oninput = () => { label.querySelector('input').value = 2 ** slider.value; viewer.set(N, String(2 ** slider.value)) }
+  slider.oninput = () => { label.querySelector('input').value = 2 ** slider.value; viewer.set('N', String(2 ** slider.value)) }
   return element('div', {}, label, slider)
 }
 
@@ -58,12 +67,12 @@ function masks(viewer) {
 }
 
 function problem(viewer, page) {
-  const menu = viewer.menu(), of = which => field(viewer, menu, which)
+  const menu = viewer.menu(), of = key => field(viewer, menu, key)
   const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', { textContent: 'Tile sizes, type, SRAM' }),
-    element('div', { className: 'two' }, of(BLOCK_Q), of(BLOCK_K), of(DTYPE), of(SRAM)))
+    element('div', { className: 'two' }, of('block-q'), of('block-k'), of('dtype'), of('sram')))
   more.ontoggle = () => { page.isOpen = more.open ? 'sizes' : '' }
-  return [of(ALGORITHM), tokens(viewer, menu), element('div', { className: 'two' }, of(D), of(HEADS)), masks(viewer), of(GPU), more,
-    element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), of(PRESET))]
+  return [of('algorithm'), tokens(viewer, menu), element('div', { className: 'two' }, of('d'), of('heads')), masks(viewer), of('gpu'), more,
+    element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), problems(viewer))]
 }
 
 function code(viewer) {

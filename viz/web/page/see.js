@@ -2,9 +2,9 @@
 
 import { $, elements, button, element } from './element.js'
 import { takeFiles } from './files.js'
-import { PANELS, lineWith } from './panels.js'
+import { PANELS } from './panels.js'
 import { turnTheme } from './top.js'
-import { Viewer } from './viewer.js'
+import { Viewer, lineWith } from './viewer.js'
 
 const isEmbedded = document.body.classList.contains('embed')
 const { panel, menu } = elements

@@ -31,6 +31,14 @@ export const packedIn = hash => partsOf(hash).find(part => part.startsWith(PROGR
 const PICTURE = [1280, 720]
 const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
 
+const keyOf = part => part.slice(0, part.indexOf('='))
+// A state line with other values; "" leaves a key out.
+export function lineWith(line, values) {
+  const parts = line.split(' ').filter(part => part && !(keyOf(part) in values))
+  return [...parts, ...Object.entries(values).filter(([, value]) => value !== '').map(([key, value]) => `${key}=${value}`)].join(' ')
+}
+export const valueIn = (line, key) => line.split(' ').find(part => keyOf(part) === key)?.slice(key.length + 1) ?? ''
+
 // What Back comes back to: all of a link but its step.
 const baseOf = hash => partsOf(hash).filter(part => !/^(step|seed)=/.test(part)).join('&')
 
@@ -290,7 +298,7 @@ export class Viewer {
   }
 
   state() { return this.engine.text('web_state') }
-  menu() { return this.engine.json('web_menu').menu }
+  menu() { return this.engine.json('web_menu') }
   acted() { // called before what it does
     this.hasActed = true
     const hash = this.hash()
@@ -300,9 +308,15 @@ export class Viewer {
     this.engine.call('web_act', name)
     this.wake()
   }
-  set(parameter, value) {
-    this.engine.call('web_set', parameter, value)
+  take(line) {
+    this.engine.call('web_take', line)
     this.wake()
+  }
+  // Another value of a key, and what goes with the one before.
+  set(key, text) {
+    const value = text.replaceAll(' ', ''), [heads, shared = ''] = value.split('/'), { rows, columns } = this.words
+    const more = { algorithm: { kernel: '', splits: '', lse: '' }, gpu: { sram: '' }, heads: { heads, 'kv-heads': shared }, 'block-q': { block: '', 'block-k': columns }, 'block-k': { block: '', 'block-q': rows } }
+    this.take(lineWith(this.question(), { [key]: value, ...more[key] }))
   }
   closeNote() {
     this.left = ''

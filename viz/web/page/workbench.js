@@ -1,9 +1,8 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
-import { Viewer, commandOf, packedIn } from './viewer.js'
+import { Viewer, commandOf, lineWith, packedIn } from './viewer.js'
 import { $, elements, element, onPress, save, tellProblem } from './element.js'
 import { takeFiles } from './files.js'
-import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { colours, newLine } from './editor.js'
 
