@@ -233,8 +233,8 @@ TEST(a_state_comes_back) {
   close_player(p);
 }
 
-/* What cannot be says why and leaves things as they were; tiles that do not fit are shown with what would, whatever step
- * is asked for. */
+/* What cannot be says why and leaves things as they were. Tiles that do not fit are shown with what would, whatever
+ * step is asked for. */
 TEST(refusals) {
   Player *p = open_player();
   char line[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
@@ -252,7 +252,8 @@ TEST(refusals) {
       fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].text);
     assert_string_equal(player_state(p, after), line);
   }
-  WALK(p, "@algorithm=fa2 N=64 d=16 block=8 step=40000 => Step 40000 is beyond the end");
+  WALK(p, "@algorithm=fa2 N=4096 d=128 block=512 step=40 => the largest block that fits is 148",
+       "@algorithm=fa2 N=64 d=16 block=8 step=40000 => Step 40000 is beyond the end");
   close_player(p);
 }
 

@@ -95,6 +95,7 @@ void player_free(Player *p) { stage_free(&p->stage); }
 void player_seek(Player *p, uint64_t step) {
   p->is_playing = false;
   p->message[0] = '\0';
+  say_what_fits(p);
   if (step > p->stage.n_steps) step = p->stage.n_steps;
   if (step != p->now.step) player_show(p, step);
   p->moved_s = PLAYER_MOVE_S;

@@ -79,9 +79,9 @@ typedef struct {
   /* Returns whether it took the event; then a frame is drawn. */
   bool (*event)(void *data, Player *player, const SideEvent *event);
 
-  /* Whether it waits for something that is no event: a file's change, of which it is asked now and then to look for; or
-   * time, of one that covers the viewer, such as a story. The width of that is the window's, and no other panel, control
-   * or scene is there. */
+  /* Whether it waits for something that is no event: a file's change, which it is asked now and then to look for; or
+   * time, of one that covers the viewer, such as a story. The width of that is the window's, and no other panel,
+   * control or scene is there. */
   bool (*waits)(const void *data);
   const char *(*words)(const void *data, char *text, size_t size); /* of a cover, for the ear; returns text */
 } SidePanel;
