@@ -3,7 +3,6 @@
 #include "sim/algorithms/rank_program.h"
 #include "sim/algorithms/shipped.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 const char *const SCHEME_NAMES[SCHEME_COUNT + 1] = {"ring", "striped", "zigzag", "ulysses", "tensor", "offload", NULL};
@@ -172,18 +171,18 @@ static Status refuse_sizes(const Ranks *ranks, Error *error) {
   const bool by_heads = ranks->scheme == SCHEME_ULYSSES || ranks->scheme == SCHEME_TENSOR;
   if (by_tokens && s->N_q != s->N_k)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "%s: a rank holds queries and keys of the same tokens, and there are %" PRId64 " and %" PRId64
-                     "; leave out --seq-len-k, or take --scheme tensor",
+                     "%s: a rank holds queries and keys of the same tokens, and there are "
+                     "%jd and %jd; leave out --seq-len-k, or take --scheme tensor",
                      name, s->N_q, s->N_k);
   if (by_tokens && s->N_q % parts)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s: %" PRId64 " tokens are not %" PRId64 " equal parts; give -N %" PRId64, name, s->N_q, parts,
-                     ceil_div(s->N_q, parts) * parts);
+    return error_set(error, STATUS_BAD_REQUEST, "%s: %jd tokens are not %jd equal parts; give -N %jd", name, s->N_q,
+                     parts, ceil_div(s->N_q, parts) * parts);
   if (by_heads && (s->heads % ranks->n || (s->kv_heads % ranks->n && ranks->n % s->kv_heads)))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s: %" PRId64 " query heads and %" PRId64 " KV heads are not shared out evenly among %" PRId64
-                     " ranks; a divisor of the query heads that divides the KV heads, or is divided by them, is right",
-                     name, s->heads, s->kv_heads, ranks->n);
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%s: %jd query heads and %jd KV heads are not shared out evenly among "
+        "%jd ranks; a divisor of the query heads that divides the KV heads, or is divided by them, is right",
+        name, s->heads, s->kv_heads, ranks->n);
   if (scheme_is_ring(ranks->scheme) && (s->window || s->sided || s->pattern || s->top_left))
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s: blocks are causal, whole or masked; windows and other masks are not modelled between ranks. "
@@ -242,7 +241,7 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
                      "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone",
                      asked->program->name);
   if (ranks->n < 1 || ranks->n > RANKS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " ranks; there are 1 to %d", ranks->n, RANKS_MAX);
+    return error_set(error, STATUS_BAD_REQUEST, "%jd ranks; there are 1 to %d", ranks->n, RANKS_MAX);
   status = refuse_sizes(ranks, error);
   if (status) return status;
   Shape *s = &ranks->shape;

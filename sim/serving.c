@@ -1,6 +1,5 @@
 #include "sim/serving.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -144,7 +143,7 @@ static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPar
   int64_t sequences = 0;
   for (int64_t k = 0; k < n; k++) sequences += parts[k].count;
   Lengths *all = malloc(sizeof *all + (size_t)sequences * sizeof *all->lengths);
-  if (!all) return error_no_memory(error, "for %" PRId64 " lengths", sequences);
+  if (!all) return error_no_memory(error, "for %jd lengths", sequences);
   all->n = 0;
   for (int64_t k = 0; k < n; k++)
     for (int64_t c = 0; c < parts[k].count; c++) all->lengths[all->n++] = keys_seen(g, &parts[k]);
@@ -297,8 +296,7 @@ Status serving_prompt(const Serving *s, int64_t prompt, int64_t cached, int64_t 
   const int64_t new_tokens = prompt - cached, each = chunk ? chunk : new_tokens;
   *sum = (ServingStep){.attention = {.bound = TIME_NONE}, .has_prediction = true, .kind = TIME_PREDICTED};
   if (ceil_div(new_tokens, each) > SERVING_CHUNKS_MAX)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%" PRId64 " tokens in chunks of %" PRId64 " are more than %" PRId64 " chunks; take larger ones",
+    return error_set(error, STATUS_TOO_LARGE, "%jd tokens in chunks of %jd are more than %jd chunks; take larger ones",
                      new_tokens, each, SERVING_CHUNKS_MAX);
   for (int64_t at = cached; at < prompt; at += each) {
     const int64_t end = at + each < prompt ? at + each : prompt;

@@ -5,7 +5,6 @@
 #include "sim/base/text_add.h"
 
 #include <stdarg.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +36,11 @@ static ShadowName block_name(const PtxShadow *s, int64_t block) {
   const int32_t *g = s->launch->grid;
   const int64_t x = g[0] > 0 ? g[0] : 1, y = g[1] > 0 ? g[1] : 1;
   if (g[2] > 1)
-    snprintf(name.text, sizeof name.text, "block (%" PRId64 ", %" PRId64 ", %" PRId64 ")", block % x, block / x % y,
-             block / x / y);
+    snprintf(name.text, sizeof name.text, "block (%jd, %jd, %jd)", block % x, block / x % y, block / x / y);
   else if (y > 1)
-    snprintf(name.text, sizeof name.text, "block (%" PRId64 ", %" PRId64 ")", block % x, block / x);
+    snprintf(name.text, sizeof name.text, "block (%jd, %jd)", block % x, block / x);
   else
-    snprintf(name.text, sizeof name.text, "block %" PRId64, block);
+    snprintf(name.text, sizeof name.text, "block %jd", block);
   return name;
 }
 

@@ -1,5 +1,4 @@
 /* Who touched what: each granule's last writer and readers, and what is wrong with the access at hand. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,11 +34,11 @@ static const char *verb(const Touch *t) {
 static ShadowName place(const Touch *t) {
   ShadowName name;
   if (t->a->space == PTX_SPACE_SHARED)
-    snprintf(name.text, sizeof name.text, "shared memory at byte %" PRId64, t->offset);
+    snprintf(name.text, sizeof name.text, "shared memory at byte %jd", t->offset);
   else if (t->region->name)
-    snprintf(name.text, sizeof name.text, "%.50s at byte %" PRId64, t->region->name, t->offset);
+    snprintf(name.text, sizeof name.text, "%.50s at byte %jd", t->region->name, t->offset);
   else
-    snprintf(name.text, sizeof name.text, "argument %d at byte %" PRId64, t->region->argument, t->offset);
+    snprintf(name.text, sizeof name.text, "argument %d at byte %jd", t->region->argument, t->offset);
   return name;
 }
 
@@ -81,13 +80,13 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   }
   char where[160];
   if (!*name)
-    snprintf(where, sizeof where, " at address 0x%" PRIx64 ", far from every argument", a->address[lane]);
+    snprintf(where, sizeof where, " at address 0x%jx, far from every argument", a->address[lane]);
   else if (past < 0 && past > -a->bytes)
     snprintf(where, sizeof where, " across the end of %s", name);
   else if (past < 0)
-    snprintf(where, sizeof where, " that begin %" PRId64 " bytes before the start of %s", -past, name);
+    snprintf(where, sizeof where, " that begin %jd bytes before the start of %s", -past, name);
   else
-    snprintf(where, sizeof where, ", %" PRId64 " bytes past the end of %s", past, name);
+    snprintf(where, sizeof where, ", %jd bytes past the end of %s", past, name);
   shadow_says(s, fault, "%T of %B %s %d bytes%s", 32 * a->warp + lane, a->block, DOES[a->kind], a->bytes, where);
 }
 

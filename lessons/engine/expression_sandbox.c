@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "lessons/engine/expression_sandbox.h"
 
-#include <inttypes.h>
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +84,7 @@ static int raise_out_of_steps(lua_State *lua, const lua_Debug *at) {
   ExpressionScope *s = sandbox_scope(lua);
   char message[ERROR_MESSAGE_BYTES];
   s->out_of_steps = true;
-  snprintf(message, sizeof message,
-           "the expression does too much work (an endless loop?); it may take about %" PRId64 " steps",
+  snprintf(message, sizeof message, "the expression does too much work (an endless loop?); it may take about %jd steps",
            s->limits.max_steps);
   return raise_at(lua, at, message);
 }

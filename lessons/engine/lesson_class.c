@@ -1,6 +1,5 @@
 #include "lessons/engine/lesson_class.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +175,7 @@ static uint64_t seed_of(const Class *c, const SubmissionRow *row, const char *wh
 static Status check_seed(const Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
   if (c->rules->key && !*row->student) return error_refuse(error, "a row without a student has no seed under a key");
   if (row->seed == UINT64_MAX || row->seed == seed) return STATUS_OK;
-  return error_refuse(error, "answered with seed %" PRIu64 ", but %s is %" PRIu64 "%s", row->seed,
+  return error_refuse(error, "answered with seed %ju, but %s is %ju%s", row->seed,
                       c->rules->key ? "the student's own" : "the teacher's", seed,
                       c->rules->key ? "" : "; --seed sets it, --trust-seeds takes what the rows say");
 }

@@ -1,6 +1,5 @@
 #include "lessons/engine/story.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,7 +63,7 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
   int size = 0;
   while (N && story_size(story, size) && story_size(story, size) != N) size++;
   if (!story_size(story, size)) {
-    error_refuse(error, "%s:%d: the story is not told at N = %" PRId64 "; its sizes are a list, 'draw: N from A, B'",
+    error_refuse(error, "%s:%d: the story is not told at N = %jd; its sizes are a list, 'draw: N from A, B'",
                  story->file, story->title.line, N);
     return NULL;
   }

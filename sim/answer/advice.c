@@ -1,6 +1,5 @@
 #include "sim/answer/advice.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,12 +153,11 @@ Status advice_make(Advice *advice, const Problem *problem, const Schedule *sched
     advice->n += try_kernel(&advice->candidates[advice->n], &p, kernels[k], gpu);
   }
   if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)
-    status = error_refuse(error, "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
-                          problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);
+    status = error_refuse(error, "a tile of %jd x %jd is no kernel on %s: %s; take a smaller one", problem->tiling.B_r,
+                          problem->tiling.B_c, gpu->name, advice->why);
   else if (!status && advice->n == 0)
-    status = error_refuse(
-        error, "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
-        SIDES[0], SIDES[N_SIDES - 1], gpu->name);
+    status = error_refuse(error, "no tile of %jd to %jd rows and keys fits %s here; a smaller head or another GPU may",
+                          SIDES[0], SIDES[N_SIDES - 1], gpu->name);
   if (!status) qsort(advice->candidates, (size_t)advice->n, sizeof *advice->candidates, best_first);
   return status;
 }
@@ -168,11 +166,11 @@ void advice_name(const Candidate *t, char *text, size_t size) {
   const Tiling *tiling = &t->run.plan.tiling;
   const bool splits = tiling->n_splits > 1;
   char parts[48] = "";
-  if (splits) snprintf(parts, sizeof parts, ", %" PRId64 " splits", tiling->n_splits);
+  if (splits) snprintf(parts, sizeof parts, ", %jd splits", tiling->n_splits);
   if (t->kernel)
     snprintf(text, size, "%.40s%s", t->kernel->name, parts);
   else
-    snprintf(text, size, "%" PRId64 " x %" PRId64 "%s%s%s", tiling->B_r, tiling->B_c, t->cost.instruction ? ", " : "",
+    snprintf(text, size, "%jd x %jd%s%s%s", tiling->B_r, tiling->B_c, t->cost.instruction ? ", " : "",
              t->cost.instruction ? t->cost.instruction : "", parts);
 }
 

@@ -88,7 +88,7 @@ Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
   if (status != STATUS_OK) return status;
   const uint64_t bytes = align_up(planned.state_bytes);
   if (bytes < PTRDIFF_MAX) *state = aligned_alloc(64, (size_t)bytes);
-  if (!*state) return error_no_memory(error, "for the cache (%" PRIu64 " bytes)", bytes);
+  if (!*state) return error_no_memory(error, "for the cache (%ju bytes)", bytes);
   **state = planned;
   cache_reset(*state);
   return STATUS_OK;

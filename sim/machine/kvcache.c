@@ -2,7 +2,6 @@
 #include "sim/base/word_list.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 const char *const KV_DTYPE_NAMES[KV_DTYPE_COUNT + 1] = {"fp16", "bf16", "fp32", "fp8", "int8", "int4", NULL};
 static const int BITS[KV_DTYPE_COUNT] = {16, 16, 32, 8, 8, 4};
@@ -28,16 +27,13 @@ typedef struct {
 static Status check_ranges(const Range *r, Error *error) {
   while (r->name && r->value >= r->low && r->value <= r->high) r++;
   if (!r->name) return STATUS_OK;
-  return error_refuse(error, "%s is %" PRId64 "; it must be from %" PRId64 " to %" PRId64, r->name, r->value, r->low,
-                      r->high);
+  return error_refuse(error, "%s is %jd; it must be from %jd to %jd", r->name, r->value, r->low, r->high);
 }
 
 static Status check_group(const KvGroup *g, const char *layers, bool is_empty, Error *error) {
   const bool has_rows = !g->latent && !is_empty;
   if (g->latent && (g->kv_heads || g->d))
-    return error_refuse(error,
-                        "a latent of %" PRId64 " elements replaces K and V, so KV heads (%" PRId64 ") and d (%" PRId64
-                        ") must be 0",
+    return error_refuse(error, "a latent of %jd elements replaces K and V, so KV heads (%jd) and d (%jd) must be 0",
                         g->latent, g->kv_heads, g->d);
   return check_ranges((Range[]){{layers, g->layers, !is_empty, KVCACHE_MAX_LAYERS},
                                 {"latent", g->latent, 0, KVCACHE_MAX_D},
@@ -55,12 +51,11 @@ static Status check_scales(const KvCache *c, Error *error) {
   for (int g = 0; g < n; g++) {
     const int64_t row = groups[g].latent ? groups[g].latent : groups[g].d;
     if (c->group < 0 || c->group > row)
-      return error_refuse(error,
-                          "groups of %" PRId64 " elements do not fit a row of %" PRId64 "; a group lies within one row",
+      return error_refuse(error, "groups of %jd elements do not fit a row of %jd; a group lies within one row",
                           c->group, row);
   }
   if (c->scale_bytes && !c->group)
-    return error_refuse(error, "scales of %" PRId64 " B belong to groups, but no group size is given", c->scale_bytes);
+    return error_refuse(error, "scales of %jd B belong to groups, but no group size is given", c->scale_bytes);
   return check_ranges(
       (Range[]){{"scale bytes", c->scale_bytes, 0, 64}, {"page tokens", c->page_tokens, 1, KVCACHE_MAX_PAGE}, {0}},
       error);
@@ -80,7 +75,7 @@ Status kvcache_complete(KvCache *cache, Error *error) {
   const KvGroup base = base_of(&c);
   Status status = check_group(&base, "layers", is_empty, error);
   if (!status && c.window_layers && !c.window)
-    status = error_refuse(error, "%" PRId64 " layers are to have a window, but no window is given", c.window_layers);
+    status = error_refuse(error, "%jd layers are to have a window, but no window is given", c.window_layers);
   for (int g = 0; g < c.n_more && !status; g++) status = check_group(&c.more[g], "layers of a group", false, error);
   if (!status)
     status = check_ranges((Range[]){{"window layers", c.window_layers, 0, c.layers},
@@ -204,9 +199,8 @@ Wide kvcache_most_bytes(const KvCache *c, int64_t max_tokens) {
 static Status share_heads(int64_t *kv_heads, int64_t n_gpus, Error *error) {
   if (*kv_heads == 0) return STATUS_OK;
   if (*kv_heads % n_gpus && n_gpus % *kv_heads)
-    return error_refuse(
-        error, "%" PRId64 " KV heads on %" PRId64 " GPUs: neither divides the other, so no GPU could have whole heads",
-        *kv_heads, n_gpus);
+    return error_refuse(error, "%jd KV heads on %jd GPUs: neither divides the other, so no GPU could have whole heads",
+                        *kv_heads, n_gpus);
   *kv_heads = *kv_heads > n_gpus ? *kv_heads / n_gpus : 1;
   return STATUS_OK;
 }

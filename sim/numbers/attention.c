@@ -1,7 +1,5 @@
 #include "sim/numbers/attention.h"
 
-#include <inttypes.h>
-
 #include "sim/base/random.h"
 #include "sim/numbers/reference.h"
 
@@ -39,10 +37,10 @@ static Status lay_out(Attention *a, Error *error) {
   Wide total = sizeof *a;
   a->numbers = place(&total, evaluate_layout(&a->evaluate, a->schedule, &a->plan, &config, &overflow), &overflow);
   if (overflow || total > ATTENTION_MAX_BYTES)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "following %s with real numbers at N_q = %" PRId64 ", N_k = %" PRId64 ", d = %" PRId64
-                     " needs more than %d GiB; use a smaller N",
-                     a->schedule->name, shape->N_q, shape->N_k, shape->d, (int)(ATTENTION_MAX_BYTES >> 30));
+    return error_set(
+        error, STATUS_TOO_LARGE,
+        "following %s with real numbers at N_q = %jd, N_k = %jd, d = %jd needs more than %d GiB; use a smaller N",
+        a->schedule->name, shape->N_q, shape->N_k, shape->d, (int)(ATTENTION_MAX_BYTES >> 30));
   a->bytes = (size_t)total;
   return STATUS_OK;
 }
@@ -82,12 +80,10 @@ static const char *tensor_of(const Attention *a, const Event *e) {
 static Status check(const Attention *a, const Event *e, Cursor *walked, Error *error) {
   Event next;
   if (!schedule_next(a->schedule, &a->plan, walked, &next))
-    return error_set(error, STATUS_BAD_REQUEST, "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s is over",
-                     e->step, kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name);
+    return error_set(error, STATUS_BAD_REQUEST, "event %ju (%s %s, tile %jd, %jd): %s is over", e->step, kind_of(e),
+                     tensor_of(a, e), e->i, e->j, a->schedule->name);
   if (memcmp(&next, e, sizeof next) == 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s does '%s %s' of tile %" PRId64
-                   ", %" PRId64 " here",
+  return error_set(error, STATUS_BAD_REQUEST, "event %ju (%s %s, tile %jd, %jd): %s does '%s %s' of tile %jd, %jd here",
                    e->step, kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name, kind_of(&next),
                    tensor_of(a, &next), next.i, next.j);
 }

@@ -1,6 +1,5 @@
 #include "sim/numbers/quantised.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/base/random.h"
@@ -113,7 +112,7 @@ static void compare(Work *w, uint64_t seed, Accuracy *accuracies) {
 Status quantised_errors(const QuantisedShape *shape, uint64_t seed, Accuracy *accuracies, Error *error) {
   const int64_t one = shape->N * shape->d, few = shape->queries * shape->d;
   double *numbers = malloc((size_t)(6 * one + 2 * few + shape->N) * sizeof *numbers);
-  if (!numbers) return error_no_memory(error, "for N = %" PRId64 ", d = %" PRId64, shape->N, shape->d);
+  if (!numbers) return error_no_memory(error, "for N = %jd, d = %jd", shape->N, shape->d);
   Work w = {.shape = *shape, .p = numbers + 6 * one};
   for (int t = 0; t < 3; t++) {
     w.inputs[t] = numbers + t * one;

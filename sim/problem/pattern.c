@@ -1,6 +1,5 @@
 #include "sim/problem/pattern.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,8 +21,7 @@ static Pattern *blocks_new(const char *name, int64_t block, PatternMatrix matrix
   const int64_t rows = ceil_div(matrix.N_q, block), cols = ceil_div(matrix.N_k, block);
   if (rows > PATTERN_CELLS_MAX || cols > PATTERN_CELLS_MAX / rows) {
     error_set(error, STATUS_TOO_LARGE,
-              "the mask '%s' would have %" PRId64 " x %" PRId64 " blocks; at most %" PRId64
-              " are kept: a larger block or fewer tokens",
+              "the mask '%s' would have %jd x %jd blocks; at most %jd are kept: a larger block or fewer tokens",
               quote_text(name).text, rows, cols, PATTERN_CELLS_MAX);
     return NULL;
   }
@@ -93,8 +91,8 @@ static Pattern *painted(const char *name, const char *at, PatternMatrix matrix, 
   if (strspn(at, "0123456789abcdef") != n) return no_mask(name, error);
   if (n / (size_t)digits != (size_t)rows || n % (size_t)digits != 0) {
     error_set(error, STATUS_BAD_REQUEST,
-              "a painted mask of %" PRId64 " x %" PRId64 " tokens in blocks of %" PRId64 " has %" PRId64
-              " rows of %" PRId64 " hexadecimal digits, and this has %zu digits",
+              "a painted mask of %jd x %jd tokens in blocks of %jd has %jd rows of "
+              "%jd hexadecimal digits, and this has %zu digits",
               matrix.N_q, matrix.N_k, block, rows, digits, n);
     return NULL;
   }
@@ -135,9 +133,8 @@ Pattern *pattern_documents(const char *text, size_t length, const char *name, Pa
   }
   if (n > 1 && sum != matrix.N_k) {
     error_set(error, STATUS_BAD_REQUEST,
-              "%s: %" PRId64 " documents have %" PRId64 " tokens, and there are %" PRId64 " keys; -N %" PRId64
-              " would be right",
-              quote_text(name).text, n, sum, matrix.N_k, sum);
+              "%s: %jd documents have %jd tokens, and there are %jd keys; -N %jd would be right", quote_text(name).text,
+              n, sum, matrix.N_k, sum);
     return NULL;
   }
   Pattern *p = pattern_alloc(name, PATTERN_DOCUMENTS, matrix, n, error);
@@ -214,9 +211,8 @@ Pattern *pattern_read(const char *text, size_t length, const char *file, Pattern
   for (; at < end; line++, row++) {
     const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
     if (row == p->rows || stop - at != p->cols) {
-      snprintf(what, sizeof what,
-               "N_q = %" PRId64 " and N_k = %" PRId64 " need %" PRId64 " lines of %" PRId64 " blocks of %" PRId64,
-               matrix.N_q, matrix.N_k, p->rows, p->cols, p->block);
+      snprintf(what, sizeof what, "N_q = %jd and N_k = %jd need %jd lines of %jd blocks of %jd", matrix.N_q, matrix.N_k,
+               p->rows, p->cols, p->block);
       free(p);
       return fail_at(error, file, line, what);
     }
@@ -231,7 +227,7 @@ Pattern *pattern_read(const char *text, size_t length, const char *file, Pattern
     at = newline ? newline + 1 : end;
   }
   if (row < p->rows) {
-    snprintf(what, sizeof what, "the file ends after %" PRId64 " of %" PRId64 " lines of blocks", row, p->rows);
+    snprintf(what, sizeof what, "the file ends after %jd of %jd lines of blocks", row, p->rows);
     free(p);
     return fail_at(error, file, line, what);
   }

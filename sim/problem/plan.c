@@ -1,13 +1,10 @@
 #include "sim/problem/plan.h"
 
-#include <inttypes.h>
-
 static Status check_block(const char *what, int64_t block, Error *error) {
   if (block < 1)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %" PRId64 " rows; a block holds at least 1 row", what, block);
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %jd rows; a block holds at least 1 row", what, block);
   if (block > PLAN_MAX_BLOCK)
-    return error_set(error, STATUS_TOO_LARGE, "%s is %" PRId64 " rows; at most %" PRId64 " is modelled", what, block,
-                     PLAN_MAX_BLOCK);
+    return error_set(error, STATUS_TOO_LARGE, "%s is %jd rows; at most %jd is modelled", what, block, PLAN_MAX_BLOCK);
   return STATUS_OK;
 }
 
@@ -19,7 +16,7 @@ Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *er
   if (status) return status;
   if (p.tiling.n_splits == 0) p.tiling.n_splits = 1;
   if (p.tiling.n_splits < 1 || p.tiling.n_splits > PLAN_MAX_SPLITS)
-    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " splits asked for; between 1 and %" PRId64 " are possible",
+    return error_set(error, STATUS_BAD_REQUEST, "%jd splits asked for; between 1 and %jd are possible",
                      p.tiling.n_splits, PLAN_MAX_SPLITS);
   p.T_r = ceil_div(p.shape.N_q, p.tiling.B_r);
   p.T_c = ceil_div(p.shape.N_k, p.tiling.B_c);

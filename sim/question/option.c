@@ -1,6 +1,5 @@
 #include "sim/question/option.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/base/text_add.h"
@@ -350,7 +349,7 @@ static bool value_of(const Option *o, const void *target, char *text, size_t siz
   if (o->to.kind == STORE_CHOICE)
     snprintf(text, size, "%s", o->names[number]);
   else
-    snprintf(text, size, "%" PRId64, number);
+    snprintf(text, size, "%jd", number);
   return number || (o->given && *((const bool *)target + o->given));
 }
 

@@ -1,7 +1,6 @@
 /* The rows, and what is read and written by rules of their own. */
 #include "sim/question/question.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,13 +18,13 @@ static const char *const RINGS[] = {"ring", "striped", "zigzag", NULL};
 
 static bool get_N(const void *target, char *text, size_t size) {
   const Question *q = target;
-  snprintf(text, size, "%" PRId64, q->shape.N_q ? q->shape.N_q : q->pages.n ? 1 : QUESTION_DEFAULT_N);
+  snprintf(text, size, "%jd", q->shape.N_q ? q->shape.N_q : q->pages.n ? 1 : QUESTION_DEFAULT_N);
   return true;
 }
 
 static bool get_d(const void *target, char *text, size_t size) {
   const Question *q = target;
-  snprintf(text, size, "%" PRId64, q->shape.d ? q->shape.d : QUESTION_DEFAULT_D);
+  snprintf(text, size, "%jd", q->shape.d ? q->shape.d : QUESTION_DEFAULT_D);
   return q->shape.d || !*q->model;
 }
 
@@ -82,9 +81,9 @@ static bool get_causal(const void *target, char *text, size_t size) {
 static bool get_window(const void *target, char *text, size_t size) {
   const Shape *s = &((const Question *)target)->shape;
   if (s->sided)
-    snprintf(text, size, "%" PRId64 ",%" PRId64, s->left, s->right);
+    snprintf(text, size, "%jd,%jd", s->left, s->right);
   else
-    snprintf(text, size, "%" PRId64, s->window);
+    snprintf(text, size, "%jd", s->window);
   return s->sided || s->window;
 }
 
@@ -149,7 +148,7 @@ static Status set_block(void *target, const char *value, Error *error) {
 
 static bool get_block(const void *target, char *text, size_t size) {
   const Question *q = target;
-  snprintf(text, size, q->algorithm1_blocks ? "paper" : q->largest_block ? "largest" : "%" PRId64, q->block);
+  snprintf(text, size, q->algorithm1_blocks ? "paper" : q->largest_block ? "largest" : "%jd", q->block);
   return q->algorithm1_blocks || q->largest_block || q->block;
 }
 
@@ -180,7 +179,7 @@ static bool get_without(const void *target, char *text, size_t size) {
 
 static bool get_pace(const void *target, char *text, size_t size) {
   const Question *q = target;
-  snprintf(text, size, q->skew_turns ? "skew:%" PRId64 : "step", q->skew_turns);
+  snprintf(text, size, q->skew_turns ? "skew:%jd" : "step", q->skew_turns);
   return q->in_step;
 }
 
@@ -227,7 +226,7 @@ static Status set_step(void *target, const char *value, Error *error) {
 /* Without zeros at the end. */
 static bool get_step(const void *target, char *text, size_t size) {
   const Question *q = target;
-  int n = snprintf(text, size, "%" PRId64 ".%03d", q->step, q->step_thousandths);
+  int n = snprintf(text, size, "%jd.%03d", q->step, q->step_thousandths);
   while (text[n - 1] == '0') text[--n] = '\0';
   if (text[n - 1] == '.') text[--n] = '\0';
   return q->step || q->step_thousandths;
@@ -240,9 +239,9 @@ static Status set_lengths(void *target, const char *value, Error *error) {
   if (!l) return error->status;
   Status status = STATUS_OK;
   if (l->n < 2 || l->n > SERVED_SEQUENCES_MAX)
-    status = error_refuse(error, "%" PRId64 " lengths; the scene shows 2 to %d sequences", l->n, SERVED_SEQUENCES_MAX);
+    status = error_refuse(error, "%jd lengths; the scene shows 2 to %d sequences", l->n, SERVED_SEQUENCES_MAX);
   else if (l->longest > SHAPE_MAX_N)
-    status = error_set(error, STATUS_TOO_LARGE, "a sequence has at most %" PRId64 " tokens", SHAPE_MAX_N);
+    status = error_set(error, STATUS_TOO_LARGE, "a sequence has at most %jd tokens", SHAPE_MAX_N);
   for (p->n = 0; !status && p->n < l->n; p->n++) p->lengths[p->n] = l->lengths[p->n];
   free(l);
   return status;
@@ -251,7 +250,7 @@ static Status set_lengths(void *target, const char *value, Error *error) {
 static bool get_lengths(const void *target, char *text, size_t size) {
   const ServedPages *p = &((const Question *)target)->pages;
   *text = '\0';
-  for (int64_t k = 0; k < p->n; k++) text_add(text, size, "%s%" PRId64, k ? "+" : "", p->lengths[k]);
+  for (int64_t k = 0; k < p->n; k++) text_add(text, size, "%s%jd", k ? "+" : "", p->lengths[k]);
   return p->n > 0;
 }
 

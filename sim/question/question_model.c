@@ -1,7 +1,6 @@
 /* --model: the shape of one layer's attention, from the model's file. */
 #include "sim/question/question.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static void take(int64_t *to, int64_t value) {
@@ -41,7 +40,7 @@ static void take_mask(Question *r, const KvGroup *g) {
   if (s->window || s->sided || *r->mask) return;
   if (s->N_q != 1) s->causal = true;
   if (g->chunked)
-    snprintf(r->mask, sizeof r->mask, "documents:%" PRId64, g->window);
+    snprintf(r->mask, sizeof r->mask, "documents:%jd", g->window);
   else
     s->window = g->window;
 }
@@ -109,7 +108,7 @@ Status question_layer_note(const Question *r, const QuestionFiles *files, char n
     if (kind_of(&groups[g]) != kind_of(meant)) others += groups[g].layers, other = kind_of(&groups[g]);
   if (others)
     snprintf(note, QUESTION_NOTE_BYTES,
-             "%.80s: one of its %" PRId64 " layers of kind %s; --layer %s asks for one of the other %" PRId64, m.name,
-             meant->layers, LAYER_KINDS[kind_of(meant)], LAYER_KINDS[other], others);
+             "%.80s: one of its %jd layers of kind %s; --layer %s asks for one of the other %jd", m.name, meant->layers,
+             LAYER_KINDS[kind_of(meant)], LAYER_KINDS[other], others);
   return STATUS_OK;
 }

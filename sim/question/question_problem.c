@@ -2,8 +2,6 @@
  * it cannot be. */
 #include "sim/question/question.h"
 
-#include <inttypes.h>
-
 #include "sim/algorithms/shipped.h"
 
 static Status resolve_blocks(const Question *r, Problem *p, Error *error) {
@@ -27,7 +25,7 @@ static Status name_kernel(const Question *r, const QuestionFiles *files, Problem
   Status status = *r->kernel ? files->kernel(r->kernel, &p->kernel, error) : STATUS_OK;
   if (!status && p->kernel && *p->kernel->beside) status = files->kernel(p->kernel->beside, &p->beside, error);
   if (!status && r->ctas_per_sm > 4096)
-    status = error_refuse(error, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096", r->ctas_per_sm);
+    status = error_refuse(error, "%jd CTAs on an SM are not possible; give 1 to 4096", r->ctas_per_sm);
   p->asked = (LaunchAsked){r->ctas_per_sm, r->has_order, r->has_walk, r->order, r->walk};
   p->in_step = r->in_step;
   p->without = r->without;
@@ -132,14 +130,14 @@ static Status check_pages(Question *r, Error *error) {
         error, "--lengths says how many sequences there are and how long they are, with one query each; leave out "
                "-N, --seq-len-k and --batch");
   if (p->prefix && (!p->n || p->prefix >= shortest))
-    return error_refuse(error, "--prefix %" PRId64 " needs --lengths, all of them longer than it is", p->prefix);
+    return error_refuse(error, "--prefix %jd needs --lengths, all of them longer than it is", p->prefix);
   if (p->chunk && (!r->shape.causal || r->shape.N_q < 2 || (r->shape.N_k && r->shape.N_k != r->shape.N_q)))
     return error_refuse(
         error, "--chunk cuts a prompt, whose queries see themselves and what is before: give -N and --causal, and "
                "no --seq-len-k");
   if (p->chunk && ceil_div(r->shape.N_q, p->chunk) > SERVING_CHUNKS_MAX)
-    return error_set(error, STATUS_TOO_LARGE, "--chunk %" PRId64 ": more than %" PRId64 " chunks; give a larger one",
-                     p->chunk, SERVING_CHUNKS_MAX);
+    return error_set(error, STATUS_TOO_LARGE, "--chunk %jd: more than %jd chunks; give a larger one", p->chunk,
+                     SERVING_CHUNKS_MAX);
   if (p->n) r->shape.N_q = 1, r->shape.N_k = longest;
   return STATUS_OK;
 }

@@ -1,7 +1,6 @@
 #include "sim/time/batch.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +29,7 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
   int64_t n = 0;
   for (int pass = 0; pass < 2; pass++) { /* counts them; keeps them */
     if (pass == 1 && !(all = malloc(sizeof *all + (size_t)n * sizeof *all->lengths))) {
-      error_no_memory(error, "for %" PRId64 " lengths", n);
+      error_no_memory(error, "for %jd lengths", n);
       return NULL;
     }
     if (pass == 1) all->n = 0;
@@ -50,8 +49,7 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
         return NULL;
       }
       if (count > BATCH_SEQUENCES_MAX - n && pass == 0) {
-        error_set(error, STATUS_TOO_LARGE, "%s: more than %" PRId64 " sequences", quote_text(name).text,
-                  BATCH_SEQUENCES_MAX);
+        error_set(error, STATUS_TOO_LARGE, "%s: more than %jd sequences", quote_text(name).text, BATCH_SEQUENCES_MAX);
         return NULL;
       }
       if (pass == 0) n += count;
@@ -361,7 +359,7 @@ Status batch_run(BatchRun *run, const Problem *problem, const Lengths *lengths, 
   Batch b = {.problem = &p, .lengths = lengths, .gpu = gpu};
   if (layout == BATCH_PADDED) return run_padded(run, &b, error);
   b.sorted = malloc((size_t)lengths->n * sizeof *b.sorted);
-  if (!b.sorted) return error_no_memory(error, "for %" PRId64 " lengths", lengths->n);
+  if (!b.sorted) return error_no_memory(error, "for %jd lengths", lengths->n);
   memcpy(b.sorted, lengths->lengths, (size_t)lengths->n * sizeof *b.sorted);
   qsort(b.sorted, (size_t)lengths->n, sizeof *b.sorted, ascending_int64);
   const Status status = run_packed(run, &b, error);

@@ -6,7 +6,6 @@
  * of several repetitions, and every way of counting must give the same line misses, or the bench
  * fails. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,7 +109,7 @@ static int report(const char *what, double seconds, double plain_seconds, uint64
   printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
          plain_seconds / seconds);
   if (misses == expected) return 0;
-  printf("  WRONG: %" PRIu64 " line misses, not %" PRIu64 "\n", misses, expected);
+  printf("  WRONG: %ju line misses, not %ju\n", misses, expected);
   return 1;
 }
 
@@ -121,7 +120,7 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
   uint64_t misses;
   int wrong = 0;
   const double plain = time_plain(trace, mib << 20, &misses);
-  printf("%" PRIu64 " MiB, references of one line\n", mib);
+  printf("%ju MiB, references of one line\n", mib);
   wrong += report("plain move-to-front loop, no sectors", plain, plain, misses, expected);
   const struct {
     const char *what;
@@ -175,7 +174,7 @@ static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t ex
     misses = cache->counts.line_misses;
     free(cache);
   }
-  printf("  Dinero text, run through %2" PRIu64 " MiB %13s %9.0f million lines/s%s\n", mib, "", 1e-6 * N_RECORDS / best,
+  printf("  Dinero text, run through %2ju MiB %13s %9.0f million lines/s%s\n", mib, "", 1e-6 * N_RECORDS / best,
          misses == expected ? "" : "  WRONG misses");
   return misses != expected;
 }

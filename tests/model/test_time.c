@@ -193,8 +193,8 @@ TEST(no_recorded_time_is_below_the_bound) {
     const double ratio = runs[k].seconds / s.timing.least_s;
     if (ratio < nearest) nearest = ratio;
     if (ratio < 1) {
-      print_message("%s %s N=%" PRId64 " d=%" PRId64 " heads=%" PRId64 ": %.3g us, bound %.3g us\n", runs[k].gpu,
-                    runs[k].rung, runs[k].N_q, runs[k].d, runs[k].heads, runs[k].seconds * 1e6, s.timing.least_s * 1e6);
+      print_message("%s %s N=%jd d=%jd heads=%jd: %.3g us, bound %.3g us\n", runs[k].gpu, runs[k].rung, runs[k].N_q,
+                    runs[k].d, runs[k].heads, runs[k].seconds * 1e6, s.timing.least_s * 1e6);
       n_below++;
     }
     n++;
@@ -242,9 +242,8 @@ static void predict_all(bool every) {
     const double off = fabs(s.timing.predicted_s / run->seconds - 1);
     assert_true(s.timing.least_s <= s.timing.predicted_s && s.timing.run.bound_s <= s.timing.predicted_s);
     if (every && off > 0.1)
-      print_message("%s %s %" PRId64 " x %" PRId64 ", N = %" PRId64 ", d = %" PRId64
-                    "%s: %.1f us, %.1f recorded, bound %.1f\n",
-                    run->gpu, profile->name, run->batch, run->heads, run->N_q, run->d, run->causal ? ", causal" : "",
+      print_message("%s %s %jd x %jd, N = %jd, d = %jd%s: %.1f us, %.1f recorded, bound %.1f\n", run->gpu,
+                    profile->name, run->batch, run->heads, run->N_q, run->d, run->causal ? ", causal" : "",
                     s.timing.predicted_s * 1e6, run->seconds * 1e6, s.timing.run.bound_s * 1e6);
     errors_add(&of[kernel][s.timing.regime], s.timing.predicted_s, run->seconds);
     errors_add(&of_kernel[kernel], s.timing.predicted_s, run->seconds);
@@ -255,7 +254,7 @@ static void predict_all(bool every) {
 static void print_row(const char *kernel, const char *regime, Errors *e, const TimeError *said) {
   char printed[64] = "–";
   if (said && said->n_runs)
-    snprintf(printed, sizeof printed, "%.1f / %.1f (%" PRId64 ")", (double)said->median_permille / 10,
+    snprintf(printed, sizeof printed, "%.1f / %.1f (%jd)", (double)said->median_permille / 10,
              (double)said->nine_permille / 10, said->n_runs);
   if (e->n)
     print_message("| %s | %s | %d | %.1f | %.1f | %.1f | %s |\n", kernel, regime, e->n, 100 * errors_part(e, 0.5),

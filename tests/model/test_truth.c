@@ -17,9 +17,8 @@ enum { N_GPUS = COUNT_OF(GPUS), N_KERNELS = COUNT_OF(KERNELS) };
 static void describe(const Simulation *s, char text[320]) {
   const Shape *h = &s->plan.shape;
   snprintf(text, 320,
-           "%s on %s, N %" PRId64 " x %" PRId64 ", d %" PRId64 ", heads %" PRId64 "/%" PRId64 ", %s, causal %d, "
-           "window %" PRId64 " (%" PRId64 ",%" PRId64 "), top left %d, packed %" PRId64 ", tiles %" PRId64
-           " x %" PRId64,
+           "%s on %s, N %jd x %jd, d %jd, heads %jd/%jd, %s, causal %d, "
+           "window %jd (%jd,%jd), top left %d, packed %jd, tiles %jd x %jd",
            s->schedule->name, s->machine.name, h->N_q, h->N_k, h->d, h->heads, h->kv_heads, dtype_name(h->dtype),
            h->causal, h->window, h->sided ? h->left : -1, h->sided ? h->right : -1, h->top_left, h->group,
            s->plan.tiling.B_r, s->plan.tiling.B_c);

@@ -55,7 +55,7 @@ static void judge_row(const RecordedRows *row, const Program *p, Judged *judged)
   judged->n++;
   judged->n_exact += exact;
   if (!exact)
-    print_message("%.60s: read %" PRId64 ", counted %" PRId64 "; written %" PRId64 ", counted %" PRId64 "\n", row->line,
+    print_message("%.60s: read %jd, counted %jd; written %jd, counted %jd\n", row->line,
                   (int64_t)traffic_read_bytes(&t, &overflow), read, (int64_t)traffic_write_bytes(&t, &overflow),
                   written);
 }

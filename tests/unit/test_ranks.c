@@ -425,8 +425,8 @@ TEST(h200s_beside_the_model) {
       if (rows[k].P != r->P) continue;
       model(&rows[k], ms);
       if (test_depth() > 1)
-        printf("| %" PRId64 " | %" PRId64 " | %" PRId64 " x %" PRId64 " | %s | %d ", rows[k].P, rows[k].N,
-               rows[k].heads, rows[k].d, rows[k].causal ? "yes" : "no", rows[k].rank);
+        printf("| %jd | %jd | %jd x %jd | %s | %d ", rows[k].P, rows[k].N, rows[k].heads, rows[k].d,
+               rows[k].causal ? "yes" : "no", rows[k].rank);
       for (int f = 0; f < 3; f++) {
         const double percent = 100 * (ms[f] / rows[k].ms[f] - 1);
         const char *bold = fabs(percent) > 10 ? "**" : "";
@@ -441,7 +441,7 @@ TEST(h200s_beside_the_model) {
     for (int f = 0; f < 3; f++) {
       qsort(off[f], (size_t)at, sizeof off[f][0], by_size);
       if (test_depth() > 1)
-        printf("%s, %" PRId64 " ranks, %s: median %.1f, worst %.1f, %d of %d within 10 %%\n", r->name, r->P, NAMES[f],
+        printf("%s, %jd ranks, %s: median %.1f, worst %.1f, %d of %d within 10 %%\n", r->name, r->P, NAMES[f],
                off[f][at / 2], off[f][at - 1], at - misses[f], at);
       assert_true(misses[f] <= r->missed[f]);
     }

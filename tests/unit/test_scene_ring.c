@@ -103,16 +103,16 @@ static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool cau
     scene_narrate(SCENE_MANY, &now, NULL, &said);
     const int64_t sent = (t < n - 1 ? t : n - 1) * n * block;
     if (t < n)
-      snprintf(begins, sizeof begins, "Step %" PRId64 " of %" PRId64 ": %g KiB of %g KiB have crossed the links.",
-               t + 1, n, (double)sent / 1024, (double)all / 1024);
+      snprintf(begins, sizeof begins, "Step %jd of %jd: %g KiB of %g KiB have crossed the links.", t + 1, n,
+               (double)sent / 1024, (double)all / 1024);
     else
-      snprintf(begins, sizeof begins, "All %" PRId64 " steps: %g KiB crossed the links, idle ", n, (double)all / 1024);
+      snprintf(begins, sizeof begins, "All %jd steps: %g KiB crossed the links, idle ", n, (double)all / 1024);
     double idle_share;
     assert_true(t != n || (sscanf(said.what, "%*[^,], idle %lf%%", &idle_share) == 1 &&
                            fabs(idle_share - 100 * (1 - (double)pairs / (double)(n * whole))) <= 0.051));
     assert_true(!sent || strstr(said.what, begins));
     const int64_t idle = t < n ? idle_ranks[t] : 0;
-    snprintf(begins, sizeof begins, "%" PRId64 " of %" PRId64 " ranks idle", idle, n);
+    snprintf(begins, sizeof begins, "%jd of %jd ranks idle", idle, n);
     assert_true(t >= n || idle == 0 || strstr(said.why, begins));
     assert_true(t >= n || idle != 0 || !strstr(said.why, "idle"));
   }

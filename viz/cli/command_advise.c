@@ -36,8 +36,7 @@ static void reason_of(const Candidate *t, const char *name, char text[320]) {
   if (memory)
     text_add(text, size, "; HBM's bytes alone take %s.", number_seconds(timing->run.part_s[TIME_HBM]).text);
   else if (t->run.has_launch && l->n_waves > 1)
-    text_add(text, size, ", and the last of %" PRId64 " waves is %s full.", l->n_waves,
-             number_percent(l->tail_fill).text);
+    text_add(text, size, ", and the last of %jd waves is %s full.", l->n_waves, number_percent(l->tail_fill).text);
   else if (l->occupancy.ctas_per_sm > 0)
     text_add(text, size, ", and one wave of CTAs fills %s of the slots.", number_percent(l->tail_fill).text);
   else

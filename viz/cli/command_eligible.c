@@ -201,8 +201,8 @@ static void add_title(const EligibleOptions *o, Table *t, const char *runs, cons
   if (runs)
     snprintf(said, sizeof said, "runs %s, which moves %s", runs,
              cost->program ? number_bytes(cost->boundary_bytes).text : "what is not known");
-  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %" PRId64 ", %s, mask %s, on %s",
-              o->libraries->library, said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+  table_title(t, "%s %s.\n%s x %s/%s heads, %s queries, %s keys, d = %jd, %s, mask %s, on %s", o->libraries->library,
+              said, number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
               s->d, dtype_name(s->dtype), o->facts.value[CALL_MASK].word, o->gpu.name);
 }

@@ -151,7 +151,7 @@ static Status add_answers(LessonRun *run, Document *d, Error *error) {
   LessonQuestion q;
   d->details = true;
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, " >|question|answer~");
-  table_title(t, "Answers, computed for seed %" PRIu64, run->seed);
+  table_title(t, "Answers, computed for seed %ju", run->seed);
   for (size_t k = 0; k < lesson->n_asks; k++) {
     char words[LESSON_OPTION_BYTES];
     if (lesson_run_question(run, (int)k, &q, error)) return error->status;

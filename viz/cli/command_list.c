@@ -225,7 +225,7 @@ static void add_kernels(Document *d, const Described *things, int n) {
         else
           put_cells(t, "i", (int64_t)(is_mla ? 192 : PROFILE_D[tile]));
         put_cells(t, "s", is_mla ? "V 128" : causal ? "causal" : "");
-        table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
+        table_format(t, ROLE_PLAIN, "%jd x %jd", of->block_q, of->block_k);
         put_cells(t, "?i?i?Is", of->threads, of->registers_per_thread, of->shared_bytes, LAUNCH_WALK_NAMES[p->walk]);
       }
   if (n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");

@@ -66,7 +66,7 @@ static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const 
 static Status walk(RanksOptions *a, Document *d, Error *error) {
   const Ranks *k = &a->walked;
   a->steps = calloc((size_t)k->n_steps, sizeof *a->steps);
-  if (!a->steps) return error_no_memory(error, "for %" PRId64 " steps", k->n_steps);
+  if (!a->steps) return error_no_memory(error, "for %jd steps", k->n_steps);
   a->csv = put_table(d, DOCUMENT_CSV, NULL,
                      ";step|;rank|;keys_of|;block|;pairs|;sram_bytes|;carried_bytes|;sent_bytes|"
                      ";received_bytes|;start_s|;kernel_s|;kernel_end_s|;exchange_end_s");
@@ -192,10 +192,9 @@ static void add_head(Document *d, const RanksOptions *a) {
   const KeyfileNote *note = link_note(&k->link, "bandwidth");
   char keys[128] = "";
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
-  document_line(d, ROLE_HEADING, "%s, %s of %s over %s: N = %s%s, %s a rank, d = %" PRId64 ", %s%s",
-                SCHEME_NAMES[k->scheme], number_of(wide(k->n), "rank").text, k->gpu.name, k->link.name,
-                number_count(wide(s->N_q)).text, keys, number_of(wide(s->heads), "head").text, s->d,
-                dtype_name(s->dtype), s->causal ? ", causal" : "");
+  document_line(d, ROLE_HEADING, "%s, %s of %s over %s: N = %s%s, %s a rank, d = %jd, %s%s", SCHEME_NAMES[k->scheme],
+                number_of(wide(k->n), "rank").text, k->gpu.name, k->link.name, number_count(wide(s->N_q)).text, keys,
+                number_of(wide(s->heads), "head").text, s->d, dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
                 note->assumed ? " (assumed)" : "", !isnan(a->predicted_s) ? "; measured exchanges" : "");
   put_values(d, "scheme:s", SCHEME_NAMES[k->scheme]);

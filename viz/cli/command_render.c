@@ -97,11 +97,11 @@ static Status fill_beats(Render *r, uint64_t first, uint64_t last, uint64_t stri
   const uint64_t most = (last - first) / stride + 3;
   if (most > ANIMATION_FRAMES_MAX + 3u)
     return error_set(error, STATUS_TOO_LARGE,
-                     "%" PRIu64 " steps; an animation has at most %d frames. A larger stride takes fewer: --frames "
+                     "%ju steps; an animation has at most %d frames. A larger stride takes fewer: --frames "
                      "0:END:STRIDE",
                      most - 2, ANIMATION_FRAMES_MAX);
   r->beats = calloc((size_t)most, sizeof *r->beats);
-  if (!r->beats) return error_no_memory(error, "for %" PRIu64 " steps", most);
+  if (!r->beats) return error_no_memory(error, "for %ju steps", most);
   for (uint64_t step = first; step < last;) {
     uint64_t length = r->each > 1 && stride == 1 ? stage_beat(&r->stage, step) : stride;
     if (length > last - step) length = last - step;

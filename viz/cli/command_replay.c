@@ -56,7 +56,7 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
   int64_t *bytes = &((ReplayOptions *)target)->access_bytes;
   const Status status = size_parse(value, bytes, error);
   if (!status && (*bytes < 1 || *bytes > DIN_SIZE_MAX))
-    return error_refuse(error, "an access of %" PRId64 " bytes; 1 to %d are read", *bytes, DIN_SIZE_MAX);
+    return error_refuse(error, "an access of %jd bytes; 1 to %d are read", *bytes, DIN_SIZE_MAX);
   return status;
 }
 
@@ -91,8 +91,7 @@ typedef struct {
 } Reader;
 
 static Status stop(const Reader *r, Error *error) {
-  return error_set(error, STATUS_INTERRUPTED, "interrupted after line %" PRIu64 "; nothing was printed",
-                   r->parser.line);
+  return error_set(error, STATUS_INTERRUPTED, "interrupted after line %ju; nothing was printed", r->parser.line);
 }
 
 /* Reads on behind what is held, as far as the text comes; an interrupt ends the wait. *is_last at the end of the
@@ -150,11 +149,10 @@ static Status check_accesses(const Reader *r, Error *error) {
   if (r->n_accesses || r->left == 0) return STATUS_OK;
   if (r->parser.n_fetches_left_out)
     return error_set(error, STATUS_BAD_FILE,
-                     "all %" PRIu64 " accesses of the trace are instruction fetches; --fetches counts them",
+                     "all %ju accesses of the trace are instruction fetches; --fetches counts them",
                      r->parser.n_fetches_left_out);
   return error_set(error, STATUS_BAD_FILE,
-                   "the trace holds no access: of %" PRIu64
-                   " lines all are blank, comments (what follows a #) or flushes",
+                   "the trace holds no access: of %ju lines all are blank, comments (what follows a #) or flushes",
                    r->parser.line);
 }
 
@@ -233,8 +231,7 @@ static void fill(Document *d, const Reader *r) {
   const CacheConfig *c = &r->cache->config;
   const uint64_t sets = r->cache->sets;
   Table *t = put_table(d, DOCUMENT_TABLES, NULL, "count|value>|meaning~");
-  table_title(t,
-              "A cache of %s: %s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
+  table_title(t, "A cache of %s: %s of %ju ways, lines of %ju B, sectors of %ju B, index %s, %s",
               number_bytes(c->size_bytes).text, number_of(sets, "set").text, c->ways, c->line_bytes, c->sector_bytes,
               INDEXES[c->index], POLICIES[c->policy]);
   put_values(d, "format:s cache{size_bytes:u ways:u line_bytes:u sector_bytes:u sets:u index:s policy:s}",

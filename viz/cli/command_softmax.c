@@ -156,9 +156,8 @@ static void add_steps(Document *d, const Softmax *x) {
     cell_vector(t, x->O_after[s - x->steps], x->d, false);
     put_cells(t, "i", s->n_overflowed);
     if (s->n_overflowed)
-      table_note(t, "Block %" PRId64 ": %" PRId64 " of %" PRId64 " exponentials exceed %s, stored as %s.", s->block,
-                 s->n_overflowed, s->n, precision_format(x->with.softmax.precision)->name,
-                 overflow_text(&x->with.softmax).text);
+      table_note(t, "Block %jd: %jd of %jd exponentials exceed %s, stored as %s.", s->block, s->n_overflowed, s->n,
+                 precision_format(x->with.softmax.precision)->name, overflow_text(&x->with.softmax).text);
   }
 }
 
@@ -176,12 +175,11 @@ static void add_result(Document *d, const Softmax *s) {
   add_beside(t, "weights", s->weights, s->reference, s->n);
   if (s->example) add_beside(t, "O", s->O, s->O_reference, EXAMPLE_D);
   if (s->n_infinite || s->n_nan)
-    table_note(t, "%" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s.", s->n_infinite, s->n,
-               s->n_nan, with->without_max ? ": this is what subtracting the maximum prevents" : "");
+    table_note(t, "%jd of %jd weights are infinite, %jd are NaN%s.", s->n_infinite, s->n, s->n_nan,
+               with->without_max ? ": this is what subtracting the maximum prevents" : "");
   if (s->n_saturated)
-    table_note(
-        t, "%" PRId64 " of %" PRId64 " exponentials are stored as %s, the largest %s: the weights do not add up to 1.",
-        s->n_saturated, s->n, overflow_text(with).text, format);
+    table_note(t, "%jd of %jd exponentials are stored as %s, the largest %s: the weights do not add up to 1.",
+               s->n_saturated, s->n, overflow_text(with).text, format);
   if (s->n_infinite || s->n_nan) return;
   table_text(t, ROLE_PLAIN, "error");
   table_format(t, ROLE_ACCENT, "RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)",
@@ -200,13 +198,11 @@ static void add_rescales(Document *d, const Softmax *s) {
   const int64_t tiles = s->n_steps - 1, lags = s->with.softmax.rescale_above > 0;
   double expected = 0;
   for (int64_t j = 2; j <= s->n_steps; j++) expected += 1 / (double)j;
-  document_line(d, ROLE_PLAIN,
-                "%d rows rescale %" PRId64 " of %" PRId64 " times, warps %" PRId64 " of %" PRId64
-                "; expected: %.3f a row.",
-                NORMAL_ROWS, sum(s->rows_at[lags], s->n_steps), tiles * NORMAL_ROWS, sum(s->warps_at[lags], s->n_steps),
+  document_line(d, ROLE_PLAIN, "%d rows rescale %jd of %jd times, warps %jd of %jd; expected: %.3f a row.", NORMAL_ROWS,
+                sum(s->rows_at[lags], s->n_steps), tiles * NORMAL_ROWS, sum(s->warps_at[lags], s->n_steps),
                 tiles * NORMAL_ROWS / 32, expected);
   if (lags)
-    document_line(d, ROLE_PLAIN, "With m the largest score they would %" PRId64 " times, the warps %" PRId64 ".",
+    document_line(d, ROLE_PLAIN, "With m the largest score they would %jd times, the warps %jd.",
                   sum(s->rows_at[0], s->n_steps), sum(s->warps_at[0], s->n_steps));
 }
 
@@ -233,7 +229,7 @@ enum { ERRORS_D = 128, QUERIES = 64, ERRORS_N_MAX = 65536 };
 
 static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
   if (N > ERRORS_N_MAX)
-    return error_set(error, STATUS_TOO_LARGE, "--errors: %" PRId64 " keys take too long; %d at most", N, ERRORS_N_MAX);
+    return error_set(error, STATUS_TOO_LARGE, "--errors: %jd keys take too long; %d at most", N, ERRORS_N_MAX);
   const QuantisedShape shape = {N, ERRORS_D, N < QUERIES ? N : QUERIES};
   Accuracy errors[QUANTISED_ROWS] = {0};
   for (int64_t seed = 1; seed <= seeds; seed++)
@@ -249,8 +245,8 @@ static Status add_errors(Document *d, int64_t N, int64_t seeds, Error *error) {
     table_number(t, ROLE_DIM, number_percent, rmse / printed - 1);
   }
   table_note(t,
-             "Inputs: N(0, 1) + N(0, 100) x Bernoulli(0.001). N = %" PRId64 ", d = %d, %" PRId64
-             " queries of each of %s. N and d of the printed table are unknown; rare rows make most of "
+             "Inputs: N(0, 1) + N(0, 100) x Bernoulli(0.001). N = %jd, d = %d, %jd "
+             "queries of each of %s. N and d of the printed table are unknown; rare rows make most of "
              "the error: more --seeds, less spread.",
              shape.N, ERRORS_D, shape.queries, number_of(wide(seeds), "seed").text);
   return STATUS_OK;

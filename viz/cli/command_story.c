@@ -87,7 +87,7 @@ static bool ask(const StoryBeat *beat, Io *io) {
 }
 
 static void tell(const StoryTold *told, bool asks, Io *io) {
-  text_say(io->out, "%s  (N = %" PRId64 ")\n\n", told->title, told->N);
+  text_say(io->out, "%s  (N = %jd)\n\n", told->title, told->N);
   for (int b = 0; b < told->n; b++) {
     print_beat(told, b, false, io);
     if (asks && told->beats[b].asks && !ask(&told->beats[b], io)) return;

@@ -83,10 +83,9 @@ static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *
     return error->status;
   if (!*o->to && high < low) high = low;
   if (high < low)
-    return error_refuse(error, "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to",
-                        low, high);
+    return error_refuse(error, "the sweep runs from %jd down to %jd; --from must not be above --to", low, high);
   if (step && (high - low) / step >= (o->output.csv ? SWEEP_ROWS_MAX : SWEEP_POINTS_MAX))
-    return error_set(error, STATUS_TOO_LARGE, "--step: %" PRId64 " points; %d are the most, and with --csv %d",
+    return error_set(error, STATUS_TOO_LARGE, "--step: %jd points; %d are the most, and with --csv %d",
                      (high - low) / step + 1, SWEEP_POINTS_MAX, SWEEP_ROWS_MAX);
   for (int64_t v = low;; v = step ? v + step : 2 * v) {
     values[(*n)++].value = v;
@@ -130,7 +129,7 @@ static void add_notes(Table *t, const Sweep *s, bool details) {
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
   if (figure_needs(s->metric) == NEED_LINKS)
-    table_note(t, "Between %" PRId64 " GPUs, each with its part; of them all, each sends as much as it receives.",
+    table_note(t, "Between %jd GPUs, each with its part; of them all, each sends as much as it receives.",
                s->start.links.n);
   if (is_time(s) && details)
     table_note(t,

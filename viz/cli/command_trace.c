@@ -19,14 +19,12 @@ typedef struct {
 
 static void csv_event(Trace *t, const Event *e) {
   FILE *out = t->out;
-  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", t->schedule->name, e->step, e->pass + 1,
-          event_kind_name((EventKind)e->kind), t->schedule->tensors[e->tensor].text, tile_kind_name((TileKind)e->tile),
-          e->split);
-  if (e->i >= 0) fprintf(out, "%" PRId64, e->i);
+  fprintf(out, "%s,%ju,%d,%s,%s,%s,%d,", t->schedule->name, e->step, e->pass + 1, event_kind_name((EventKind)e->kind),
+          t->schedule->tensors[e->tensor].text, tile_kind_name((TileKind)e->tile), e->split);
+  if (e->i >= 0) fprintf(out, "%jd", e->i);
   fputc(',', out);
-  if (e->j >= 0) fprintf(out, "%" PRId64, e->j);
-  fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", e->row0, e->row1, e->col0,
-          e->col1, e->bytes, e->flops);
+  if (e->j >= 0) fprintf(out, "%jd", e->j);
+  fprintf(out, ",%jd,%jd,%jd,%jd,%ju,%ju\n", e->row0, e->row1, e->col0, e->col1, e->bytes, e->flops);
 }
 
 static const TraceFormat CSV_TRACE = {
@@ -48,7 +46,7 @@ static Status write_events(const TraceOptions *o, Trace *t, Progress *progress, 
   if (writer->begin && writer->begin(t, error)) return error->status;
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(t->schedule, t->plan, &cursor, &event); n++) {
     if (*o->interrupted)
-      return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRId64 " events; %s", n,
+      return error_set(error, STATUS_INTERRUPTED, "interrupted after %jd events; %s", n,
                        *o->output.output ? "nothing was kept" : "the output ends there");
     if (ferror(t->out)) return STATUS_OK; /* reported where the file is closed */
     writer->event(t, &event);
@@ -63,8 +61,8 @@ static Status prepare(const TraceOptions *o, const Problem *problem, Simulation 
     if (simulate(&runs[k], problem, o->request.algorithms[k], error)) return error->status;
     const Wide n_steps = schedule_n_steps(runs[k].schedule, &runs[k].plan);
     if ((Wide)(uint64_t)o->from > n_steps)
-      return error_refuse(error, "--from %" PRId64 " is beyond the end: %s has %s events", o->from,
-                          runs[k].schedule->name, number_count(n_steps).text);
+      return error_refuse(error, "--from %jd is beyond the end: %s has %s events", o->from, runs[k].schedule->name,
+                          number_count(n_steps).text);
   }
   return STATUS_OK;
 }
@@ -74,8 +72,7 @@ static Status write_pipeline(const Request *r, const Problem *problem, FILE *out
   Pipeline *p = pipeline_for(pipeline_kernel(r->kernel) ? r->kernel : usual, &problem->shape, error);
   if (!p && error->status) return error->status;
   if (!p)
-    return error_refuse(error,
-                        "no pipeline was recorded for d = %" PRId64 "; there are stamps of d = 64 and 128 on an H100",
+    return error_refuse(error, "no pipeline was recorded for d = %jd; there are stamps of d = 64 and 128 on an H100",
                         problem->shape.d);
   pipeline_trace(out, p);
   free(p);

@@ -101,9 +101,9 @@ static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   put_shared(d, "shared", &s);
   put_shared(d, "shared_plain", &plain);
   Table *t = put_table(d, DOCUMENT_TABLES, NULL, "memory|count|value>|meaning~;-");
-  table_title(t, "%u lanes %s %" PRId64 " B each%s", g.active_lanes, o->is_store ? "store" : "load", o->lane_bytes,
+  table_title(t, "%u lanes %s %jd B each%s", g.active_lanes, o->is_store ? "store" : "load", o->lane_bytes,
               o->list.active ? " at the given addresses"
-                             : number_text(", %" PRId64 " B apart", o->stride * o->lane_bytes).text);
+                             : number_text(", %jd B apart", o->stride * o->lane_bytes).text);
   global_rows(t, &g);
   table_rule(t);
   if (a->has_layout) {
@@ -112,7 +112,7 @@ static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
   }
   shared_rows(t, "shared", &s);
   if (a->has_layout)
-    table_note(t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
+    table_note(t, "In shared memory rows lie %jd B apart (%jd B of padding), swizzle %s.",
                (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes, WARP_SWIZZLES[o->swizzle]);
 }
 

@@ -1,6 +1,5 @@
 #include "viz/cli/run_tables.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "sim/base/text_add.h"
@@ -20,8 +19,8 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
     text_add(text, size, "%s", number_of(n_heads, "head").text);
   text_add(text, size, " of N = %s", number_count(wide(s->N_q)).text);
   if (s->N_k != s->N_q) text_add(text, size, ", %s keys", number_count(wide(s->N_k)).text);
-  text_add(text, size, ", d = %" PRId64, s->d);
-  if (s->d_v != s->d || s->v_in_k) text_add(text, size, ", d_v = %" PRId64 "%s", s->d_v, s->v_in_k ? " inside K" : "");
+  text_add(text, size, ", d = %jd", s->d);
+  if (s->d_v != s->d || s->v_in_k) text_add(text, size, ", d_v = %jd%s", s->d_v, s->v_in_k ? " inside K" : "");
   text_add(text, size, ", %s", dtype_name(s->dtype));
   if (s->has_kv_dtype) text_add(text, size, " (K and V %s)", dtype_name(s->kv_dtype));
   text_add(text, size, "%s%s, on %s with %s of SRAM", *mask ? ", " : "", mask, run->machine.name,
@@ -312,7 +311,7 @@ static Table *put_columns(Document *d, const Simulation *runs, int n, bool detai
   for (int k = 0; k < n; k++) {
     const Tiling *tiles = &runs[k].plan.tiling;
     name_of(&runs[k], runs[k].schedule->name, one, headings[k]);
-    if (!details) text_add(headings[k], sizeof *headings, "\n%" PRId64 " x %" PRId64, tiles->B_r, tiles->B_c);
+    if (!details) text_add(headings[k], sizeof *headings, "\n%jd x %jd", tiles->B_r, tiles->B_c);
     columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
   while (!details && scale.shortens < 3 && figure_lines(NULL, LINES, runs, n, &scale) > FIRST_ROWS) scale.shortens++;

@@ -1,6 +1,5 @@
 #include "viz/export/animation.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
@@ -51,8 +50,7 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
   size_t length = 0;
   int digits = 1;
   const char *at = find_number(path, &length, &digits);
-  const int n =
-      at ? snprintf(out, size, "%.*s%0*" PRIu64 "%s", (int)(at - path), path, digits, frame, at + length) : -1;
+  const int n = at ? snprintf(out, size, "%.*s%0*ju%s", (int)(at - path), path, digits, frame, at + length) : -1;
   if (n > 0 && (size_t)n < size) return STATUS_OK;
   return error_refuse(
       error, "the name of a frame cannot be made from %.160s; give one %%04d in it, such as frame-%%04d.png", path);
@@ -77,8 +75,8 @@ static Status save_sequence(const char *path, const Animation *a, Error *error) 
   for (uint64_t n = 0; n < a->n_frames && !status; n++) {
     const PngFrame frame = {a, n};
     if (a->go_on && !a->go_on(n, a->n_frames, a->data))
-      return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames, which are kept",
-                       n, a->n_frames);
+      return error_set(error, STATUS_INTERRUPTED, "interrupted after %ju of %ju frames, which are kept", n,
+                       a->n_frames);
     status = frame_path(path, n, place, sizeof place, error);
     if (!status)
       status =
@@ -116,10 +114,10 @@ static Status check(const char *path, const Animation *a, Error *error) {
     return error_refuse(error, "frames of %d x %d cannot be made: each side must be from 16 to 16383", a->width,
                         a->height);
   if (a->n_frames < 1 || a->n_frames > ANIMATION_FRAMES_MAX)
-    return error_set(error, STATUS_TOO_LARGE,
-                     "%" PRIu64
-                     " frames; an animation has between 1 and %d. A larger stride takes fewer: --frames 0:END:STRIDE",
-                     a->n_frames, ANIMATION_FRAMES_MAX);
+    return error_set(
+        error, STATUS_TOO_LARGE,
+        "%ju frames; an animation has between 1 and %d. A larger stride takes fewer: --frames 0:END:STRIDE",
+        a->n_frames, ANIMATION_FRAMES_MAX);
   return STATUS_OK;
 }
 

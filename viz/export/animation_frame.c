@@ -1,12 +1,11 @@
 /* One frame of an animation, drawn into a surface: what the writers of all formats begin with. */
-#include <inttypes.h>
 
 #include "viz/export/animation_parts.h"
 
 Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, Error *error) {
   if (a->go_on && !a->go_on(frame, a->n_frames, a->data))
-    return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
-                     frame, a->n_frames);
+    return error_set(error, STATUS_INTERRUPTED, "interrupted after %ju of %ju frames; nothing was kept", frame,
+                     a->n_frames);
   cairo_t *cr = cairo_create(surface);
   a->draw(cr, a->width, a->height, frame, a->data);
   const cairo_status_t drawn = cairo_status(cr);
@@ -14,7 +13,7 @@ Status frame_draw(const Animation *a, cairo_surface_t *surface, uint64_t frame, 
   cairo_surface_flush(surface);
   if (!drawn) return STATUS_OK;
   return error_set(error, drawn == CAIRO_STATUS_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_BAD_REQUEST,
-                   "frame %" PRIu64 " cannot be drawn: %s", frame, cairo_status_to_string(drawn));
+                   "frame %ju cannot be drawn: %s", frame, cairo_status_to_string(drawn));
 }
 
 Status frame_surface(const Animation *a, cairo_surface_t **surface, Error *error) {

@@ -1,6 +1,5 @@
 #include "viz/kernel/kernel_film.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -180,8 +179,7 @@ Status kernel_film_show(KernelFilm *f, int64_t step, int32_t number, Error *erro
     if (status) return status;
   }
   if (step >= n_steps)
-    return error_refuse(error, "--step %" PRId64 ": the launch has %" PRId64 " steps, 0 to %" PRId64, step, n_steps,
-                        n_steps - 1);
+    return error_refuse(error, "--step %jd: the launch has %jd steps, 0 to %jd", step, n_steps, n_steps - 1);
   if (step < 0) step = n_steps - 1;
   forget(f);
   FilmRun r = {.film = f, .wanted = step, .chosen = number, .row_bytes = f->scene.swizzle_row_bytes};
@@ -191,8 +189,7 @@ Status kernel_film_show(KernelFilm *f, int64_t step, int32_t number, Error *erro
   s->lines = f->lines, s->n_lines = f->n_lines, s->chosen = number - 1;
   s->step = step, s->n_steps = n_steps;
   const int64_t blocks = (int64_t)f->launch->launch.grid[0] * f->launch->launch.grid[1] * f->launch->launch.grid[2];
-  snprintf(s->where, sizeof s->where,
-           "Step %" PRId64 " of %" PRId64 ": up to block %" PRId64 " of %" PRId64 ", after %" PRId64 " of its barriers",
-           step + 1, n_steps, r.shown_block + 1, blocks, r.shown_barrier);
+  snprintf(s->where, sizeof s->where, "Step %jd of %jd: up to block %jd of %jd, after %jd of its barriers", step + 1,
+           n_steps, r.shown_block + 1, blocks, r.shown_barrier);
   return status;
 }

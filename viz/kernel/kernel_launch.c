@@ -1,6 +1,5 @@
 #include "viz/kernel/kernel_launch.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,8 +286,7 @@ static Status make_machine(KernelLaunch *l, Error *error) {
   const Status status = description_gpu(r->gpu[0] ? r->gpu : "h100-sxm", g, error);
   if (status) return status;
   if (g->warp_size && g->warp_size != 32)
-    return error_refuse(error, "--gpu %s: its warps have %" PRId64 " threads; PTX runs in warps of 32", g->name,
-                        g->warp_size);
+    return error_refuse(error, "--gpu %s: its warps have %jd threads; PTX runs in warps of 32", g->name, g->warp_size);
   l->launch.sm = (PtxSm){.n_sm = (int32_t)g->n_sm,
                          .unified_bytes = (int32_t)g->sram_bytes,
                          .shared_bytes = (int32_t)g->shared_bytes_per_sm,

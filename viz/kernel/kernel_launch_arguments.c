@@ -1,5 +1,4 @@
 /* Arguments of a kernel: which parameter each text is for, and the buffers that they describe. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,12 +67,12 @@ static Status fill_buffer(const KernelRequest *r, Spec *spec, char **kept, char 
     if (status) return status;
     if (spec->n == 0) spec->n = (int64_t)length / width;
     if (length == 0 || (int64_t)length < spec->n * width || length % (size_t)width)
-      return error_refuse(error, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64, spec->file,
-                          length, spec->n, spec_type_name(spec->type), spec->n * width);
+      return error_refuse(error, "'%.120s' has %zu bytes, and %jd elements of %s need %jd", spec->file, length, spec->n,
+                          spec_type_name(spec->type), spec->n * width);
   }
   *n_bytes = spec->n * width;
   *bytes = calloc((size_t)*n_bytes + 16, 1);
-  if (!*bytes) return error_no_memory(error, "for an argument of %" PRId64 " bytes", *n_bytes);
+  if (!*bytes) return error_no_memory(error, "for an argument of %jd bytes", *n_bytes);
   spec_fill(spec, *bytes);
   if (*kept) memcpy(*bytes, *kept, (size_t)*n_bytes);
   return STATUS_OK;

@@ -1,5 +1,4 @@
 /* tilewalk kernel --like fa2: arguments by name, and O against attention in fp64. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +59,14 @@ bool kernel_like_spec(const KernelRequest *r, const char *word, const char *type
   case -1: return false;
   case NAME_Q:
   case NAME_K:
-  case NAME_V: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:normal:%d", element, elements, 1 + name); break;
-  case NAME_O: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%" PRId64 "]:zero", element, elements); break;
+  case NAME_V: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%jd]:normal:%d", element, elements, 1 + name); break;
+  case NAME_O: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s[%jd]:zero", element, elements); break;
   case NAME_ROW_ZERO:
   case NAME_ROW_MAX:
-    snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%" PRId64 "]:%s", rows(r), name == NAME_ROW_MAX ? "-inf" : "zero");
+    snprintf(text, KERNEL_ARGUMENT_BYTES, "f32[%jd]:%s", rows(r), name == NAME_ROW_MAX ? "-inf" : "zero");
     break;
   case NAME_SCALE: snprintf(text, KERNEL_ARGUMENT_BYTES, "f32:%.9g", scale_of(r)); break;
-  default: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%" PRId64, whole, sizes[name]);
+  default: snprintf(text, KERNEL_ARGUMENT_BYTES, "%s:%jd", whole, sizes[name]);
   }
   return true;
 }
@@ -136,9 +135,7 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
   const int of[] = {q, k, v, o};
   for (int a = 0; a < 4; a++)
     if (l->specs[of[a]].n < n)
-      return error_refuse(error,
-                          "'%s' has %" PRId64 " elements, and --like fa2 at N %" PRId64 ", d %" PRId64 ", %" PRId64
-                          " heads in all needs %" PRId64,
+      return error_refuse(error, "'%s' has %jd elements, and --like fa2 at N %jd, d %jd, %jd heads in all needs %jd",
                           l->argument_names[of[a]], l->specs[of[a]].n, r->N, r->d, r->batch * r->heads, n);
   double *x = malloc((size_t)(4 * n + r->N) * sizeof *x);
   if (!x) return error_no_memory(error, "for O in fp64");

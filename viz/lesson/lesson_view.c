@@ -1,6 +1,5 @@
 #include "viz/lesson/lesson_view.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "viz/text/number.h"
@@ -55,8 +54,7 @@ static Status open_screen(Screen *s, const char *state, const char *change, Erro
   if (!status) status = request_problem(r, &config.problem, NULL, error);
   if (!status) status = stage_make(&s->stage, &config, error);
   if (!status && (uint64_t)r->step > s->stage.n_steps)
-    status = error_refuse(error, "step %" PRId64 " is beyond the end: the run has %" PRIu64 " steps", r->step,
-                          s->stage.n_steps);
+    status = error_refuse(error, "step %jd is beyond the end: the run has %ju steps", r->step, s->stage.n_steps);
   return status;
 }
 
@@ -65,7 +63,7 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
   const Wide *tiles = r->traffic.tiles;
   const Wide skipped = tiles[TILE_SKIPPED], all = tiles[TILE_FULL] + tiles[TILE_PARTIAL] + skipped;
   if (v->has_event) {
-    snprintf(text, size, "Step %" PRIu64 " of %" PRIu64 ", %s: %s read and %s written so far.", v->step, v->n_steps,
+    snprintf(text, size, "Step %ju of %ju, %s: %s read and %s written so far.", v->step, v->n_steps,
              event_kind_name((EventKind)v->event.kind), number_bytes(v->read_bytes).text,
              number_bytes(v->write_bytes).text);
     return;

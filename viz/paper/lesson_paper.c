@@ -1,6 +1,5 @@
 #include "viz/paper/lesson_paper.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lessons/engine/class_key.h"
@@ -221,7 +220,7 @@ static void put_title(Paper *p) {
   flow_heading(&flow, p->is_slides ? 2 : 1.7, l->title.text);
   flow_text(&flow, ROLE_DIM, l->idea.text);
   if (!p->is_slides) {
-    snprintf(words, sizeof words, "Name: %s    Numbers: %" PRIu64,
+    snprintf(words, sizeof words, "Name: %s    Numbers: %ju",
              *p->student ? p->student : "______________________________", p->session.run.seed);
     flow_text(&flow, ROLE_PLAIN, words)->gap = 14;
   }

@@ -1,6 +1,5 @@
 #include "viz/player/player.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -37,9 +36,9 @@ void player_show(Player *p, uint64_t step) {
 static void say_what_fits(Player *p) {
   char largest[64];
   if (p->now.fits) return;
-  snprintf(largest, sizeof largest, "the largest block that fits is %" PRId64, p->now.max_block);
-  player_say(p, true, "Tiles of %" PRId64 " x %" PRId64 " want %s of SRAM, and there are %s: %s", p->now.grid.B_r,
-             p->now.grid.B_c, number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
+  snprintf(largest, sizeof largest, "the largest block that fits is %jd", p->now.max_block);
+  player_say(p, true, "Tiles of %jd x %jd want %s of SRAM, and there are %s: %s", p->now.grid.B_r, p->now.grid.B_c,
+             number_bytes(p->now.sram_bytes).text, number_bytes(p->now.sram_capacity_bytes).text,
              p->now.max_block > 0 ? largest : "not even one row fits");
 }
 

@@ -1,5 +1,4 @@
 /* States, what is typed, and the next problem of a key. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/algorithms/shipped.h"
@@ -18,8 +17,7 @@ static void go_to_named(Player *p, const Request *r) {
   if (*r->scene) scene_from_name(r->scene, &p->scene);
   if (r->step < 0) return;
   if ((uint64_t)r->step > p->stage.n_steps)
-    player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step,
-               number_count(p->stage.n_steps).text);
+    player_say(p, true, "Step %jd is beyond the end, which is %s", r->step, number_count(p->stage.n_steps).text);
   else
     player_seek(p, (uint64_t)r->step);
 }

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* memmem */
 #include "viz/request/kernel_from_counters.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "kernels/counters/launches.h"
@@ -32,10 +31,10 @@ static void write_lines(const LaunchRun *run, char *to, size_t size) {
   const LaunchFacts *f = &run->facts;
   const int64_t threads = row->block[0] * row->block[1] * row->block[2];
 #define PUT(...) text_add(to, size, __VA_ARGS__)
-  PUT("tile = %" PRId64 " x %" PRId64 "\n", f->block_q, f->block_k);
-  if (threads) PUT("threads = %" PRId64 "\n", threads);
-  if (row->registers) PUT("registers = %" PRId64 "\n", row->registers);
-  if (row->dynamic_shared_bytes) PUT("shared = %" PRId64 " B\n", row->dynamic_shared_bytes);
+  PUT("tile = %jd x %jd\n", f->block_q, f->block_k);
+  if (threads) PUT("threads = %jd\n", threads);
+  if (row->registers) PUT("registers = %jd\n", row->registers);
+  if (row->dynamic_shared_bytes) PUT("shared = %jd B\n", row->dynamic_shared_bytes);
   if (f->description && !strcmp(f->description, "fa2-sm90"))
     PUT("order = query-batch-head\nwalk = reversed\nlse = yes\n");
 #undef PUT

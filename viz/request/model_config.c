@@ -1,6 +1,5 @@
 #include "viz/request/model_config.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static bool is_recurrent(Config *c) {
 static int64_t class_size(Config *c, const char *key) {
   const int64_t size = config_class_default(c, key);
   if (size && (c->text == c->root || !strcmp(key, "num_hidden_layers")))
-    config_remark(c, "'%s' is not given: %" PRId64 ", as in the class of the model", key, size);
+    config_remark(c, "'%s' is not given: %jd, as in the class of the model", key, size);
   return size;
 }
 
@@ -97,7 +96,7 @@ static void read_sizes(Config *c) {
   if (!c->heads) c->heads = config_count(c, "decoder-heads", KVCACHE_MAX_HEADS);
   if (!c->heads) c->heads = size_or_default(c, "heads", "num_attention_heads", KVCACHE_MAX_HEADS);
   if (!c->heads && (c->heads = config_count(c, "num_key_value_heads", KVCACHE_MAX_HEADS)) > 0) /* JetMoE */
-    config_remark(c, "no number of query heads is given: taken to be those of K and V, %" PRId64, c->heads);
+    config_remark(c, "no number of query heads is given: taken to be those of K and V, %jd", c->heads);
   if (!c->heads) config_refuse(c, "no number of heads; 'num_attention_heads' belongs there");
 }
 
@@ -113,8 +112,7 @@ static int64_t read_head_size(Config *c, int64_t rope) {
   if (usual) return usual;
   if (!width) width = c->hidden;
   if (!width || !c->heads || width % c->heads) {
-    config_refuse(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide",
-                  c->heads);
+    config_refuse(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %jd heads divide", c->heads);
     return 0;
   }
   return width / c->heads;
@@ -211,13 +209,10 @@ static void share(Config *c) {
   json_array_foreach(groups, g, group) json_array_foreach(group, m, layer) {
     const int64_t i = json_integer_value(layer);
     if (m == 0) continue;
-    if (i < 0 || i >= c->layers) return config_refuse(c, "'kv_reuse_group' names layer %" PRId64, i);
+    if (i < 0 || i >= c->layers) return config_refuse(c, "'kv_reuse_group' names layer %jd", i);
     c->layer[i].kind = LAYER_NONE, n++;
   }
-  if (n)
-    config_remark(
-        c, n == 1 ? "%" PRId64 " layer uses the K and V of another" : "%" PRId64 " layers use the K and V of others",
-        n);
+  if (n) config_remark(c, n == 1 ? "%jd layer uses the K and V of another" : "%jd layers use the K and V of others", n);
 }
 
 static void read_layers(Config *c) {
@@ -316,12 +311,11 @@ static void read_dtype(Config *c, KvModel *m) {
 
 static void read_extras(Config *c) {
   const int64_t indexer = config_count(c, "index_head_dim", KVCACHE_MAX_D);
-  if (indexer)
-    config_remark(c, "the keys of the indexer are left out: %" PRId64 " elements a token and layer", indexer);
+  if (indexer) config_remark(c, "the keys of the indexer are left out: %jd elements a token and layer", indexer);
   const json_t *mtp = config_find(c, "mtp");
   const int64_t further = json_integer_value(mtp) > 0 ? config_number(c, c->name, mtp, MODEL_CONFIG_LAYERS_MAX) : 0;
   if (further)
-    config_remark(c, "%" PRId64 " further layer%s (%s), which predict%s more than one token, %s left out", further,
+    config_remark(c, "%jd further layer%s (%s), which predict%s more than one token, %s left out", further,
                   further == 1 ? "" : "s", c->name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
 }
 
@@ -341,9 +335,9 @@ static void read_cache(Config *c, KvModel *m) {
   m->mla_latent = c->latent - m->mla_rope;
   if (c->latent && m->n_more) config_refuse(c, "layers with MLA and others together are not modelled");
   if (!c->latent && m->kv_heads > c->heads)
-    config_refuse(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
+    config_refuse(c, "%jd K and V heads are more than %jd query heads", m->kv_heads, c->heads);
   if (m->kv_heads && !c->latent && c->heads % m->kv_heads)
-    config_refuse(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
+    config_refuse(c, "%jd K and V heads do not divide %jd query heads", m->kv_heads, c->heads);
 }
 
 static void make(Config *c) {

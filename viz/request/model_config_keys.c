@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* strsep */
 #include "viz/request/model_config_parts.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +198,7 @@ bool config_false(Config *c, const char *name) { return json_is_false(config_fin
 int64_t config_number(Config *c, const char *name, const json_t *value, int64_t most) {
   const double number = json_is_number(value) ? json_number_value(value) : 0;
   if (!c->status && number >= 1 && number <= (double)most && number == (double)(int64_t)number) return (int64_t)number;
-  config_refuse(c, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
+  config_refuse(c, "'%s' is not a whole number from 1 to %jd", quote_text(name).text, most);
   return 0;
 }
 
@@ -221,7 +220,7 @@ double config_size(Config *c, const char *names) {
 bool config_is_by_layer(Config *c, const char *key, const json_t *list) {
   const size_t n = json_array_size(list);
   if ((int64_t)n == c->layers) return true;
-  config_refuse(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
+  config_refuse(c, "'%s' has %zu entries for %jd layers", key, n, c->layers);
   return false;
 }
 

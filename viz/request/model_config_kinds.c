@@ -1,6 +1,5 @@
 /* Which layers of a config.json have attention, and over what. Families say it in words, letters, lists of layers or
  * periods: a `rule` of assets/serving/config.txt each, strongest first. A key that is in no rule is not guessed at. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/request/model_config_parts.h"
@@ -68,8 +67,7 @@ static void read_word(Config *c, const Windows *w, const char *key, const json_t
   const char *word = json_string_value(json_array_get(list, (size_t)i));
   if (!word || !kind_of_word(c, word, w, layer))
     config_refuse(c,
-                  "'%s'[%" PRId64
-                  "] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
+                  "'%s'[%jd] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
                   "linear attention, mamba, conv and recurrent",
                   key, i, word ? quote_text(word).text : "no word");
 }
@@ -92,7 +90,7 @@ static void read_runs(Config *c, const Windows *w, const char *key, const json_t
                   until = i + n * min64(json_integer_value(json_array_get(run, 1)), c->layers);
     for (int64_t k = 0; i < until && i < c->layers; i++, k++) read_word(c, w, key, words, k % n, &c->layer[i]);
   }
-  if (i != c->layers) config_refuse(c, "'%s' says something of %" PRId64 " of %" PRId64 " layers", key, i, c->layers);
+  if (i != c->layers) config_refuse(c, "'%s' says something of %jd of %jd layers", key, i, c->layers);
 }
 
 static void read_letters(Config *c, const Windows *w, const char *key, const char *letters) {
@@ -134,7 +132,7 @@ static void read_numbers(Config *c, const char *key, const json_t *list, int64_t
     if (!flags && !json_is_integer(v))
       config_refuse(c, "'%s'[%zu] is no layer", key, k);
     else if (i < 0 || i >= c->layers)
-      config_refuse(c, "'%s' names layer %" PRId64 ", but there are %" PRId64 " layers", key, i + base, c->layers);
+      config_refuse(c, "'%s' names layer %jd, but there are %jd layers", key, i + base, c->layers);
     else if (!flags || json_is_true(v) || json_integer_value(v)) {
       c->layer[i].kind = listed;
       c->layer[i].state_too = others == LAYER_STATE && strstr(key, "hybrid");
@@ -158,14 +156,12 @@ static bool read_period(Config *c, const char *key, int64_t period, LayerKind li
 static void read_window_list(Config *c, const char *key, const json_t *list) {
   const int64_t n = (int64_t)json_array_size(list);
   if (n == 0) config_refuse(c, "'%s' is an empty list", key);
-  if (n < c->layers)
-    config_remark(c, "'%s' has %" PRId64 " entries for %" PRId64 " layers, and is taken to repeat", key, n, c->layers);
+  if (n < c->layers) config_remark(c, "'%s' has %jd entries for %jd layers, and is taken to repeat", key, n, c->layers);
   for (int64_t i = 0; n && i < c->layers; i++) {
     const int64_t tokens = json_integer_value(json_array_get(list, (size_t)(i % n)));
     c->layer[i].kind = tokens > 0 ? LAYER_WINDOW : LAYER_FULL;
     c->layer[i].window = tokens > 0 ? tokens : 0;
-    if (tokens > KVCACHE_MAX_TOKENS)
-      config_refuse(c, "'%s'[%" PRId64 "] is more than %" PRId64 " tokens", key, i, KVCACHE_MAX_TOKENS);
+    if (tokens > KVCACHE_MAX_TOKENS) config_refuse(c, "'%s'[%jd] is more than %jd tokens", key, i, KVCACHE_MAX_TOKENS);
   }
 }
 
@@ -193,10 +189,9 @@ static void set_windows(Config *c, const Windows *w) {
     Layer *l = &c->layer[i];
     l->window = l->kind == LAYER_WINDOW ? w->tokens : l->kind == LAYER_CHUNK ? w->chunk : 0;
     if (l->kind == LAYER_WINDOW && !w->tokens)
-      config_refuse(
-          c, "layer %" PRId64 " has a sliding window, but 'sliding_window' does not say how many tokens it keeps", i);
+      config_refuse(c, "layer %jd has a sliding window, but 'sliding_window' does not say how many tokens it keeps", i);
     if (l->kind == LAYER_CHUNK && !w->chunk)
-      config_refuse(c, "layer %" PRId64 " has chunks, but 'attention_chunk_size' does not say how long they are", i);
+      config_refuse(c, "layer %jd has chunks, but 'attention_chunk_size' does not say how long they are", i);
   }
 }
 

@@ -11,7 +11,6 @@
  *     RG-LRU             width  +  width x (conv - 1)                                        RecurrentGemma
  *
  * as transformers keeps them, in the model's type. A family that is not here is said to be left out. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/request/model_config_parts.h"
@@ -92,12 +91,11 @@ static void read_states(Config *c) {
   if (layers && elements > 0)
     add_fixed(c, what, layers, elements * element_bytes(c));
   else if (layers)
-    config_remark(c, "%" PRId64 " layers without attention keep a state of fixed size, which is left out", layers);
+    config_remark(c, "%jd layers without attention keep a state of fixed size, which is left out", layers);
   else if (elements > 0 && c->model.no_cache[0] == '\0')
-    config_remark(c,
-                  "sizes of a state are given, but not which layers keep one: all %" PRId64
-                  " are taken to have attention alone",
-                  c->layers);
+    config_remark(
+        c, "sizes of a state are given, but not which layers keep one: all %jd are taken to have attention alone",
+        c->layers);
 }
 
 /* K and V of the tokens of one image, or of the sound that an encoder reads. */
@@ -110,13 +108,12 @@ static void read_cross(Config *c) {
                 tiles = (int64_t)config_size(c, "vision_config.max_num_tiles");
   if (layers && patch > 0 && image >= patch && image <= 16384 && tiles <= 256 && row <= (int64_t)1 << 26) {
     tokens = ((image / patch) * (image / patch) + 1) * (tiles ? tiles : 1); /* a class token with each tile */
-    config_remark(c, "cross attention holds the %" PRId64 " tokens of an image, not those of the text", tokens);
+    config_remark(c, "cross attention holds the %jd tokens of an image, not those of the text", tokens);
     add_fixed(c, "K and V of one image", layers, tokens * row * element_bytes(c));
   } else if (layers) {
-    config_remark(c,
-                  "%" PRId64 " layers of cross attention hold %" PRId64
-                  " B for each token of an image or encoder, not those of the text",
-                  layers, row * element_bytes(c));
+    config_remark(
+        c, "%jd layers of cross attention hold %jd B for each token of an image or encoder, not those of the text",
+        layers, row * element_bytes(c));
   }
   if (!config_true(c, "is_encoder_decoder") && !config_true(c, "add_cross_attention")) return;
   tokens = config_count(c, "max_source_positions", STATE_MAX);
@@ -124,10 +121,8 @@ static void read_cross(Config *c) {
   if (tokens)
     add_fixed(c, "K and V of the encoder", c->layers, tokens * row);
   else
-    config_remark(c,
-                  "the decoder's own cache: cross attention keeps another %" PRId64
-                  " B for each token of the encoder and layer",
-                  row);
+    config_remark(
+        c, "the decoder's own cache: cross attention keeps another %jd B for each token of the encoder and layer", row);
 }
 
 void config_read_fixed(Config *c) {

@@ -3,7 +3,6 @@
  * needed is not there, or layers have states in place of attention, there are no parameters. */
 #include "viz/request/model_config_parts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static double attention_of(Config *c, const Layer *l) {
@@ -64,8 +63,7 @@ void config_read_weights(Config *c) {
   const char *lacks = !c->hidden ? "'hidden_size'" : !vocab ? "'vocab_size'" : !c->heads ? "'num_attention_heads'" : "";
   if (others)
     snprintf(m->no_weights, sizeof m->no_weights,
-             "%" PRId64 " of %" PRId64 " layers keep no K and V of their own (a state, or another's)", others,
-             c->layers);
+             "%jd of %jd layers keep no K and V of their own (a state, or another's)", others, c->layers);
   else if (*lacks)
     snprintf(m->no_weights, sizeof m->no_weights, "%s is not given", lacks);
   if (*m->no_weights) return;

@@ -1,7 +1,5 @@
 #include "viz/request/request.h"
 
-#include <inttypes.h>
-
 #include "viz/request/description.h"
 #include "viz/request/own.h"
 #include "viz/request/pipeline_file.h"
@@ -74,8 +72,8 @@ Status request_stage(Request *r, Stage *stage, Error *error) {
   if (strcmp(config.gpu.name, PIPELINE_GPU) == 0)
     stage->pipeline = pipeline_for(pipeline_kernel_of(r->kernel, config.schedule), &config.problem.shape, NULL);
   if ((uint64_t)r->step > stage->n_steps)
-    return error_refuse(error, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
-                        config.schedule->name, number_count(stage->n_steps).text);
+    return error_refuse(error, "step %jd is beyond the end: %s has %s steps here", r->step, config.schedule->name,
+                        number_count(stage->n_steps).text);
   return STATUS_OK;
 }
 

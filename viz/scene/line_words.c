@@ -1,6 +1,5 @@
 #include "viz/scene/line_words.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +21,7 @@ void phrase_put(Phrase to, const char *format, ...) {
 
 static void put_index(Phrase to, char subscript, const Event *e, bool is_first) {
   const int64_t index = subscript == 'i' ? e->i : subscript == 'j' ? e->j : subscript == 'h' ? e->head : e->split;
-  phrase_put(to, "%s%" PRId64, is_first ? "" : ",", index);
+  phrase_put(to, "%s%jd", is_first ? "" : ",", index);
 }
 
 /* A name as the program writes it: letters, primes, "_" and subscripts. */

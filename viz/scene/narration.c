@@ -1,7 +1,5 @@
 #include "viz/scene/narration.h"
 
-#include <inttypes.h>
-
 #include "viz/scene/line_words.h"
 #include "viz/text/number.h"
 
@@ -265,7 +263,7 @@ static void put_value(const Facts *f, Asked a, Phrase to) {
   } REALS[] = {{"old", f->old},        {"best", f->best}, {"new", f->result}, {"factor", f->factor},
                {"was", f->sum_before}, {"sum", f->sum},   {"div", f->divisor}};
   const int count = FIND(a, COUNTS), bytes = FIND(a, BYTES), real = FIND(a, REALS), name = FIND(a, NAMES);
-  if (count >= 0) phrase_put(to, "%" PRId64, COUNTS[count].count);
+  if (count >= 0) phrase_put(to, "%jd", COUNTS[count].count);
   if (bytes >= 0) phrase_put(to, "%s", number_bytes(BYTES[bytes].bytes).text);
   if (real >= 0) put_real(to, REALS[real].value);
   if (name >= 0 && NAMES[name].count >= 0) line_put_name(f->schedule, (int)NAMES[name].count, e, to);
@@ -303,8 +301,7 @@ static void put_words(const Facts *f, Asked a, Phrase to) {
   if (is(a, "X")) line_put_blocks(s, &f->event, to);
   if (is(a, "line")) line_put_statement(s, &f->event, STATEMENT_WORDS, to);
   if (is(a, "name") && f->line.first >= 0) line_put_moved_name(s, f->line.first, to);
-  if (is(a, "outer"))
-    phrase_put(to, by_row ? "row block %" PRId64 : "column block %" PRId64, by_row ? f->event.i : f->event.j);
+  if (is(a, "outer")) phrase_put(to, by_row ? "row block %jd" : "column block %jd", by_row ? f->event.i : f->event.j);
   if (is(a, "outer") && f->has[NEED_PART]) phrase_put(to, ", part %d", f->event.split + 1);
   if (is(a, "masked") && isinf(masked)) put_real(to, masked);
   if (is(a, "masked") && !isinf(masked)) phrase_put(to, "%s", number_double(masked, 4).text);

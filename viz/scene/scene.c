@@ -1,6 +1,5 @@
 #include "viz/scene/scene.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/base/text_add.h"
@@ -176,13 +175,12 @@ static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, s
       holds = tile.progress == TILE_WAITING && tile.laps > 0 && snapshot_keeps_scores(now);
   int tiles[VALUES_MAX];
   const int n_tiles = snapshot_values(now, is_by_tiles, tiles);
-  text_add(text, size, "%s[%" PRId64 ",%" PRId64 "]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i,
-           hit->j, tile_kind_name(tile.kind), skipped ? "" : ", ",
+  text_add(text, size, "%s[%jd,%jd]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i, hit->j,
+           tile_kind_name(tile.kind), skipped ? "" : ", ",
            skipped ? ""
            : holds ? "holds data"
                    : PROGRESS[tile.progress]);
-  text_add(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
-           number_bytes(bytes).text);
+  text_add(text, size, "rows %jd to %jd, keys %jd to %jd\n%s", row0, row1, col0, col1, number_bytes(bytes).text);
   if (n_tiles && !is_stored(now, tiles[0])) text_add(text, size, ", never in HBM");
 }
 
@@ -205,8 +203,8 @@ static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text,
   }
   const int64_t first = block * B, last = last_of(block, B, N);
   const Wide row = snapshot_tensor_bytes(now, hit->tensor) / wide(N);
-  text_add(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", name_of(now, hit->tensor), block, first,
-           last, number_bytes(wide(last - first + 1) * row).text);
+  text_add(text, size, "%s[%jd]: rows %jd to %jd\n%s", name_of(now, hit->tensor), block, first, last,
+           number_bytes(wide(last - first + 1) * row).text);
   text_add(text, size, ": byte %s of %s", number_count(wide(first) * row).text, name_of(now, hit->tensor));
 }
 
@@ -218,10 +216,9 @@ static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *te
     return;
   }
   text_add(text, size, "%s on chip: ", name_of(now, tensor));
-  if (slot->row1 > slot->row0) text_add(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
+  if (slot->row1 > slot->row0) text_add(text, size, "rows %jd to %jd", slot->row0, slot->row1 - 1);
   if (slot->col1 > slot->col0)
-    text_add(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0,
-             slot->col1 - 1);
+    text_add(text, size, "%skeys %jd to %jd", slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
   text_add(text, size, "\n%s of ", number_bytes(slot->held_bytes).text);
   text_add(text, size, "%s set aside%s", number_bytes(slot->slot_bytes).text,
            is_stored(now, tensor) ? "" : "\nin HBM: never");
@@ -240,7 +237,7 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
     text_add(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
              number_bytes(now->runs[hit->index].moved_bytes).text);
     text_add(text, size, "%s", number_bytes(now->runs[hit->index].total_bytes).text);
-    if (now->race_heads > 1) text_add(text, size, " for %" PRId64 " heads", now->race_heads);
+    if (now->race_heads > 1) text_add(text, size, " for %jd heads", now->race_heads);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
   default: break;

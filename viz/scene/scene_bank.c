@@ -1,7 +1,6 @@
 /* Shared memory as it lies, and the 32 lanes of a warp that read a column of the present tile of K: as the rows come,
  * and with a word of padding behind each, which makes of the column a diagonal. A bank gives one word a pass: an event
  * that reads K goes through the passes, and a block of K that comes in waits for its own. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/algorithms/walk/live.h"
@@ -116,7 +115,7 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   const Column c = column_of(now, 1);
   const int plain = c.words[0].n_passes, padded = c.words[1].n_passes;
   memset(said, 0, sizeof *said);
-  snprintf(said->what, sizeof said->what, "32 lanes read a column of K, a row of %" PRIu64 " bytes each: %d %s.",
+  snprintf(said->what, sizeof said->what, "32 lanes read a column of K, a row of %ju bytes each: %d %s.",
            4 * c.row_words, plain, passes_word(plain));
   if (padded < plain)
     snprintf(said->why, sizeof said->why,

@@ -1,5 +1,4 @@
 /* One cache and many who read it: sequences, chunks, splits or GPUs (viz/scene/many.h). */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/scene/many.h"
@@ -17,11 +16,11 @@ static void tell_ranks(const Many *m, Narration *said) {
     return;
   }
   if (m->beat < m->n)
-    snprintf(said->what, sizeof said->what, "Step %" PRId64 " of %" PRId64 ": %.40s of %.40s have crossed the links.",
-             m->beat + 1, m->n, sent.text, number_bytes(m->all_bytes).text);
+    snprintf(said->what, sizeof said->what, "Step %jd of %jd: %.40s of %.40s have crossed the links.", m->beat + 1,
+             m->n, sent.text, number_bytes(m->all_bytes).text);
   else
-    snprintf(said->what, sizeof said->what, "All %" PRId64 " steps: %.40s crossed the links, idle %.20s.", m->n,
-             sent.text, number_percent(m->idle).text);
+    snprintf(said->what, sizeof said->what, "All %jd steps: %.40s crossed the links, idle %.20s.", m->n, sent.text,
+             number_percent(m->idle).text);
   if (!m->ranks.shape.causal)
     snprintf(said->why, sizeof said->why, "Every block is whole: all ranks have as much to do.");
   else if (m->ranks.scheme != SCHEME_RING)
@@ -30,8 +29,7 @@ static void tell_ranks(const Many *m, Narration *said) {
   else if (m->beat == 0)
     snprintf(said->why, sizeof said->why, "Each rank has its own block, half of which the mask hides.");
   else
-    snprintf(said->why, sizeof said->why,
-             "%" PRId64 " of %" PRId64 " ranks idle: the mask hides all keys of later ranks from them.",
+    snprintf(said->why, sizeof said->why, "%jd of %jd ranks idle: the mask hides all keys of later ranks from them.",
              m->beat < m->n ? m->idle_ranks : m->n - 1, m->n);
 }
 
@@ -42,13 +40,12 @@ static void tell_splits(const Snapshot *now, const Many *m, Narration *said) {
   if (!now->has_event) {
     snprintf(said->what, sizeof said->what, "A CTA for each head and row block makes %.40s, for %.40s SMs.",
              unsplit.text, number_count(m->sms).text);
-    snprintf(said->why, sizeof said->why, "With the keys in %" PRId64 " parts %.40s CTAs work at once.", m->n,
-             ctas.text);
+    snprintf(said->why, sizeof said->why, "With the keys in %jd parts %.40s CTAs work at once.", m->n, ctas.text);
     return;
   }
   snprintf(said->why, sizeof said->why, "%s", said->what);
-  snprintf(said->what, sizeof said->what, "%.40s CTAs read all %" PRId64 " parts at once, not %.40s: %.16s is read.",
-           ctas.text, m->n, unsplit.text, number_percent(m->loaded).text);
+  snprintf(said->what, sizeof said->what, "%.40s CTAs read all %jd parts at once, not %.40s: %.16s is read.", ctas.text,
+           m->n, unsplit.text, number_percent(m->loaded).text);
 }
 
 static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
@@ -66,14 +63,14 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
     return;
   }
   if (m.kind == MANY_CHUNKS) {
-    snprintf(said->what, sizeof said->what, "Chunk %" PRId64 " of %" PRId64 ": %.40s of %.40s read.", m.present + 1,
-             m.n, read.text, number_bytes(m.whole_bytes).text);
+    snprintf(said->what, sizeof said->what, "Chunk %jd of %jd: %.40s of %.40s read.", m.present + 1, m.n, read.text,
+             number_bytes(m.whole_bytes).text);
     snprintf(said->why, sizeof said->why, "Each chunk reads K and V of %s, and its own: %.20s of one pass.",
              now->launched.window ? "its window" : "all before it", number_ratio_of(m.whole_bytes, m.used_bytes).text);
     return;
   }
   const int64_t queries = now->launched.N_q / (now->problem.shape.group > 1 ? now->problem.shape.group : 1);
-  snprintf(said->what, sizeof said->what, "%.40s new %s of %" PRId64 " %s: %.40s of %.40s read.",
+  snprintf(said->what, sizeof said->what, "%.40s new %s of %jd %s: %.40s of %.40s read.",
            number_count(wide(queries)).text, queries == 1 ? "token" : "tokens", m.n,
            m.n == 1 ? "sequence" : "sequences", read.text, number_bytes(m.whole_bytes).text);
   snprintf(said->why, sizeof said->why, "%.40s pages of %.20s tokens; only the last of a sequence may have room left.",
@@ -94,7 +91,7 @@ static void say_title(int64_t n, const char *one, const char *more, char title[W
   if (n < 10)
     snprintf(title, WORDS, "%s %s", NAMES[n], n == 1 ? one : more);
   else
-    snprintf(title, WORDS, "%" PRId64 " %s", n, more);
+    snprintf(title, WORDS, "%jd %s", n, more);
 }
 
 static void say_ranks(const Many *m, ManyWords *w) {
@@ -115,10 +112,9 @@ static void say_ranks(const Many *m, ManyWords *w) {
   } else if (first < 0) {
     snprintf(w->caption[0], WORDS, "all GPUs work");
   } else if (first == last) {
-    snprintf(w->caption[0], WORDS, "GPU %" PRId64 " waits: all masked", first);
+    snprintf(w->caption[0], WORDS, "GPU %jd waits: all masked", first);
   } else {
-    snprintf(w->caption[0], WORDS, "GPUs %" PRId64 " %s %" PRId64 " wait: all masked", first,
-             last - first > 1 ? "to" : "and", last);
+    snprintf(w->caption[0], WORDS, "GPUs %jd %s %jd wait: all masked", first, last - first > 1 ? "to" : "and", last);
   }
 }
 
@@ -286,7 +282,7 @@ static void draw_keys(const Pen *pen, Box at, int64_t k, double size) {
 static void draw_ranks(const Pen *pen, Box box, const Many *m, double letters) {
   char name[32];
   const int64_t n = m->n;
-  snprintf(name, sizeof name, "GPU %" PRId64, n - 1);
+  snprintf(name, sizeof name, "GPU %jd", n - 1);
   const double names = pen_words_width(pen, letters, false, name) + letters,
                cell = floor(fmin((box.width - names) / (double)n, box.height / (double)n)),
                gap = fmax(1, round(0.09 * cell)), size = fmin(letters, 0.3 * cell);
@@ -296,7 +292,7 @@ static void draw_ranks(const Pen *pen, Box box, const Many *m, double letters) {
   for (int64_t r = 0; r < n; r++) {
     const double y = corner.y + cell * (double)r;
     const bool waits = m->beat < n && ranks_step(&m->ranks, m->beat, r).piece == RANK_PIECE_NONE;
-    snprintf(name, sizeof name, "GPU %" PRId64, r);
+    snprintf(name, sizeof name, "GPU %jd", r);
     pen_body(pen, BODY_HOME, (int)r, (Box){corner.x, y, cell * (double)n, cell}, 1);
     if (cell > 1.2 * letters)
       pen_words(pen, letters, waits ? pen->theme->ink_soft : pen->theme->ink, false, ANCHOR_END,

@@ -7,7 +7,6 @@
  *
  * m is the maximum that l and O refer to: until they are rescaled the old one, so that a larger score breaks through
  * the top. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "viz/scene/score_table.h"
@@ -208,7 +207,7 @@ static void say(const Pen *pen, const Row *row, char number[NUMBER_CHARS], Sheet
     sheet->caption[0] = "without the maximum e^s overflows";
     sheet->caption[1] = "e^s overflows";
     sheet->colour = t->waste_text;
-    snprintf(number, NUMBER_CHARS, "%" PRId64, r->n_overflowed);
+    snprintf(number, NUMBER_CHARS, "%jd", r->n_overflowed);
     sheet->number = number, sheet->unit = "lost";
   } else if (r->phase == ROW_FINISHED) {
     say_end(pen, row, number, sheet);
@@ -256,7 +255,7 @@ static void draw(const Pen *pen) {
   if (!absent) {
     row = read_row(pen);
     say(pen, &row, number, &sheet);
-    snprintf(note, sizeof note, "row %" PRId64 ", tile %" PRId64, now->row.row, now->row.tile);
+    snprintf(note, sizeof note, "row %jd, tile %jd", now->row.row, now->row.tile);
     sheet.note = note;
   }
   const Box body = pen_sheet(pen, page, &sheet);

@@ -1,6 +1,5 @@
 #include "viz/scene/time_lanes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "sim/time/spans.h"
@@ -175,8 +174,7 @@ static void take_modelled(const Snapshot *now, int tiles, double happened, TimeL
   name_lanes(l, true);
   snprintf(l->name, sizeof l->name, "%.40s", run.kernel ? run.kernel->name : now->schedule->title);
   snprintf(l->note, sizeof l->note,
-           model.ctas_per_sm > 1 && !*model.why_steps ? "modelled: one of %" PRId64 " CTAs" : "modelled",
-           model.ctas_per_sm);
+           model.ctas_per_sm > 1 && !*model.why_steps ? "modelled: one of %jd CTAs" : "modelled", model.ctas_per_sm);
   if (n_tiles >= FEW) {
     const int first = n_tiles / 2 < SETTLED ? (n_tiles - tiles) / 2 : SETTLED;
     l->from = starts[first], l->to = starts[first + tiles];

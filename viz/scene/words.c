@@ -1,5 +1,4 @@
 /* Events and snapshots in words: the log, tooltips' lines, `--describe`. */
-#include <inttypes.h>
 
 #include "viz/scene/code_lines.h"
 #include "viz/scene/line_words.h"
@@ -12,9 +11,9 @@ static void put_block(Phrase to, const Snapshot *s, const SnapshotSlot *slot) {
   const ProgramTensor *t = &s->schedule->tensors[slot->tensor];
   phrase_put(to, "%s", t->title);
   if (slot->i >= 0 && slot->j >= 0)
-    phrase_put(to, "[%" PRId64 ",%" PRId64 "]", slot->i, slot->j);
+    phrase_put(to, "[%jd,%jd]", slot->i, slot->j);
   else if (slot->i >= 0 || slot->j >= 0)
-    phrase_put(to, "%s[%" PRId64 "]", t->is_stats ? " of rows" : "", slot->i >= 0 ? slot->i : slot->j);
+    phrase_put(to, "%s[%jd]", t->is_stats ? " of rows" : "", slot->i >= 0 ? slot->i : slot->j);
 }
 
 const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
@@ -22,7 +21,7 @@ const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *te
   if (size == 0) return text;
   text[0] = '\0';
   if (e->kind == EVENT_SKIP)
-    phrase_put(to, "skip tile [%" PRId64 ",%" PRId64 "]: masked", e->i, e->j);
+    phrase_put(to, "skip tile [%jd,%jd]: masked", e->i, e->j);
   else
     line_put(schedule, e, to);
   if (e->bytes) phrase_put(to, ", %s", number_bytes(e->bytes).text);
@@ -80,10 +79,8 @@ static void put_levels(Phrase to, const Snapshot *s) {
 
 static void put_tiles(Phrase to, const Snapshot *s) {
   const SnapshotGrid *g = &s->grid;
-  phrase_put(to,
-             "Score tiles: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64
-             ". So far %s full, %s crossed by the mask, %s skipped",
-             g->T_r, g->T_c, g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text,
+  phrase_put(to, "Score tiles: %jd x %jd of %jd x %jd. So far %s full, %s crossed by the mask, %s skipped", g->T_r,
+             g->T_c, g->B_r, g->B_c, number_count(s->traffic.tiles[TILE_FULL]).text,
              number_count(s->traffic.tiles[TILE_PARTIAL]).text, number_count(s->traffic.tiles[TILE_SKIPPED]).text);
   if (s->spared_bytes) phrase_put(to, ", which saved %s", number_bytes(s->spared_bytes).text);
   phrase_put(to, ".\n");
@@ -110,11 +107,11 @@ static void put_row(Phrase to, const Snapshot *s) {
   const SnapshotRow *r = &s->row;
   const size_t start = strlen(to.text);
   if (!r->is_computed || r->row < 0 || r->tile < 0) return;
-  phrase_put(to, "Row %" PRId64 ", tile %" PRId64 ":", r->row, r->tile);
+  phrase_put(to, "Row %jd, tile %jd:", r->row, r->tile);
   const size_t values = strlen(to.text);
   put_statistics(to, s);
   const char *before = strlen(to.text) > values ? ";" : "";
-  if (r->n_overflowed > 0) phrase_put(to, "%s %" PRId64 " exponentials overflow", before, r->n_overflowed);
+  if (r->n_overflowed > 0) phrase_put(to, "%s %jd exponentials overflow", before, r->n_overflowed);
   before = strlen(to.text) > values ? ";" : "";
   if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps))
     phrase_put(to, "%s O is not a number", before);
@@ -135,8 +132,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   text[0] = '\0';
   const Schedule *schedule = s->schedule;
   char mask[MASK_TEXT_BYTES];
-  phrase_put(to, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64, schedule->title, s->grid.N_q, s->grid.N_k,
-             s->grid.d);
+  phrase_put(to, "%s, N_q %jd, N_k %jd, d %jd", schedule->title, s->grid.N_q, s->grid.N_k, s->grid.d);
   if (*mask_text(&s->problem.shape, mask, sizeof mask)) phrase_put(to, ", %s", mask);
   phrase_put(to, ": step %s of %s.\n", number_count(s->step).text, number_count(s->n_steps).text);
   if (s->has_event)
@@ -160,7 +156,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
                number_count(r->n_steps).text);
     const SnapshotRun *own = snapshot_own_run(s);
     phrase_put(to, "It needs %s in all", number_bytes(r->total_bytes).text);
-    if (s->race_heads > 1) phrase_put(to, " for %" PRId64 " heads", s->race_heads);
+    if (s->race_heads > 1) phrase_put(to, " for %jd heads", s->race_heads);
     if (!r->is_alike) {
       phrase_put(to, "; its outputs are others than those of %s.\n", schedule->name);
       continue;

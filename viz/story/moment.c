@@ -1,6 +1,5 @@
 #include "viz/story/moment.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,8 +38,7 @@ Status moment_step(const Stage *stage, const char *text, uint64_t *step, Error *
         error, "'%s' is no moment; give start, end, or KIND,TENSOR,COUNT, such as load,Q,2 or store,O,last,before",
         quote_text(text).text);
   if (stage->n_steps > MOMENT_EVENTS_MAX)
-    return error_set(error, STATUS_TOO_LARGE, "a run of %" PRIu64 " steps is too long to look for '%s'", stage->n_steps,
-                     text);
+    return error_set(error, STATUS_TOO_LARGE, "a run of %ju steps is too long to look for '%s'", stage->n_steps, text);
   Cursor c = {0};
   Event e;
   int64_t n = 0;

@@ -1,6 +1,5 @@
 #include "viz/text/mask_text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +11,9 @@ const char *mask_text(const Shape *s, char *text, size_t size) {
   char causal[32] = "", window[128] = "", pattern[160] = "";
   if (s->causal) snprintf(causal, sizeof causal, s->top_left ? ", causal from the top left" : ", causal");
   if (s->window) snprintf(window, sizeof window, ", window %s", number_count(wide(s->window)).text);
-  if (s->sided) snprintf(window, sizeof window, ", window %" PRId64 ",%" PRId64, s->left, s->right);
+  if (s->sided) snprintf(window, sizeof window, ", window %jd,%jd", s->left, s->right);
   if (s->pattern && strncmp(s->pattern->name, PAINTED, sizeof PAINTED - 1) == 0)
-    snprintf(pattern, sizeof pattern, ", painted in blocks of %" PRId64, s->pattern->block);
+    snprintf(pattern, sizeof pattern, ", painted in blocks of %jd", s->pattern->block);
   else if (s->pattern)
     snprintf(pattern, sizeof pattern, ", %.150s", s->pattern->name);
   char all[sizeof causal + sizeof window + sizeof pattern];

@@ -1,6 +1,5 @@
 #include "viz/text/warp_picture.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +67,7 @@ static bool is_asked_for(const WarpAccess *a, uint64_t from, uint64_t to) {
 }
 
 static void put_memory_line(Pen *pen, const WarpAccess *a, uint64_t number) {
-  put(pen, "  line %-4" PRIu64, number);
+  put(pen, "  line %-4ju", number);
   for (int word = 0; word < WORDS_A_LINE; word++) {
     const uint64_t from = number * WARP_LINE_BYTES + (uint64_t)word * WARP_BANK_BYTES,
                    sector = from - from % WARP_SECTOR_BYTES;
@@ -95,7 +94,7 @@ void warp_picture_memory(const WarpAccess *a, WarpPicture *picture) {
     if (is_drawn(k, lines.n)) put_memory_line(&pen, a, lines.number[k]);
   }
   const WarpGlobal g = warp_global(a);
-  put(&pen, "%" PRIu32 " sectors, %s bytes moved for %" PRIu64 " that are asked for", g.sectors,
+  put(&pen, "%u sectors, %s bytes moved for %ju that are asked for", g.sectors,
       number_count(wide((int64_t)g.moved_bytes)).text, g.used_bytes);
   end_line(&pen);
 }
@@ -109,11 +108,11 @@ static void put_lanes(Pen *pen, uint32_t lanes) {
   for (uint32_t lane = first; lane < WARP_LANES; lane++) n += lanes >> lane & 1;
   const uint32_t run = (n == WARP_LANES ? UINT32_MAX : (1u << n) - 1) << first;
   if (n == 1)
-    put(pen, "  lane %" PRIu32, first);
+    put(pen, "  lane %u", first);
   else if (run == lanes)
-    put(pen, "  lanes %" PRIu32 " to %" PRIu32, first, first + n - 1);
+    put(pen, "  lanes %u to %u", first, first + n - 1);
   else
-    put(pen, "  %" PRIu32 " lanes", n);
+    put(pen, "  %u lanes", n);
 }
 
 static void put_pass(Pen *pen, const BankWords *words, int pass) {

@@ -1,5 +1,4 @@
 /* What stands around the scene as HTML: menus, the two sentences, the program's lines and tables of data, as JSON. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +105,7 @@ static void put_work(const Snapshot *now) {
   fact("tiles computed",
        number_text("%s of %s", number_count(done).text, number_count(wide(now->grid.T_r) * wide(now->grid.T_c)).text));
   fact("tiles skipped", number_count(now->traffic.tiles[TILE_SKIPPED]));
-  fact("tile, B_r x B_c", number_text("%" PRId64 " x %" PRId64, now->grid.B_r, now->grid.B_c));
+  fact("tile, B_r x B_c", number_text("%jd x %jd", now->grid.B_r, now->grid.B_c));
   fact("SRAM set aside",
        number_text("%s of %s", number_bytes(now->sram_bytes).text, number_bytes(now->sram_capacity_bytes).text));
   end_table();
@@ -140,7 +139,7 @@ static void put_scores(const SnapshotRow *row) {
   if (!row->is_computed || row->row < 0) return;
   table("Scores of the present tile", "column|score|weight");
   for (int64_t k = 0; k < row->n_cols && k < SNAPSHOT_SCORES; k++)
-    put_values(d, "[:s :s :s]", number_text("%" PRId64, row->col0 + k).text,
+    put_values(d, "[:s :s :s]", number_text("%jd", row->col0 + k).text,
                isinf(row->scores[k]) ? "masked" : real(row->scores[k]).text, real(row->weights[k]).text);
   end_table();
 }

@@ -4,7 +4,6 @@
 #include "viz/text/print.h"
 #include "viz/window/window_parts.h"
 
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "viz/export/surface.h"
@@ -18,7 +17,7 @@ static void find_name(const Player *p, const char *suffix, char *name, size_t si
   struct stat file;
   char more[16] = "";
   for (int n = 2; n < 10000; n++) {
-    snprintf(name, size, "tilewalk-%s-%" PRIu64 "%s%s", scene_name(p->scene), p->now.step, more, suffix);
+    snprintf(name, size, "tilewalk-%s-%ju%s%s", scene_name(p->scene), p->now.step, more, suffix);
     if (lstat(name, &file) != 0) return;
     snprintf(more, sizeof more, "-%d", n);
   }

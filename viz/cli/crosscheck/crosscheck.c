@@ -1,7 +1,6 @@
 /* What was compared: a table for people, and every item for programs. */
 #include "viz/cli/crosscheck/crosscheck.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 void crosscheck_free(Crosscheck *c) {
@@ -140,11 +139,11 @@ static void value_cell(Table *t, const CrosscheckItem *i, double value) {
 
 void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t size) {
   char heads[32] = "", keys[32] = "", batch[32] = "";
-  if (s->batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", s->batch);
-  if (s->heads > 1) snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", s->heads, s->kv_heads);
-  if (s->N_k != s->N_q) snprintf(keys, sizeof keys, "/%" PRId64, s->N_k);
-  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, s->N_q, keys, s->d, batch, heads,
-           dtype_name(s->dtype), s->causal ? " causal" : "", t->B_r, t->B_c);
+  if (s->batch > 1) snprintf(batch, sizeof batch, "batch %jd ", s->batch);
+  if (s->heads > 1) snprintf(heads, sizeof heads, "heads %jd/%jd ", s->heads, s->kv_heads);
+  if (s->N_k != s->N_q) snprintf(keys, sizeof keys, "/%jd", s->N_k);
+  snprintf(text, size, "N %jd%s d %jd %s%s%s%s %jdx%jd", s->N_q, keys, s->d, batch, heads, dtype_name(s->dtype),
+           s->causal ? " causal" : "", t->B_r, t->B_c);
 }
 
 static void put_item(Document *d, const Table *t, const CrosscheckItem *i) {

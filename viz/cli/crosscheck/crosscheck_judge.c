@@ -2,7 +2,6 @@
  * file, launch and request say what they are. */
 #include "viz/cli/crosscheck/crosscheck_judge.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/algorithms/shipped.h"
@@ -217,10 +216,10 @@ static Status recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *er
   const char *name = *r->kernel ? r->kernel : row->kernel;
   const Status status = find_profile(j, name, &why);
   if (status && !*r->kernel)
-    return error_set(error, STATUS_BAD_FILE,
-                     "line %" PRId64
-                     ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
-                     row->line, quote_text(row->kernel).text);
+    return error_set(
+        error, STATUS_BAD_FILE,
+        "line %jd: there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
+        row->line, quote_text(row->kernel).text);
   if (status) return error_pass(error, &why);
   return add_described(c, j, row, &row->shape, &row->tiling, error);
 }
@@ -242,12 +241,12 @@ static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
     if (!r->shape.batch) r->shape.batch = f->shape.batch;
     if (!r->shape.heads) r->shape.heads = f->shape.heads;
     if (f->says_causal) r->shape.causal = f->causal;
-    TAKE(" N = %" PRId64 ", batch %" PRId64 ", %" PRId64 " heads,", r->shape.N_q, r->shape.batch, r->shape.heads);
+    TAKE(" N = %jd, batch %jd, %jd heads,", r->shape.N_q, r->shape.batch, r->shape.heads);
     if (r->shape.causal) TAKE(" causal,");
   }
   if (!r->shape.d && f->d) {
     r->shape.d = f->d;
-    TAKE(" d = %" PRId64 ",", f->d);
+    TAKE(" d = %jd,", f->d);
   }
   if (f->says_dtype && r->shape.dtype == DTYPE_FP16 && f->dtype != DTYPE_FP16) {
     r->shape.dtype = f->dtype;
@@ -256,7 +255,7 @@ static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
   if (!says_tiles(r) && f->block_q) {
     r->tiling.B_r = f->block_q;
     r->tiling.B_c = f->block_k;
-    TAKE(" tiles of %" PRId64 " x %" PRId64 ",", f->block_q, f->block_k);
+    TAKE(" tiles of %jd x %jd,", f->block_q, f->block_k);
   }
 #undef TAKE
   if (!*taken) return;
@@ -276,32 +275,26 @@ static void warn(Crosscheck *c, const Judge *j, const Request *r, const LaunchRu
   const LaunchFacts *f = &run->facts;
   const CounterRow *row = &run->sum;
   if (f->d && f->d < shape->d)
-    crosscheck_note(c, "Warning: the kernel was compiled for d = %" PRId64 ", but d is %" PRId64 ".", f->d, shape->d);
+    crosscheck_note(c, "Warning: the kernel was compiled for d = %jd, but d is %jd.", f->d, shape->d);
   if (f->block_q && (f->block_q != tiling->B_r || (f->block_k && f->block_k != tiling->B_c)))
-    crosscheck_note(c,
-                    "Warning: the kernel's name has tiles of %" PRId64 " x %" PRId64 ", but %" PRId64 " x %" PRId64
-                    " are asked for.",
-                    f->block_q, f->block_k, tiling->B_r, tiling->B_c);
+    crosscheck_note(c, "Warning: the kernel's name has tiles of %jd x %jd, but %jd x %jd are asked for.", f->block_q,
+                    f->block_k, tiling->B_r, tiling->B_c);
   warn_causal(c, f, shape);
   if (f->shape.N_q && tiling->B_r && f->block_q == tiling->B_r && shape->N_q > 1 &&
       ceil_div(shape->N_q, tiling->B_r) != row->grid[0])
-    crosscheck_note(c,
-                    "Warning: the grid has %" PRId64 " blocks of %" PRId64 " rows, so N is from %" PRId64 " to %" PRId64
-                    ", not %" PRId64 ".",
-                    row->grid[0], tiling->B_r, (row->grid[0] - 1) * tiling->B_r + 1, row->grid[0] * tiling->B_r,
-                    shape->N_q);
+    crosscheck_note(c, "Warning: the grid has %jd blocks of %jd rows, so N is from %jd to %jd, not %jd.", row->grid[0],
+                    tiling->B_r, (row->grid[0] - 1) * tiling->B_r + 1, row->grid[0] * tiling->B_r, shape->N_q);
   const int64_t heads = shape->batch * shape->heads, by_grid = f->shape.batch * f->shape.heads;
   if (by_grid && shape->N_q > 1 && by_grid != heads)
-    crosscheck_note(
-        c, "Warning: the grid has %" PRId64 " times %" PRId64 " heads, but %" PRId64 " x %" PRId64 " are asked for.",
-        f->shape.batch, f->shape.heads, shape->batch, shape->heads);
+    crosscheck_note(c, "Warning: the grid has %jd times %jd heads, but %jd x %jd are asked for.", f->shape.batch,
+                    f->shape.heads, shape->batch, shape->heads);
   if (f->says_dtype && dtype_bytes(f->dtype) != dtype_bytes(shape->dtype) && f->role != LAUNCH_ROLE_OTHER)
     crosscheck_note(c, "Warning: the kernel's name says %s, but elements of %s are asked for.", dtype_name(f->dtype),
                     dtype_name(shape->dtype));
   if (*r->kernel && !strcmp(j->profile.name, r->kernel)) {
     const ProfileTile *tile = profile_tile(&j->profile, shape->d, shape->causal);
     if (tile && tile->shared_bytes && row->dynamic_shared_bytes && row->dynamic_shared_bytes != tile->shared_bytes)
-      crosscheck_note(c, "Warning: the launch had %" PRId64 " B of dynamic shared memory, but %s has %" PRId64 ".",
+      crosscheck_note(c, "Warning: the launch had %jd B of dynamic shared memory, but %s has %jd.",
                       row->dynamic_shared_bytes, j->profile.name, tile->shared_bytes);
   }
 }
@@ -388,7 +381,7 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   if (is_packed(run, shape)) {
     const int64_t group = shape->heads / shape->kv_heads;
     crosscheck_note(c,
-                    "The %" PRId64 " query heads of a group are packed into the rows of one tile, as the grid shows: "
+                    "The %jd query heads of a group are packed into the rows of one tile, as the grid shows: "
                     "each key is read once for them.",
                     group);
     c->context.packed_group = group;
@@ -415,7 +408,7 @@ static const char *why_no_backward(const Request *r, const LaunchRun *run, char 
   if (r->shape.kv_heads && r->shape.kv_heads != r->shape.heads)
     return "with fewer KV heads dK and dV are written for every query head first, which is not described";
   if (r->shape.window) {
-    snprintf(text, 96, "a window of %" PRId64 " keys is not described for it", r->shape.window);
+    snprintf(text, 96, "a window of %jd keys is not described for it", r->shape.window);
     return text;
   }
   return NULL;

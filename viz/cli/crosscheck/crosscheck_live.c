@@ -3,7 +3,6 @@
 #include "viz/cli/crosscheck/crosscheck_live.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,11 +15,9 @@ enum { COMMAND_BYTES = 4096, PATH_BYTES = 1200, NOT_FOUND = 127 };
 
 /* Options of tilewalk-kernels; of what is 0 it chooses. */
 static void shape_options(const Shape *s, const Tiling *t, char *text, size_t size) {
-  snprintf(text, size,
-           " -N %" PRId64 " --seq-len-k %" PRId64 " -d %" PRId64 " --batch %" PRId64 " --heads %" PRId64
-           " --kv-heads %" PRId64 " --dtype %s%s",
-           s->N_q, s->N_k, s->d, s->batch, s->heads, s->kv_heads, dtype_name(s->dtype), s->causal ? " --causal" : "");
-  if (t->B_r) text_add(text, size, " --block-q %" PRId64 " --block-k %" PRId64, t->B_r, t->B_c);
+  snprintf(text, size, " -N %jd --seq-len-k %jd -d %jd --batch %jd --heads %jd --kv-heads %jd --dtype %s%s", s->N_q,
+           s->N_k, s->d, s->batch, s->heads, s->kv_heads, dtype_name(s->dtype), s->causal ? " --causal" : "");
+  if (t->B_r) text_add(text, size, " --block-q %jd --block-k %jd", t->B_r, t->B_c);
 }
 
 /* What a program that failed said last. */

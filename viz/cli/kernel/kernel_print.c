@@ -1,6 +1,5 @@
 #include "viz/cli/kernel/kernel_print.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/base/text_add.h"
@@ -82,8 +81,7 @@ static void put_more(Document *d, const KernelReport *r, const json_t *values, c
   const int64_t head_dim = r->launch->request->d, N = r->launch->request->N;
   if (r->launch->out < 0) document_line(d, ROLE_WARN, "The kernel changed no buffer.");
   if (r->launch->out < 0 || !r->is_judged || v->wrong < 0) return;
-  document_line(d, ROLE_BAD,
-                "The first is O[head %" PRId64 "][row %" PRId64 "][column %" PRId64 "]: %s, should be %s%s%s.",
+  document_line(d, ROLE_BAD, "The first is O[head %jd][row %jd][column %jd]: %s, should be %s%s%s.",
                 v->wrong / head_dim / N, v->wrong / head_dim % N, v->wrong % head_dim, number_double(v->is, 6).text,
                 number_double(v->should, 6).text, r->wrong_by[0] ? "; last written by " : "", r->wrong_by);
 }
@@ -316,7 +314,7 @@ Status kernel_put_beside(Document *d, const KernelReport *r, const char *path, b
     n_launches++;
     put_values(d, "{");
     Table *t = put_table(d, DOCUMENT_ALL, "counters", "counter~=counter| &kind|here>=here|ncu>=ncu|error>=error");
-    table_title(t, "%.80s beside line %" PRId64 " of %.80s", r->launch->name, row->line, path);
+    table_title(t, "%.80s beside line %jd of %.80s", r->launch->name, row->line, path);
     for (int h = 0; h < n; h++)
       if (row->known[here[h].counter]) add_row(d, t, row, &here[h], differs), n_shared++;
     put_end(d);

@@ -1,5 +1,4 @@
 /* Pictures of a lesson as text. Part of viz/cli/lesson/lesson_print.h. */
-#include <inttypes.h>
 
 #include "sim/base/random.h"
 #include "viz/cli/lesson/lesson_print.h"
@@ -74,12 +73,12 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   Grid own, *const g = &own;
   bool overflow = false; /* cannot happen within so few events */
   walk_grid(run, show, g);
-  text_say(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
-           run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
-  for (int64_t j = 0; j < g->T_c; j++) fprintf(io->out, "%*c%" PRId64, j < 10 ? 6 : 5, 'K', j);
+  text_say(io->out, "%s: tiles of %jd x %jd, numbered as they are computed\n\n%9s", run->schedule->title,
+           run->plan.tiling.B_r, run->plan.tiling.B_c, "");
+  for (int64_t j = 0; j < g->T_c; j++) fprintf(io->out, "%*c%jd", j < 10 ? 6 : 5, 'K', j);
   io_end_line(io);
   for (int64_t i = 0; i < g->T_r; i++) {
-    fprintf(io->out, "  Q%-6" PRId64 "", i);
+    fprintf(io->out, "  Q%-6jd", i);
     for (int64_t j = 0; j < g->T_c; j++) {
       fputc(' ', io->out);
       print_cell(g, i, j, io);
@@ -87,8 +86,7 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
     io_end_line(io);
   }
   if (g->T_r < run->plan.T_r || g->T_c < run->plan.T_c)
-    fprintf(io->out, "  (the first %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " tiles)\n", g->T_r, g->T_c,
-            run->plan.T_r, run->plan.T_c);
+    fprintf(io->out, "  (the first %jd x %jd of %jd x %jd tiles)\n", g->T_r, g->T_c, run->plan.T_r, run->plan.T_c);
   fprintf(io->out,
           "\n  %s full, %s masked in part (/), %s skipped\n"
           "  %s read and %s written in these %s events\n",
@@ -107,11 +105,11 @@ static const char *shown_name(const Schedule *s, int tensor) {
 }
 
 static void print_event(const Schedule *s, const Event *e, Io *io) {
-  text_say(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
+  text_say(io->out, "  %6ju  %-12s", e->step, event_kind_name((EventKind)e->kind));
   const bool moves = e->bytes > 0;
   text_say(io->out, "%-6s", moves ? shown_name(s, e->tensor) : "");
-  if (e->i >= 0) fprintf(io->out, " i=%-4" PRId64, e->i);
-  if (e->j >= 0) fprintf(io->out, " j=%-4" PRId64, e->j);
+  if (e->i >= 0) fprintf(io->out, " i=%-4jd", e->i);
+  if (e->j >= 0) fprintf(io->out, " j=%-4jd", e->j);
   if (moves) fprintf(io->out, "  %s", number_bytes(wide((int64_t)e->bytes)).text);
   io_end_line(io);
 }

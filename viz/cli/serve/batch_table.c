@@ -80,8 +80,8 @@ static void add_notes(Table *t, const BatchRun *runs, int n, bool details) {
     const BatchRun *first = &runs[(r - runs) % BATCH_LAYOUT_COUNT]; /* what it says is said once */
     if (r != first && r->kind == first->kind && r->why == first->why && r->why) continue;
     if (r->kind == TIME_PREDICTED && r->error.n_runs)
-      table_note(t, "%s: of %" PRId64 " %s half are within %.1f %%, nine in ten within %.1f %%.",
-                 batch_layout_name(r->layout), r->error.n_runs,
+      table_note(t, "%s: of %jd %s half are within %.1f %%, nine in ten within %.1f %%.", batch_layout_name(r->layout),
+                 r->error.n_runs,
                  time_regime_is_held_out(r->regime) ? "held-out runs of its sort"
                                                     : "runs of its sort, to which it was fitted,",
                  (double)r->error.median_permille / 10, (double)r->error.nine_permille / 10);

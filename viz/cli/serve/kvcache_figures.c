@@ -25,8 +25,8 @@ static void put_cache(Document *d, const KvCache *c) {
 
 /* "8 KV heads of d = 128", "a latent of 576". */
 static Number row_of(const KvGroup *g) {
-  if (g->latent) return number_text("a latent of %" PRId64, g->latent);
-  return number_text(g->d_v && g->d_v != g->d ? "%s of d = %" PRId64 " and %" PRId64 : "%s of d = %" PRId64,
+  if (g->latent) return number_text("a latent of %jd", g->latent);
+  return number_text(g->d_v && g->d_v != g->d ? "%s of d = %jd and %jd" : "%s of d = %jd",
                      number_of(wide(g->kv_heads), "KV head").text, g->d, g->d_v);
 }
 
@@ -278,7 +278,7 @@ Status kvcache_figures(const Service *s, Document *d, Error *error) {
     figures_add(&f, "weights_bytes:0");
   budget_figures(s, &f);
   if (s->n_gpus > 1)
-    table_note(f.table, "On each of %" PRId64 " GPUs: heads are shared out%s.", s->n_gpus,
+    table_note(f.table, "On each of %jd GPUs: heads are shared out%s.", s->n_gpus,
                s->whole.latent ? ", but a latent is kept by each" : "");
   const bool others = !s->n_steps && !*s->lengths;
   if (s->has_gpu || s->budget_bytes) document_details(d);

@@ -85,7 +85,7 @@ static double memory_figures(const Service *s, Figures *f) {
               fmax(0, floor((usable - t.weights - t.prompt - shared) / one)), shared > 0 ? ", one prefix" : "", least,
               least ? "fits from --tp" : "numbers of GPUs that fit",
               least ? "the fewest that heads divide over"
-                    : number_text("up to one for each of %" PRId64 " heads", s->model.heads).text);
+                    : number_text("up to one for each of %jd heads", s->model.heads).text);
   return left;
 }
 
@@ -110,20 +110,19 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
   const char *how = m->experts || keyfile_note(fields, m->notes, "vocab")->assumed ? ASSUMED : COUNTED;
   const bool by_bytes = step->weight_s >= step->flop_s;
   const double rate = timing_rate(&s->gpu, by_bytes ? TIME_HBM : TIME_MATH, s->serving.products);
-  figures_add(
-      f,
-      "weight_bytes:F {s}|weights read|{s}\n"
-      "flops:o {s}|FLOPs of the matrices|2 a weight and token\n"
-      "matrix_s:t {s}|matrices|{s} at {s}\n"
-      "kv_bytes:W counted|K and V read|kvcache: what queries see\n"
-      "attention_s:t bound|attention|sim's floor: {s}, all layers",
-      step->weight_bytes, how,
-      m->experts
-          ? number_text("%.1f of %" PRId64 " experts a layer, where routing is uniform", step->experts, m->experts).text
-          : "all but the input's table of words, once a pass",
-      step->flops, how, step->matrix_s, m->experts ? ASSUMED : BOUND, by_bytes ? "HBM" : "products",
-      number_si(rate, by_bytes ? "B/s" : "FLOP/s").text, step->kv_bytes, step->attention.bound_s,
-      step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
+  figures_add(f,
+              "weight_bytes:F {s}|weights read|{s}\n"
+              "flops:o {s}|FLOPs of the matrices|2 a weight and token\n"
+              "matrix_s:t {s}|matrices|{s} at {s}\n"
+              "kv_bytes:W counted|K and V read|kvcache: what queries see\n"
+              "attention_s:t bound|attention|sim's floor: {s}, all layers",
+              step->weight_bytes, how,
+              m->experts
+                  ? number_text("%.1f of %jd experts a layer, where routing is uniform", step->experts, m->experts).text
+                  : "all but the input's table of words, once a pass",
+              step->flops, how, step->matrix_s, m->experts ? ASSUMED : BOUND, by_bytes ? "HBM" : "products",
+              number_si(rate, by_bytes ? "B/s" : "FLOP/s").text, step->kv_bytes, step->attention.bound_s,
+              step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
   if (s->has_kernel && step->has_prediction)
     figures_add(f,
                 "attention_predicted_s:t {s}|attention, predicted|by {s}'s costs; sim says their error\n"
@@ -235,8 +234,8 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
                                   number_seconds(token_s).text),
                longest = first == s->longest ? (Number){0} : number_text(" to %s", number_count(wide(s->longest)).text),
                context = service_context(s);
-  table_title(f.table, "%s on %" PRId64 " x %s: %s.\n%s of %s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name,
-              says.text, number_of(wide(s->n), "sequence").text, number_count(wide(first)).text, longest.text,
+  table_title(f.table, "%s on %jd x %s: %s.\n%s of %s%s tokens%s", s->model.product, s->n_gpus, s->gpu.name, says.text,
+              number_of(wide(s->n), "sequence").text, number_count(wide(first)).text, longest.text,
               d->details ? "" : "; --details has every figure");
   if (!fits)
     table_note(f.table, "No times: weights and caches do not fit these GPUs.");

@@ -38,9 +38,8 @@ static Status refuse_model(const Service *s, bool serves, int n_own, Error *erro
         "which; leave them out, or change a copy of the model's file",
         m->name);
   if (m->heads % s->n_gpus)
-    return error_refuse(
-        error, "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
-        s->n_gpus, m->name, m->heads);
+    return error_refuse(error, "--tp %jd: %.60s has %jd query heads, which do not divide evenly over those GPUs",
+                        s->n_gpus, m->name, m->heads);
   if (!serves) return STATUS_OK;
   if (*m->no_cache || !m->heads)
     return error_refuse(error, "%.80s has no cache to serve from: %.90s", m->name,
@@ -131,8 +130,7 @@ static Status complete_sequences(Service *s, bool serves, Error *error) {
     s->longest = max64(s->longest, s->runs[k].tokens);
   }
   if (s->longest > most)
-    return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are computed",
-                     s->longest, most);
+    return error_set(error, STATUS_TOO_LARGE, "a sequence of %jd tokens; at most %jd are computed", s->longest, most);
   return STATUS_OK;
 }
 
@@ -142,8 +140,7 @@ static Status complete_growth(Service *s, Error *error) {
   take(&s->max_tokens, s->has_model && s->model.max_tokens > grown ? s->model.max_tokens : grown);
   take(&s->block, 128);
   if (s->max_tokens < s->longest)
-    return error_refuse(error,
-                        "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
+    return error_refuse(error, "--max-tokens %jd is less than a sequence of %jd tokens; reserve at least that",
                         s->max_tokens, s->longest);
   return STATUS_OK;
 }
@@ -153,9 +150,8 @@ static Status complete_prompt(Service *s, Error *error) {
   take(&s->prompt, s->longest);
   const int64_t shortest = min64(s->runs->tokens, s->prompt);
   if (s->prefix >= shortest)
-    return error_refuse(error,
-                        "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
-                        s->prefix, shortest);
+    return error_refuse(error, "--prefix %jd: a sequence of %jd tokens must have some of its own behind it", s->prefix,
+                        shortest);
   s->shared = kvcache_shared(&s->whole, s->prefix);
   return STATUS_OK;
 }

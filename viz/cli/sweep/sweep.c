@@ -1,6 +1,5 @@
 #include "viz/cli/sweep/sweep.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/base/text_add.h"
@@ -204,10 +203,9 @@ static Status run_one(const FigureRow *metric, const Asked *a, const Schedule *s
   Status status =
       sweep_asks_gpu(metric) ? simulation_answer(run, p, schedule, a->gpu, error) : simulate(run, p, schedule, error);
   if (!status && sweep_asks_gpu(metric) && figure_needs(metric) != NEED_TIME && !run->has_l2)
-    status =
-        error_set(error, STATUS_TOO_LARGE,
-                  "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
-                  run->plan.shape.N_q);
+    status = error_set(error, STATUS_TOO_LARGE,
+                       "a head of N = %jd takes too long to walk through L2; take a shorter one or larger blocks",
+                       run->plan.shape.N_q);
   if (!status && ranks) status = rank_options_links(ranks, &a->request, p, a->gpu, run, error);
   if (status || figure_needs(metric) != NEED_LINKS || run->links.n) return status;
   if (*run->links.why) return error_refuse(error, "%s", run->links.why);
@@ -282,7 +280,7 @@ static Status run_points(Sweep *s, const Request *request, Asked *a, Error *erro
     if (status && gpus)
       error_set(error, status, "on %.64s: %s", at->gpu, inner.message);
     else if (status)
-      error_set(error, status, "at %s = %" PRId64 ": %s", sweep_axis_name(s->axis), at->value, inner.message);
+      error_set(error, status, "at %s = %jd: %s", sweep_axis_name(s->axis), at->value, inner.message);
   }
   return status;
 }

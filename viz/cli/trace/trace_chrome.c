@@ -1,7 +1,5 @@
 #include "viz/cli/trace/trace.h"
 
-#include <inttypes.h>
-
 enum { LANE_LOAD = 1, LANE_PRODUCT, LANE_SOFTMAX, LANE_STORE, LANE_SKIP, N_LANES };
 
 static int lane_of(EventKind kind) {
@@ -28,8 +26,8 @@ static Status begin(Trace *t, Error *error) {
   const Plan *plan = t->plan;
   (void)error;
   fprintf(t->out,
-          "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s: N_q %" PRId64 ", N_k %" PRId64
-          ", d %" PRId64 ", tiles of %" PRId64 " x %" PRId64 "\"}}",
+          "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s: "
+          "N_q %jd, N_k %jd, d %jd, tiles of %jd x %jd\"}}",
           t->index ? ",\n" : "", t->index + 1, t->schedule->name, plan->shape.N_q, plan->shape.N_k, plan->shape.d,
           plan->tiling.B_r, plan->tiling.B_c);
   for (int lane = 1; lane < N_LANES; lane++) name_lane(t->out, t->index + 1, lane, LANES[lane]);
@@ -38,16 +36,14 @@ static Status begin(Trace *t, Error *error) {
 
 static void event(Trace *t, const Event *e) {
   FILE *const out = t->out;
-  fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ",\"dur\":1,\"name\":\"%s %s\",\"args\":{",
+  fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%ju,\"dur\":1,\"name\":\"%s %s\",\"args\":{",
           t->index + 1, lane_of((EventKind)e->kind), e->step, event_kind_name((EventKind)e->kind),
           t->schedule->tensors[e->tensor].text);
-  fprintf(out, "\"step\":%" PRIu64 ",\"pass\":%d,\"tile\":\"%s\"", e->step, e->pass + 1,
-          tile_kind_name((TileKind)e->tile));
-  if (e->i >= 0) fprintf(out, ",\"i\":%" PRId64 ",\"rows\":\"%" PRId64 "..%" PRId64 "\"", e->i, e->row0, e->row1 - 1);
-  if (e->j >= 0)
-    fprintf(out, ",\"j\":%" PRId64 ",\"columns\":\"%" PRId64 "..%" PRId64 "\"", e->j, e->col0, e->col1 - 1);
-  if (e->bytes) fprintf(out, ",\"bytes\":%" PRIu64, e->bytes);
-  if (e->flops) fprintf(out, ",\"flops\":%" PRIu64, e->flops);
+  fprintf(out, "\"step\":%ju,\"pass\":%d,\"tile\":\"%s\"", e->step, e->pass + 1, tile_kind_name((TileKind)e->tile));
+  if (e->i >= 0) fprintf(out, ",\"i\":%jd,\"rows\":\"%jd..%jd\"", e->i, e->row0, e->row1 - 1);
+  if (e->j >= 0) fprintf(out, ",\"j\":%jd,\"columns\":\"%jd..%jd\"", e->j, e->col0, e->col1 - 1);
+  if (e->bytes) fprintf(out, ",\"bytes\":%ju", e->bytes);
+  if (e->flops) fprintf(out, ",\"flops\":%ju", e->flops);
   fputs("}}", out);
   if (!e->bytes) return;
   if (e->kind == EVENT_LOAD)
@@ -55,8 +51,7 @@ static void event(Trace *t, const Event *e) {
   else
     t->write_bytes += e->bytes;
   fprintf(out,
-          ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%" PRIu64 ",\"name\":\"bytes so far\",\"args\":{\"read\":%" PRIu64
-          ",\"written\":%" PRIu64 "}}",
+          ",\n{\"ph\":\"C\",\"pid\":%d,\"ts\":%ju,\"name\":\"bytes so far\",\"args\":{\"read\":%ju,\"written\":%ju}}",
           t->index + 1, e->step, t->read_bytes, t->write_bytes);
 }
 
@@ -67,9 +62,7 @@ const TraceFormat CHROME_TRACE = {"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[
 enum { LANE_TENSOR = 1, LANE_GROUP, LANE_SLOT = LANE_GROUP + PIPELINE_GROUPS_MAX };
 
 static void put_span(FILE *out, int lane, const char *name, int64_t begin, int64_t end, int tile) {
-  fprintf(out,
-          ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%" PRId64 ",\"dur\":%" PRId64
-          ",\"name\":\"%s\",\"args\":{\"tile\":%d}}",
+  fprintf(out, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%jd,\"dur\":%jd,\"name\":\"%s\",\"args\":{\"tile\":%d}}",
           lane, begin, end - begin, name, tile);
 }
 
