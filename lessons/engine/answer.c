@@ -289,12 +289,12 @@ static const char *read_magnitude(Answer *a, const char *p) {
 }
 
 static Status check_rest(const char *p, Error *error) {
-  if (*p == '+' || (*p == '-' && strcmp(p, "-fold") != 0))
+  if (strspn(p, "+-") && strcmp(p, "-fold") != 0)
     return error_refuse(error, "that is a sum or a range; write a single number");
-  if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
+  if (strspn(p, "^*/=(<>"))
     return error_refuse(error, "'%s' is not understood here; work it out and write a single number",
                         quote_text(p).text);
-  if (ascii_is_digit(*p) || *p == '.' || *p == ',' || *p == ';')
+  if (strspn(p, "0123456789.,;"))
     return error_refuse(error, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
   return STATUS_OK;
 }

@@ -8,8 +8,14 @@
 
 #define KI 1024.0
 
-/* Which questions a slip belongs to. */
-typedef enum { OF_ANY = 0, OF_BYTES, OF_SECONDS, OF_SHARES, OF_RATES } Kind;
+/* Which questions a slip belongs to: a bit for each dimension. */
+typedef enum {
+  OF_ANY = -1,
+  OF_BYTES = 1 << ANSWER_BYTES | 1 << ANSWER_BYTES_PER_S,
+  OF_SECONDS = 1 << ANSWER_SECONDS,
+  OF_SHARES = 1 << ANSWER_SHARE,
+  OF_RATES = 1 << ANSWER_FLOP_PER_S | 1 << ANSWER_FLOP,
+} Kind;
 
 /* The typed value is `factor` times the right one, or the right one `factor` times the typed. "": no slip. */
 typedef struct {
@@ -43,15 +49,7 @@ static const Slip SLIPS[] = {
     {OF_ANY, -1, "The sign is wrong.", ""},
 };
 
-static bool is_of(Kind kind, const AnswerUnit *unit) {
-  switch (kind) {
-  case OF_BYTES: return unit->dimension == ANSWER_BYTES || unit->dimension == ANSWER_BYTES_PER_S;
-  case OF_SECONDS: return unit->dimension == ANSWER_SECONDS;
-  case OF_SHARES: return unit->dimension == ANSWER_SHARE;
-  case OF_RATES: return unit->dimension == ANSWER_FLOP_PER_S || unit->dimension == ANSWER_FLOP;
-  default: return true;
-  }
-}
+static bool is_of(int kinds, const AnswerUnit *unit) { return kinds >> unit->dimension & 1; }
 
 /* Whether the answer is right for what the right value becomes. */
 static bool is_right_for(AnswerKey key, double value, const Answer *answer) {
@@ -93,8 +91,7 @@ static bool is_prefix(const AnswerKey *key, Kind kind, double step, int most, co
 
 /* A number without a unit, where a unit with a prefix is asked for: in base units it would be right. */
 static bool is_in_base_units(const AnswerKey *key, const Answer *answer) {
-  return !*answer->unit.name && key->unit.factor != 1 &&
-         (is_of(OF_BYTES, &key->unit) || is_of(OF_SECONDS, &key->unit) || is_of(OF_RATES, &key->unit)) &&
+  return !*answer->unit.name && key->unit.factor != 1 && is_of(OF_BYTES | OF_SECONDS | OF_RATES, &key->unit) &&
          is_right_for(*key, key->value * key->unit.factor, answer);
 }
 

@@ -41,64 +41,48 @@ static int push_field(lua_State *lua, int table, const char *key) {
   return lua_rawget(lua, table);
 }
 
-static void read_list(lua_State *lua, int table, ExpressionValue *value) {
-  const lua_Unsigned n = lua_rawlen(lua, table);
+/* The list {1, 2, 3}, or of a series {{1, 0.5}, {2, 0.7}}: pairs of a size and a number. */
+static void read_list(lua_State *lua, int table, ExpressionValue *value, bool is_series) {
+  const lua_Unsigned n = lua_istable(lua, table) ? lua_rawlen(lua, table) : 0;
+  if (is_series && (n < 2 || n > EXPRESSION_NUMBERS_MAX))
+    sandbox_fail(lua, "a series needs 2 to %d pairs {size, value}", EXPRESSION_NUMBERS_MAX);
   if (n == 0)
     sandbox_fail(lua, "the result is a table without a list of numbers; name the field that is "
                       "meant, or return a number");
   if (n > EXPRESSION_NUMBERS_MAX)
     sandbox_fail(lua, "the result is a list of %llu; at most %d numbers are read", (unsigned long long)n,
                  EXPRESSION_NUMBERS_MAX);
-  value->kind = EXPRESSION_LIST;
+  value->kind = is_series ? EXPRESSION_SERIES : EXPRESSION_LIST;
   value->n = (int)n;
   for (int k = 0; k < value->n; k++) {
-    if (lua_rawgeti(lua, table, k + 1) != LUA_TNUMBER) sandbox_fail(lua, "item %d of the result is no number", k + 1);
+    const int item = lua_gettop(lua) + 1, type = lua_rawgeti(lua, table, k + 1);
+    if (is_series &&
+        (type != LUA_TTABLE || lua_rawgeti(lua, item, 1) != LUA_TNUMBER || lua_rawgeti(lua, item, 2) != LUA_TNUMBER))
+      sandbox_fail(lua, "item %d of the series is no pair {size, value} of numbers", k + 1);
+    if (!is_series && type != LUA_TNUMBER) sandbox_fail(lua, "item %d of the result is no number", k + 1);
+    value->at[k] = is_series ? lua_tonumber(lua, -2) : 0;
     value->numbers[k] = lua_tonumber(lua, -1);
-    lua_pop(lua, 1);
+    lua_settop(lua, item - 1);
   }
-}
-
-static void read_series(lua_State *lua, int table, ExpressionValue *value) {
-  const lua_Unsigned n = lua_istable(lua, table) ? lua_rawlen(lua, table) : 0;
-  if (n < 2 || n > EXPRESSION_NUMBERS_MAX)
-    sandbox_fail(lua, "a series needs 2 to %d pairs {size, value}", EXPRESSION_NUMBERS_MAX);
-  value->kind = EXPRESSION_SERIES;
-  value->n = (int)n;
-  for (int k = 0; k < value->n; k++) {
-    const int top = lua_gettop(lua);
-    const bool pair = lua_rawgeti(lua, table, k + 1) == LUA_TTABLE && lua_rawgeti(lua, top + 1, 1) == LUA_TNUMBER &&
-                      lua_rawgeti(lua, top + 1, 2) == LUA_TNUMBER;
-    if (!pair) sandbox_fail(lua, "item %d of the series is no pair {size, value} of numbers", k + 1);
-    value->at[k] = lua_tonumber(lua, top + 2);
-    value->numbers[k] = lua_tonumber(lua, top + 3);
-    lua_settop(lua, top);
-  }
-}
-
-static void read_range(lua_State *lua, int low, ExpressionValue *value) {
-  const int high = low + 1;
-  if (lua_type(lua, low) != LUA_TNUMBER || lua_type(lua, high) != LUA_TNUMBER)
-    sandbox_fail(lua, "a range needs two numbers, low and high");
-  value->kind = EXPRESSION_RANGE;
-  value->n = 2;
-  value->numbers[0] = lua_tonumber(lua, low);
-  value->numbers[1] = lua_tonumber(lua, high);
-  if (!(value->numbers[0] <= value->numbers[1]))
-    sandbox_fail(lua, "a range goes from low to high; here low is above high");
 }
 
 static void read_table(lua_State *lua, int table, ExpressionValue *value) {
-  const int top = lua_gettop(lua);
+  const int low = lua_gettop(lua) + 1;
   if (push_field(lua, table, "series") != LUA_TNIL) {
-    read_series(lua, top + 1, value);
-  } else if (lua_settop(lua, top), push_field(lua, table, "low") != LUA_TNIL) {
-    push_field(lua, table, "high");
-    read_range(lua, top + 1, value);
+    read_list(lua, low, value, true);
+  } else if (lua_settop(lua, low - 1), push_field(lua, table, "low") != LUA_TNIL) {
+    if (push_field(lua, table, "high") != LUA_TNUMBER || lua_type(lua, low) != LUA_TNUMBER)
+      sandbox_fail(lua, "a range needs two numbers, low and high");
+    value->kind = EXPRESSION_RANGE;
+    value->n = 2;
+    value->numbers[0] = lua_tonumber(lua, low);
+    value->numbers[1] = lua_tonumber(lua, low + 1);
+    if (!(value->numbers[0] <= value->numbers[1]))
+      sandbox_fail(lua, "a range goes from low to high; here low is above high");
   } else {
-    lua_settop(lua, top);
-    read_list(lua, table, value);
+    read_list(lua, table, value, false);
   }
-  lua_settop(lua, top);
+  lua_settop(lua, low - 1);
 }
 
 static void read_scalar(lua_State *lua, int index, ExpressionValue *value) {
