@@ -64,7 +64,7 @@ static void take_global(Advice *a, const PtxSeen *seen) {
 static void take(void *context, const PtxSeen *seen) {
   Advice *a = context;
   const PtxInstruction i = ptx_instruction(a->launch->kernel, seen->pc);
-  const bool of_line = i.line == a->line->line && i.file == a->line->file;
+  const bool of_line = a->line->line == (i.line ? i.line : i.ptx_line) && a->line->file == (i.line ? i.file : 0);
   if (!seen->shared && of_line) take_global(a, seen);
   if (!seen->shared || !seen->mask) return;
   const int64_t begin = ptx_shared_array(a->launch->kernel, (int64_t)seen->address[__builtin_ctz(seen->mask)]),
