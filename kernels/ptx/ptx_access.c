@@ -25,11 +25,10 @@ static void count_shape(Shape *p, const Request *r, const uint64_t address[LANES
   }
 }
 
-void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t first) {
+void access_shape(Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t first) {
   uint64_t address[LANES];
   uint32_t *narrow = (uint32_t *)p->delta, odd = 0;
   bool contiguous = mask == ~0u, broadcast = mask == ~0u, far = false, whole_sectors = true;
-  (void)run;
   *p = (Shape){.mask = mask, .low = (uint32_t)(first & 31)};
   FOR_LANES (l, mask) {
     address[l] = lane_address(r, base, l);
@@ -61,11 +60,8 @@ bool access_is_global(const Request *r, uint64_t address) {
 
 void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask) {
   char *R = run->arena + w->file;
-  for (; mask; mask &= mask - 1) {
-    const int l = __builtin_ctz(mask);
-    for (int e = 0; e < i->vec; e++) {
-      lane_set(R + run->kernel->lists[i->ext + e], i->mode & MODE_LONG, l, 0);
-    }
+  FOR_LANES (l, mask) {
+    for (int e = 0; e < i->vec; e++) lane_set(R + run->kernel->lists[i->ext + e], i->mode & MODE_LONG, l, 0);
   }
 }
 
@@ -92,7 +88,9 @@ static void tell(Run *run, const Block *b, const Warp *w, int32_t pc, const Requ
                   .barriers = run->barriers,
                   .address = address};
   if (!seen.shared && !access_is_global(r, first)) return;
-  for (uint32_t m = window ? mask : 0; m; m &= m - 1) address[__builtin_ctz(m)] -= SHARED_WINDOW;
+  FOR_LANES (l, window ? mask : 0) {
+    address[l] -= SHARED_WINDOW;
+  }
   if (seen.shared)
     seen.wavefronts = ptx_wavefronts(&seen, address, &seen.conflicts);
   else

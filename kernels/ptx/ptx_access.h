@@ -25,7 +25,7 @@ typedef struct {
 } Where;
 
 /* Fills a shape from the lanes' addresses. */
-void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t address);
+void access_shape(Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t address);
 /* Any space, any buffers, lanes apart, faults; counts the request. False: the run has failed. */
 bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
                    uint32_t mask, Where *where);
@@ -54,7 +54,7 @@ StepResult warp_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, ui
 StepResult matrix_move(Run *run, Block *block, Warp *w, int32_t pc,
                        bool is_load); /* ldmatrix, stmatrix (ptx_matrix.c) */
 void matrix_transpose(const Ins *i, char *R);
-StepResult hopper_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
+StepResult hopper_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m);
 /* An instruction for all lanes in `wanted` that are alive: true when they are all in m; else those in m wait for the
  * others. */
 bool warp_together(Warp *w, int32_t pc, uint32_t m, uint32_t wanted);

@@ -48,8 +48,9 @@ static void give_results(Run *run, Block *b, int32_t number) {
         *p = (*p & ~w->wait[f].mask) | (truth ? w->wait[f].mask : 0);
         continue;
       }
-      for (uint32_t m = w->wait[f].mask; m; m &= m - 1)
-        ((uint32_t *)(R + i->d))[__builtin_ctz(m)] = (uint32_t)bar->count;
+      FOR_LANES (l, w->wait[f].mask) {
+        lane_set(R + i->d, false, l, (uint32_t)bar->count);
+      }
     }
   }
 }

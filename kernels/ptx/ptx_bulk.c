@@ -325,10 +325,10 @@ static bool copy(Copy *c) {
 }
 
 StepResult bulk_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
-  for (uint32_t k = mask; k; k &= k - 1) {
-    Copy c = {.run = run, .b = b, .w = w, .i = &run->code[pc], .pc = pc, .lane = __builtin_ctz(k)};
-    c.mode = c.i->mode;
+  const Ins *i = &run->code[pc];
+  FOR_LANES (l, mask) {
+    Copy c = {.run = run, .b = b, .w = w, .i = i, .pc = pc, .lane = l, .mode = i->mode};
     if (!copy(&c)) return STEP_ERROR;
   }
-  return run->cache && run->code[pc].mode != BULK_MOVES ? STEP_REQUEST : STEP_NEXT;
+  return run->cache && i->mode != BULK_MOVES ? STEP_REQUEST : STEP_NEXT;
 }

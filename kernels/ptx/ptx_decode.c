@@ -145,7 +145,7 @@ bool decode_arithmetic(Decoder *d) {
 
 /* ---- statements ---- */
 
-static bool new_scope(Decoder *d, int32_t parent) {
+bool decode_scope(Decoder *d, int32_t parent) {
   if (!ptx_reader_grow(&d->r, &d->parents, d->n_scopes, &d->scopes_capacity, sizeof *d->parents, 100000, "scopes"))
     return false;
   d->parents[d->n_scopes] = parent;
@@ -220,7 +220,6 @@ static bool location(Decoder *d) {
   int64_t n[3];
   for (int i = 0; i < 3; i++)
     if (!decode_number(d, &n[i])) return false;
-  const int32_t line = d->r.c.line;
   Cursor rest = d->r.c;
   if (cursor_take(&rest, ',') && word_is(cursor_word(&rest), "function_name")) {
     cursor_word(&rest);
@@ -234,7 +233,6 @@ static bool location(Decoder *d) {
     while (d->r.c.at < d->r.c.end && *d->r.c.at != '\n') d->r.c.at++;
   }
   if (n[1] == 0) return true; /* made by the compiler: it stays with the line before */
-  (void)line;
   if (!ptx_reader_grow(&d->r, &k->locations, k->n_locations, &k->locations_capacity, sizeof *k->locations,
                        4 * PTX_MAX_INSTRUCTIONS, "places"))
     return false;
@@ -249,7 +247,7 @@ static bool directive(Decoder *d, Word w) {
   if (word_index(w, ".local .param") >= 0) return declare_variable(d, SYM_LOCAL);
   if (word_is(w, ".loc")) return location(d);
   if (word_index(w, ".pragma .callprototype .calltargets") >= 0) {
-    while (cursor_peek(&d->r.c) && !cursor_take(&d->r.c, ';')) d->r.c.at++;
+    cursor_past(&d->r.c, ';');
     return true;
   }
   return ptx_reader_refuses(&d->r, w, "is no directive that is known in a body");
@@ -281,10 +279,9 @@ static bool label(Decoder *d, Word w) {
     s->kind = SYM_TARGETS;
     s->value = ahead.at - d->r.module->text;
     s->first = ahead.line;
-    while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
-    d->r.c = ahead;
-  } else if (word_index(next, ".callprototype .calltargets") >= 0) {
-    while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
+  }
+  if (word_index(next, ".branchtargets .callprototype .calltargets") >= 0) {
+    cursor_past(&ahead, ';');
     d->r.c = ahead;
   }
   return true;
@@ -361,7 +358,7 @@ bool decode_body(Decoder *d, const Function *f) {
   for (int32_t depth = 1; depth > 0;) {
     if (cursor_take(&d->r.c, '{')) {
       if (++depth > 1000) return ptx_reader_fails(&d->r, "braces are nested more than 1000 deep");
-      if (!new_scope(d, d->scope)) return false;
+      if (!decode_scope(d, d->scope)) return false;
       continue;
     }
     if (cursor_take(&d->r.c, '}')) {
@@ -417,7 +414,7 @@ static bool copy_texts(PtxKernel *k) {
 static bool decode_kernel(Decoder *d) {
   PtxKernel *k = d->k;
   const Function *f = &d->r.module->functions[k->function];
-  if (!name_ops(d) || !new_scope(d, 0) || !new_scope(d, 0) || !new_scope(d, 1))
+  if (!name_ops(d) || !decode_scope(d, 0) || !decode_scope(d, 0) || !decode_scope(d, 1))
     return false; /* 0: the module; 1: shared memory; 2: the body */
   if (!ptx_reader_grow(&d->r, &k->locations, 0, &k->locations_capacity, sizeof *k->locations, PTX_MAX_INSTRUCTIONS,
                        "places"))

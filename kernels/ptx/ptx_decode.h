@@ -105,6 +105,7 @@ int32_t decode_op_named(const Decoder *d, const char *silent);
 Kind op_kind(int32_t op);
 
 bool decode_body(Decoder *d, const Function *f); /* at "{" */
+bool decode_scope(Decoder *d, int32_t parent);   /* a new one */
 
 Status kernel_lower(PtxKernel *k, Error *error); /* ptx_lower.c: spin loops, merged loads, dead results of atomics */
 

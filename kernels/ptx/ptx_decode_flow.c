@@ -80,12 +80,7 @@ static bool expand(Decoder *d, const Function *f, const Arguments *results, cons
     over.guard_not = !jump.guard_not;
     if (!decode_push(d, over)) return false;
   }
-  if (d->n_scopes >= 100000) return ptx_reader_fails(&d->r, "more than 100000 scopes");
-  int32_t *parents = realloc(d->parents, (size_t)(d->n_scopes + 64) * sizeof *parents);
-  if (!parents) return ptx_reader_no_memory(&d->r);
-  d->parents = parents, d->scopes_capacity = d->n_scopes + 64;
-  d->parents[d->n_scopes] = 1;
-  d->scope = d->n_scopes++;
+  if (!decode_scope(d, 1)) return false;
   d->depth++;
   if (!bind(d, f->returns, results) || !bind(d, f->parameters, arguments) || !decode_body(d, f)) return false;
   d->depth--;

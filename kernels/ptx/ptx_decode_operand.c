@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_decode.h"
+#include "sim/numbers/precision.h"
 
 /* ---- places in the file ---- */
 
@@ -155,12 +156,7 @@ static const char *special_names[] = {
 
 static bool narrow_number(NumberKind number, Kind kind, uint64_t *value) {
   if (number != NUMBER_F64 || kind == 'l') return true;
-  double x; /* a decimal or 0d number where 32 bits are meant */
-  memcpy(&x, value, sizeof x);
-  const float f = (float)x;
-  uint32_t bits;
-  memcpy(&bits, &f, sizeof bits);
-  *value = bits;
+  *value = precision_to_bits(PRECISION_FP32, precision_from_bits(PRECISION_FP64, *value)); /* where 32 bits are meant */
   return kind == 'w';
 }
 

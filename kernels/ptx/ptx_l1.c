@@ -129,8 +129,8 @@ void ptx_l1_request(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, bool alloca
   uint32_t words[2 * LANES];
   uint8_t place[256] = {0}; /* by a hash of the line: 1 + its index */
   int32_t n = 0;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const uint64_t first = address[__builtin_ctz(m)], last = first + (uint64_t)bytes - 1;
+  FOR_LANES (l, mask) {
+    const uint64_t first = address[l], last = first + (uint64_t)bytes - 1;
     for (uint64_t line = first >> LINE_SHIFT; line <= last >> LINE_SHIFT; line++) {
       uint32_t h = (uint32_t)(line * 0x9e3779b97f4a7c15u >> 56);
       while (place[h] && lines[place[h] - 1] != line) h = (h + 1) & 255;

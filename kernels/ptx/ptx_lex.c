@@ -51,6 +51,10 @@ bool cursor_take(Cursor *c, char symbol) {
   return true;
 }
 
+void cursor_past(Cursor *c, char symbol) {
+  while (cursor_peek(c) && !cursor_take(c, symbol)) c->at++;
+}
+
 bool word_is(Word w, const char *text) { return strncmp(w.at, text, (size_t)w.n) == 0 && text[w.n] == 0; }
 
 int32_t word_index(Word w, const char *names) {

@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool locate(Run *run, const Block *
   if (!same_shape(p, base, r->wide, mask, M, first) || !(p->any_low || p->low == (uint32_t)(address & 31))) {
     p = &s->shape[s->last ^ 1];
     if (!same_shape(p, base, r->wide, mask, M, first) || !(p->any_low || p->low == (uint32_t)(address & 31)))
-      access_shape(run, p, r, base, mask, address);
+      access_shape(p, r, base, mask, address);
     s->last ^= 1;
   }
   where->shape = p;

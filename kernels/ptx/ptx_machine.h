@@ -16,6 +16,7 @@
 static inline uint64_t lane_get(const char *vector, bool wide, int l) {
   return wide ? ((const uint64_t *)vector)[l] : ((const uint32_t *)vector)[l];
 }
+static inline uint32_t lane_word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
 static inline void lane_set(char *vector, bool wide, int l, uint64_t value) {
   if (wide)
     ((uint64_t *)vector)[l] = value;
@@ -88,6 +89,7 @@ void cursor_skip(Cursor *c); /* blanks and comments */
 Word cursor_word(Cursor *c); /* the next word (n = 0: none): a name, an opcode with its suffixes, a number */
 bool cursor_take(Cursor *c, char symbol); /* the next character, where it is this one */
 char cursor_peek(Cursor *c);              /* the next character that is no blank; 0 at the end */
+void cursor_past(Cursor *c, char symbol); /* behind the next of these, or to the end */
 bool word_is(Word w, const char *text);
 int32_t word_index(Word w, const char *names); /* among names apart by blanks; -1: none of them */
 /* A number: 12, -3, 0x1F, 0b1, 077, 1.5, 0f3F800000, 0d.... `is_float`: what it is for, when written with a point. */
@@ -125,7 +127,7 @@ struct PtxModule {
   Function *functions;
   int32_t n_functions, functions_capacity;
   int32_t *entries;
-  int32_t n_entries;
+  int32_t n_entries, entries_capacity;
   Parameter *parameters;
   int32_t n_parameters, parameters_capacity;
   SourceFile *files;

@@ -23,13 +23,12 @@ INLINE void unpack_b(const Ins *i, int32_t e, int32_t n_b, const int32_t *list, 
   }
 }
 
-static void multiply_doubles(const Ins *i, const int32_t *list, char *R) { /* m8n8k4 */
+static void multiply_doubles(const int32_t *list, char *R) { /* m8n8k4 */
   double A[8][4], B[4][8];
   for (int l = 0; l < LANES; l++) {
     A[l >> 2][l & 3] = ((const double *)(R + list[2]))[l];
     B[l & 3][l >> 2] = ((const double *)(R + list[3]))[l];
   }
-  (void)i;
   for (int r = 0; r < 2; r++)
     for (int l = 0; l < LANES; l++) {
       double s = ((const double *)(R + list[4 + r]))[l];
@@ -56,7 +55,7 @@ void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
   const int32_t *a = list + n_d, *b = a + i->space, *c = b + n_b;
   float A[16][32], B[32][8], S[16][8];
   if (i->type == T_F64) {
-    multiply_doubles(i, list, R);
+    multiply_doubles(list, R);
     return;
   }
   if (i->space == 4 && per_register(i->type) == 2) { /* the usual one, with constants */

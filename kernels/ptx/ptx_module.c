@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_reader.h"
+#include "sim/numbers/precision.h"
 
 enum { MAX_VARIABLE_BYTES = 64 << 20 };
 
@@ -65,7 +66,7 @@ bool ptx_reader_variable(Reader *r, Variable *v) {
     } else if (word_index(w, ".global .shared .const .local .param") >= 0) {
       continue; /* of a pointer */
     } else if (word_is(w, ".attribute")) {
-      while (cursor_peek(&r->c) && !cursor_take(&r->c, ')')) r->c.at++;
+      cursor_past(&r->c, ')');
     } else if (word_index(w, ".v2 .v4") >= 0) {
       v->vector = w.at[2] - '0';
     } else if (w.n > 1 && w.at[0] == '.') {
@@ -132,12 +133,7 @@ static bool initialise(Reader *r, const Variable *v, unsigned char *bytes) {
       uint64_t value = 0;
       const NumberKind kind = word_number(w, &value);
       if (kind == NUMBER_F64 && width == 4) {
-        double d;
-        memcpy(&d, &value, sizeof d);
-        const float f = (float)d;
-        uint32_t bits;
-        memcpy(&bits, &f, sizeof bits);
-        value = bits;
+        value = precision_to_bits(PRECISION_FP32, precision_from_bits(PRECISION_FP64, value));
       }
       if (!kind && !initial_address(r, w, &value)) return false;
       if (at + width > v->bytes) return ptx_reader_refuses(r, w, "is one value too many");
@@ -239,7 +235,7 @@ static bool function_directives(Reader *r, Function *f) {
     int32_t n[3];
     if (word_index(w, ".noreturn .explicitcluster .blocksareclusters") >= 0) continue;
     if (word_is(w, ".pragma")) {
-      while (cursor_peek(&r->c) && !cursor_take(&r->c, ';')) r->c.at++;
+      cursor_past(&r->c, ';');
       continue;
     }
     if (word_index(w, ".maxntid .reqntid .minnctapersm .maxnreg .maxnctapersm .reqnctapercluster .maxclusterrank") < 0)
@@ -281,15 +277,11 @@ static bool function(Reader *r, bool is_entry) {
     if (f.has_body) return ptx_reader_refuses(r, f.name, "is defined twice");
     return true;
   }
-  if (m->n_functions == m->functions_capacity) {
-    const int32_t capacity = 2 * m->functions_capacity + 16;
-    Function *functions = realloc(m->functions, (size_t)capacity * sizeof *functions);
-    if (functions) m->functions = functions;
-    int32_t *entries = realloc(m->entries, (size_t)capacity * sizeof *entries);
-    if (entries) m->entries = entries;
-    if (!functions || !entries) return ptx_reader_no_memory(r);
-    m->functions_capacity = capacity;
-  }
+  if (!ptx_reader_grow(r, &m->functions, m->n_functions, &m->functions_capacity, sizeof *m->functions,
+                       PTX_MAX_INSTRUCTIONS, "functions") ||
+      !ptx_reader_grow(r, &m->entries, m->n_entries, &m->entries_capacity, sizeof *m->entries, PTX_MAX_INSTRUCTIONS,
+                       "entries"))
+    return false;
   Symbol *s = symbols_add(&m->symbols, 0, f.name, SYM_FUNCTION);
   if (!s) return ptx_reader_no_memory(r);
   s->value = m->n_functions;
@@ -368,7 +360,7 @@ static bool top_level(Reader *r) {
       while (cursor_peek(&r->c) && *r->c.at != '{') r->c.at++;
       return ptx_reader_expect(r, '{') && skip_body(r);
     } else if (word_index(w, ".pragma .alias") >= 0) {
-      while (cursor_peek(&r->c) && !cursor_take(&r->c, ';')) r->c.at++;
+      cursor_past(&r->c, ';');
       return true;
     } else {
       return ptx_reader_refuses(r, w, w.n ? "is not known here" : NULL);

@@ -17,31 +17,21 @@ int32_t shadow_line(const PtxShadow *s, int32_t pc) {
   return i.line ? i.line : i.ptx_line;
 }
 
-static ShadowName thread_name(const PtxShadow *s, int32_t thread) {
+/* "block (3, 1)": a number in a grid of as many dimensions as it has. */
+static ShadowName name_in(const char *what, const int32_t size[3], int64_t number) {
   ShadowName name;
-  const int32_t *b = s->launch->block, x = b[0] > 0 ? b[0] : 1, y = b[1] > 0 ? b[1] : 1;
-  if (thread < 0)
-    snprintf(name.text, sizeof name.text, "another lane");
-  else if (b[2] > 1)
-    snprintf(name.text, sizeof name.text, "thread (%d, %d, %d)", thread % x, thread / x % y, thread / x / y);
+  const int64_t x = size[0] > 0 ? size[0] : 1, y = size[1] > 0 ? size[1] : 1;
+  if (size[2] > 1)
+    snprintf(name.text, sizeof name.text, "%s (%jd, %jd, %jd)", what, number % x, number / x % y, number / x / y);
   else if (y > 1)
-    snprintf(name.text, sizeof name.text, "thread (%d, %d)", thread % x, thread / x);
+    snprintf(name.text, sizeof name.text, "%s (%jd, %jd)", what, number % x, number / x);
   else
-    snprintf(name.text, sizeof name.text, "thread %d", thread);
+    snprintf(name.text, sizeof name.text, "%s %jd", what, number);
   return name;
 }
 
-static ShadowName block_name(const PtxShadow *s, int64_t block) {
-  ShadowName name;
-  const int32_t *g = s->launch->grid;
-  const int64_t x = g[0] > 0 ? g[0] : 1, y = g[1] > 0 ? g[1] : 1;
-  if (g[2] > 1)
-    snprintf(name.text, sizeof name.text, "block (%jd, %jd, %jd)", block % x, block / x % y, block / x / y);
-  else if (y > 1)
-    snprintf(name.text, sizeof name.text, "block (%jd, %jd)", block % x, block / x);
-  else
-    snprintf(name.text, sizeof name.text, "block %jd", block);
-  return name;
+static ShadowName thread_name(const PtxShadow *s, int32_t thread) {
+  return thread < 0 ? (ShadowName){"another lane"} : name_in("thread", s->launch->block, thread);
 }
 
 void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...) {
@@ -57,7 +47,7 @@ void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...) {
     if (*name.text == '%' && *p == 'T')
       name = thread_name(s, va_arg(arguments, int32_t));
     else if (*name.text == '%' && *p == 'B')
-      name = block_name(s, va_arg(arguments, int64_t));
+      name = name_in("block", s->launch->grid, va_arg(arguments, int64_t));
     else if (*name.text == '%' && *p == 's')
       text = va_arg(arguments, const char *);
     else if (*name.text == '%') {
@@ -86,6 +76,16 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
 }
 
 /* --- regions and blocks --- */
+
+bool shadow_grow(PtxShadow *s, void *array, int64_t n, int64_t *capacity, size_t size, int64_t limit) {
+  void **p = array;
+  if (n < *capacity) return true;
+  const int64_t more = *capacity ? 2 * *capacity : 64;
+  void *grown = n < limit ? realloc(*p, (size_t)more * size) : NULL;
+  if (!grown) return s->trouble = true, false;
+  *p = grown, *capacity = more;
+  return true;
+}
 
 static void free_cells(ShadowRegion *region) {
   free(region->cells);
@@ -306,15 +306,7 @@ void ptx_shadow_fence_of(PtxShadow *s, int64_t block, int32_t warp, bool grid) {
   if (b->agent < SHADOW_AGENTS && set_reaches(s, &b->given, b->agent / 64 + 1))
     b->given.words[b->agent >> 6] |= (uint64_t)1 << (b->agent & 63);
   if (s->grid_blocks + s->n_fenced >= SHADOW_AGENTS) return; /* what comes next is taken as given, too */
-  if (s->n_fenced == s->fenced_capacity) {
-    const int32_t capacity = s->fenced_capacity ? 2 * s->fenced_capacity : 64;
-    int32_t *more = realloc(s->fenced, (size_t)capacity * sizeof *more);
-    if (!more) {
-      s->trouble = true;
-      return;
-    }
-    s->fenced = more, s->fenced_capacity = capacity;
-  }
+  if (!shadow_grow(s, &s->fenced, s->n_fenced, &s->fenced_capacity, sizeof *s->fenced, SHADOW_AGENTS)) return;
   b->agent = (int32_t)(s->grid_blocks + s->n_fenced);
   s->fenced[s->n_fenced++] = (int32_t)block;
 }
@@ -423,16 +415,7 @@ void ptx_shadow_exit(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask) {
 ShadowSignal *shadow_signal(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make) {
   for (int32_t k = 0; k < b->n_signals; k++)
     if (b->signals[k].offset == offset) return &b->signals[k];
-  if (!make) return NULL;
-  if (b->n_signals == b->signals_capacity) {
-    const int32_t capacity = b->signals_capacity ? 2 * b->signals_capacity : 16;
-    ShadowSignal *more = capacity > 4096 ? NULL : realloc(b->signals, (size_t)capacity * sizeof *more);
-    if (!more) {
-      s->trouble = true;
-      return NULL;
-    }
-    b->signals = more, b->signals_capacity = capacity;
-  }
+  if (!make || !shadow_grow(s, &b->signals, b->n_signals, &b->signals_capacity, sizeof *b->signals, 4096)) return NULL;
   ShadowSignal *signal = &b->signals[b->n_signals++];
   *signal = (ShadowSignal){.offset = offset};
   return signal;

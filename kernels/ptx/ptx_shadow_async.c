@@ -10,15 +10,7 @@
 const char *shadow_text(const PtxShadow *s, int32_t pc) { return ptx_instruction(s->kernel, pc).text; }
 
 void shadow_begin(PtxShadow *s, ShadowBlock *b, ShadowCopy copy) {
-  if (b->n_copies == b->copies_capacity) {
-    const int64_t capacity = b->copies_capacity ? 2 * b->copies_capacity : 256;
-    ShadowCopy *more = capacity > 1 << 22 ? NULL : realloc(b->copies, (size_t)capacity * sizeof *more);
-    if (!more) {
-      s->trouble = true;
-      return;
-    }
-    b->copies = more, b->copies_capacity = capacity;
-  }
+  if (!shadow_grow(s, &b->copies, b->n_copies, &b->copies_capacity, sizeof *b->copies, 1 << 22)) return;
   copy.group = b->group[copy.async][copy.thread];
   if (copy.async == PTX_ASYNC_BARRIER) {
     const ShadowSignal *signal = shadow_signal(s, b, copy.barrier, true);

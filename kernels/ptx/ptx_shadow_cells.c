@@ -285,10 +285,14 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   const bool signals = t.sync && !is_global, posts = t.sync && is_global;
   if (posts && s->sync[a->pc] & SYNC_OF_GRID) ptx_shadow_fence_of(s, a->block, a->warp, true);
   if (posts && a->kind != PTX_STORE)
-    for (uint32_t m = a->mask; m; m &= m - 1) shadow_read_post(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
+    FOR_LANES (l, a->mask) {
+      shadow_read_post(s, t.b, a->warp, a->address[l]);
+    }
   if (is_global) t.b->touched = true;
   if (signals)
-    for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
+    FOR_LANES (l, a->mask) {
+      shadow_acquire(s, t.b, a->warp, a->address[l]);
+    }
   const ShadowRegion *region =
       is_global ? shadow_region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
   if (!is_global) t.b->now++;
@@ -306,9 +310,12 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
     touch_lane(&t, lane, region, offset);
   }
   if (posts && a->kind != PTX_LOAD)
-    for (uint32_t m = a->mask; m; m &= m - 1) shadow_write_post(s, t.b, a->address[__builtin_ctz(m)]);
+    FOR_LANES (l, a->mask) {
+      shadow_write_post(s, t.b, a->address[l]);
+    }
   if (signals)
-    for (uint32_t m = a->mask; m; m &= m - 1)
-      shadow_release(s, t.b, a->warp, a->address[__builtin_ctz(m)], s->sync[a->pc] & SYNC_RELEASES);
+    FOR_LANES (l, a->mask) {
+      shadow_release(s, t.b, a->warp, a->address[l], s->sync[a->pc] & SYNC_RELEASES);
+    }
   return allowed;
 }

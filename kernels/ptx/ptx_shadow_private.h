@@ -114,7 +114,8 @@ typedef struct {
   uint32_t now, fences[SHADOW_THREADS];           /* a count of accesses; of each thread's last fence */
   int32_t registers[SHADOW_WARPS], registers_pc;  /* setmaxnreg; -1: nobody took more */
   ShadowSignal *signals;
-  int32_t n_signals, signals_capacity;
+  int32_t n_signals;
+  int64_t signals_capacity;
 } ShadowBlock;
 
 struct PtxShadow {
@@ -128,7 +129,8 @@ struct PtxShadow {
   int32_t n_regions;
   ShadowBlock **blocks;
   int32_t n_blocks, last_block;
-  int32_t *fenced, n_fenced, fenced_capacity; /* by agent less the grid's blocks: its block */
+  int32_t *fenced, n_fenced; /* by agent less the grid's blocks: its block */
+  int64_t fenced_capacity;
   int64_t grid_blocks;
   ShadowPost *posts; /* by a hash of the address; all that find no place share the first */
   PtxFault faults[PTX_MAX_FAULTS];
@@ -189,6 +191,8 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
 /* "line N: ...", where there is a fault. %T is a thread, %B a block (64 bits), %L the line of a pc; %s and %d. */
 void shadow_says(const PtxShadow *s, PtxFault *fault, const char *format, ...);
 
+/* Room for one more than n elements of *array, of which there are at most `limit`; false: no memory, which is noted. */
+bool shadow_grow(PtxShadow *s, void *array, int64_t n, int64_t *capacity, size_t size, int64_t limit);
 /* What a warp releases at an address of shared memory; what it did since its last fence only if `fenced`. */
 void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset, bool fenced);
 void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);

@@ -64,8 +64,8 @@ uint32_t site_atomic_sectors(const uint64_t address[LANES], uint32_t mask) {
   memset(addresses.used, 0, sizeof addresses.used);
   memset(sectors.used, 0, sizeof sectors.used);
   addresses.n = sectors.n = 0;
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const uint64_t a = address[__builtin_ctz(m)];
+  FOR_LANES (l, mask) {
+    const uint64_t a = address[l];
     if (set_add(&addresses, a, &at)) lanes[at] = 0;
     const uint32_t n = ++lanes[at];
     if (set_add(&sectors, a >> 5, &at)) most[at] = 0;

@@ -4,9 +4,11 @@
 #include "kernels/ptx/ptx_numbers.h"
 #include "sim/numbers/precision.h"
 
-static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
-
-static void set_word(char *R, int32_t place, int l, uint32_t value) { ((uint32_t *)(R + place))[l] = value; }
+static void set_lanes(const Ins *i, char *R, uint32_t mask, bool wide, uint64_t value) {
+  FOR_LANES (l, mask) {
+    lane_set(R + i->d, wide, l, value);
+  }
+}
 
 static void set_predicate(uint32_t *p, uint32_t mask, uint32_t value) { *p = (*p & ~mask) | (value & mask); }
 
@@ -57,12 +59,14 @@ bool warp_together(Warp *w, int32_t pc, uint32_t m, uint32_t wanted) {
 /* The same for the lanes that `members` names. */
 static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t members) {
   uint32_t wanted = 0;
-  for (uint32_t k = m; k; k &= k - 1) wanted |= word(R, members, __builtin_ctz(k));
+  FOR_LANES (l, m) {
+    wanted |= lane_word(R, members, l);
+  }
   return warp_together(w, pc, m, wanted);
 }
 
 int32_t shuffle_source(const Ins *i, const char *R, int l) {
-  const uint32_t lane = (uint32_t)l, by = word(R, i->b, l) & 31, c = word(R, i->c, l), segment = c >> 8 & 31,
+  const uint32_t lane = (uint32_t)l, by = lane_word(R, i->b, l) & 31, c = lane_word(R, i->c, l), segment = c >> 8 & 31,
                  clamp = c & 31;
   const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment)), least = (int32_t)(lane & segment);
   const int32_t j = i->mode == 0   ? l - (int32_t)by
@@ -80,7 +84,9 @@ static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
     if (j >= 0) found |= 1u << l;
     to[l] = from[j < 0 ? l : j];
   }
-  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), to[__builtin_ctz(k)]);
+  FOR_LANES (l, m) {
+    lane_set(R + i->d, false, l, to[l]);
+  }
   if (i->ext >= 0) set_predicate(&P[i->ext], m, found);
 }
 
@@ -91,7 +97,7 @@ static void vote(const Ins *i, char *R, uint32_t *P, uint32_t m) {
     set_predicate(&P[i->d], m, 0u - answer);
     return;
   }
-  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), value);
+  set_lanes(i, R, m, false, value);
 }
 
 static void match(const Ins *i, char *R, uint32_t *P, uint32_t m) {
@@ -103,17 +109,18 @@ static void match(const Ins *i, char *R, uint32_t *P, uint32_t m) {
   }
   FOR_LANES (l, m) {
     uint32_t same = 0;
-    for (uint32_t q = m; q; q &= q - 1)
-      if (v[__builtin_ctz(q)] == v[l]) same |= 1u << __builtin_ctz(q);
-    set_word(R, i->d, l, i->mode ? (all ? m : 0) : same);
+    FOR_LANES (other, m) {
+      same |= (uint32_t)(v[other] == v[l]) << other;
+    }
+    lane_set(R + i->d, false, l, i->mode ? (all ? m : 0) : same);
   }
   if (i->ext >= 0) set_predicate(&P[i->ext], m, all ? ~0u : 0);
 }
 
 static void redux(const Ins *i, char *R, uint32_t m) {
-  uint32_t r = word(R, i->a, __builtin_ctz(m));
-  for (uint32_t k = m & (m - 1); k; k &= k - 1) {
-    const uint32_t v = word(R, i->a, __builtin_ctz(k));
+  uint32_t r = lane_word(R, i->a, __builtin_ctz(m));
+  FOR_LANES (l, m & (m - 1)) {
+    const uint32_t v = lane_word(R, i->a, l);
     const bool less = i->type == T_S32 ? (int32_t)v < (int32_t)r : v < r;
     switch (i->mode) {
     case 0: r += v; break;
@@ -124,7 +131,7 @@ static void redux(const Ins *i, char *R, uint32_t m) {
     default: r ^= v; break;
     }
   }
-  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), r);
+  set_lanes(i, R, m, false, r);
 }
 
 /* ---- atomics ---- */
@@ -215,7 +222,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
   char *R = run->arena + w->file;
   uint32_t reading = 0, size[LANES], most = 0;
   FOR_LANES (l, m) {
-    size[l] = i->c < 0 ? i->bytes : word(R, i->c, l);
+    size[l] = i->c < 0 ? i->bytes : lane_word(R, i->c, l);
     if (size[l] > i->bytes) size[l] = i->bytes;
     if (size[l]) reading |= 1u << l;
     if (size[l] > most) most = size[l];
@@ -245,7 +252,7 @@ static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const Ins *i = &run->code[pc];
   const char *R = run->arena + w->file;
   const int f = __builtin_ctz(m);
-  const uint32_t number = word(R, i->a, f), threads = i->b < 0 ? 0 : word(R, i->b, f);
+  const uint32_t number = lane_word(R, i->a, f), threads = i->b < 0 ? 0 : lane_word(R, i->b, f);
   if (number >= N_BARRIERS) return run_fails(run, pc, "barrier %u: a block has 16, 0 to 15", number);
   Barrier *bar = &b->barriers[number];
   bar->arrived += __builtin_popcount(m);
@@ -285,10 +292,11 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
   const Ins *i = &run->code[pc];
   const char *R = run->arena + w->file;
   for (uint32_t left = m; left;) {
-    const uint32_t index = word(R, i->a, __builtin_ctz(left));
+    const uint32_t index = lane_word(R, i->a, __builtin_ctz(left));
     uint32_t same = 0;
-    for (uint32_t k = left; k; k &= k - 1)
-      if (word(R, i->a, __builtin_ctz(k)) == index) same |= 1u << __builtin_ctz(k);
+    FOR_LANES (l, left) {
+      same |= (uint32_t)(lane_word(R, i->a, l) == index) << l;
+    }
     if (index >= (uint64_t)i->imm)
       return run_fails(run, pc, "index %u of a list of %lld labels", index, (long long)i->imm);
     const int32_t target = run->kernel->lists[i->ext + (int32_t)index];
@@ -298,13 +306,6 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
   }
   if (mask & ~m) w->run[w->n_run++] = (Fragment){pc + 1, mask & ~m, 0};
   return STEP_JUMPED;
-}
-
-static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
-  run->clock += 16; /* not time: a count that grows */
-  FOR_LANES (l, m) {
-    lane_set(R + i->d, i->mode, l, run->clock);
-  }
 }
 
 static uint32_t in_space(const Ins *i, const char *R, uint32_t m) {
@@ -323,9 +324,9 @@ static uint32_t in_space(const Ins *i, const char *R, uint32_t m) {
 /* Whether the lanes that their masks name are here; a lane that its own mask does not name is told. */
 static bool in_masks(Run *run, const Block *b, Warp *w, int32_t pc, uint32_t m, int32_t mask) {
   const char *R = run->arena + w->file;
-  for (uint32_t k = run->shadow ? m : 0; k; k &= k - 1)
-    if (!(word(R, mask, __builtin_ctz(k)) >> __builtin_ctz(k) & 1))
-      ptx_shadow_outside_mask(run->shadow, b->index, w->index, __builtin_ctz(k), pc);
+  FOR_LANES (l, run->shadow ? m : 0) {
+    if (!(lane_word(R, mask, l) >> l & 1)) ptx_shadow_outside_mask(run->shadow, b->index, w->index, l, pc);
+  }
   return together(w, pc, m, R, mask);
 }
 
@@ -376,13 +377,14 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
     return STEP_NEXT;
   case O_ELECT:
     if (!together(w, pc, m, R, i->a)) return STEP_PARKED;
-    for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), (uint32_t)__builtin_ctz(m));
+    set_lanes(i, R, m, false, (uint32_t)__builtin_ctz(m));
     set_predicate(&P[i->ext], m, m & (0u - m));
     return STEP_NEXT;
-  case O_ACTIVEMASK:
-    for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), m);
+  case O_ACTIVEMASK: set_lanes(i, R, m, false, m); return STEP_NEXT;
+  case O_CLOCK:
+    run->clock += 16; /* not time: a count that grows */
+    set_lanes(i, R, m, i->mode, run->clock);
     return STEP_NEXT;
-  case O_CLOCK: read_clock(run, i, R, m); return STEP_NEXT;
   case O_LDMATRIX:
   case O_STMATRIX:
     if (!warp_together(w, pc, m, ~0u)) return STEP_PARKED;
@@ -401,6 +403,6 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
   case O_ASSERT:
     return run_fails(run, pc, "an assertion fails in thread %lld of block %lld", (long long)run_thread(w, m),
                      (long long)b->index);
-  default: return hopper_step(run, b, w, pc, m, mask);
+  default: return hopper_step(run, b, w, pc, m);
   }
 }

@@ -8,8 +8,6 @@
 
 #include "kernels/ptx/ptx_async.h"
 
-static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
-
 static uint64_t address_of(const Ins *i, const char *R, int l) {
   return lane_get(R + i->a, i->wide, l) + (uint64_t)i->imm;
 }
@@ -102,7 +100,7 @@ bool mbarrier_bytes(Run *run, Block *b, const Warp *w, int32_t pc, uint64_t addr
 
 static bool arrive(Meeting *at, const Ins *i, char *R, int l) {
   Mbarrier *m = &at->state;
-  const uint32_t b = i->b < 0 ? 1 : word(R, i->b, l), n = i->mode & ARRIVE_EXPECT ? 1 : b;
+  const uint32_t b = i->b < 0 ? 1 : lane_word(R, i->b, l), n = i->mode & ARRIVE_EXPECT ? 1 : b;
   if (i->d >= 0) {
     const uint64_t before = pack(*m);
     memcpy(R + i->d + 8 * l, &before, 8);
@@ -139,7 +137,7 @@ static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_
   const Ins *i = &run->code[pc];
   const char *R = run->arena + w->file;
   FOR_LANES (l, mask) {
-    const uint32_t n = i->b < 0 ? 1 : word(R, i->b, l);
+    const uint32_t n = i->b < 0 ? 1 : lane_word(R, i->b, l);
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), true)) return STEP_ERROR;
     if (n < 1 || n > MBAR_MOST) return run_fails(run, pc, "an mbarrier of %u arrivals; 1 to 1048575 are right", n);
@@ -160,7 +158,7 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
     Mbarrier before = {0};
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return STEP_ERROR;
     if (i->mode & TEST_PARITY)
-      before.odd = word(R, i->b, l) & 1;
+      before.odd = lane_word(R, i->b, l) & 1;
     else
       unpack(((const uint64_t *)(R + i->b))[l], &before);
     if (at.state.odd == before.odd) continue;
@@ -180,8 +178,7 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
 /* cp.async acts as it is issued: its arrival is due at once; without .noinc it is one that was added for it. */
 static StepResult copies_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
   const Ins *i = &run->code[pc];
-  for (uint32_t k = mask; k && i->mode; k &= k - 1) {
-    const int l = __builtin_ctz(k);
+  FOR_LANES (l, i->mode ? mask : 0) {
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, run->arena + w->file, l), false)) return STEP_ERROR;
     if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_NONE, b->index, w->index, 1u << l, -1);
@@ -244,7 +241,7 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
   char *R = run->arena + w->file;
   const uint32_t n = (uint32_t)(run->cluster[0] * run->cluster[1] * run->cluster[2]);
   FOR_LANES (l, mask) {
-    const uint32_t rank = word(R, i->b, l);
+    const uint32_t rank = lane_word(R, i->b, l);
     const uint64_t a = lane_get(R + i->a, i->wide, l);
     const uint64_t mapped = (a & ~((uint64_t)0xff << RANK_SHIFT)) | (uint64_t)(rank + 1) << RANK_SHIFT;
     if (rank >= n) return run_fails(run, pc, "block %u of a cluster of %u", rank, n);
@@ -275,9 +272,8 @@ static StepResult wgmma_sync(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
   return STEP_NEXT;
 }
 
-StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
+StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const Ins *i = &run->code[pc];
-  (void)mask;
   switch (i->op) {
   case O_MBAR_INIT: return mbarrier_init(run, b, w, pc, m);
   case O_MBAR_ARRIVE: return mbarrier_arrive(run, b, w, pc, m);

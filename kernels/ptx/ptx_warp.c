@@ -110,8 +110,7 @@ static void store_lanes(const char *R, const Ins *i, const int32_t *list, const 
     memcpy(where->host, R + list[0], WORD_BYTES);
     return;
   }
-  for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
+  FOR_LANES (l, mask) {
     char *p = lane_at(where, l);
     for (int e = 0; e < i->vec; e++) {
       const uint64_t v = lane_get(R + list[e], i->mode & MODE_LONG, l);
