@@ -9,6 +9,7 @@
 #define LETTERS_PART  0.04  /* of the height; of a tall window at least that of its width */
 #define ROW_LETTERS   1.6   /* a row's height, in sizes of its letters */
 #define GAP_LETTERS   0.6
+#define TALL_SIDE     0.6   /* of a tall window's height is the panel's */
 #define MARGIN_PART   0.055 /* of the width, as the scenes' */
 
 /* ---- What there is --------------------------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
   const Box strip = scene_scrub(&view, c->scene.width, c->scene.height);
   c->bar = box_at(0, p->presentation && strip.height > 0 ? strip.y - bar : height - bar, width, bar);
   if (c->side.width > 0) c->side.height -= bar;
-  if (!p->presentation) c->scene = box_at(0, 0, c->scene.width, height - bar);
+  if (!p->presentation) c->scene.height = fmin(c->scene.height, height - bar);
   const double left = margin - GAP_LETTERS * c->size / 2;
   lay(c, cr, 0, middle, left, c->bar.y);
   const double second = lay(c, cr, middle, c->n, left, c->bar.y + bar - row);
@@ -87,8 +88,9 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
                      bool wants_bar) {
   memset(c, 0, sizeof *c);
   c->unit = fmin(width / 1280, height / 720);
-  c->scene = box_at(0, 0, width - side, height);
-  if (side > 0) c->side = box_at(width - side, 0, side, height);
+  c->scene = box_at(0, 0, width, height);
+  if (side > 0)
+    c->side = height > width ? box_cut_bottom(&c->scene, TALL_SIDE * height, 0) : box_cut_right(&c->scene, side, 0);
   if (height >= SMALL_WINDOW && width >= SMALL_WINDOW && (!p->presentation || wants_bar))
     lay_bar(c, p, cr, width, height);
   c->foot = c->bar.height > 0 ? c->bar.y : c->scene.height;

@@ -9,7 +9,8 @@
 
 #define MARGIN       18.0
 #define FOOT         56.0
-#define SCROLL_UNITS 60.0 /* of a turn of the wheel */
+#define LEAST_WIDTH  330.0 /* pixels */
+#define SCROLL_UNITS 60.0  /* of a turn of the wheel */
 
 /* $1 with the file $2. It fails where there is no such editor, or no terminal for it. */
 static const char EDIT[] = "set -- $1 \"$2\"\n"
@@ -154,43 +155,44 @@ static bool show_has_screen(const LessonPanel *p, const Player *player) {
 static double width_of(void *data, const Player *player, double width) {
   const LessonPanel *p = data;
   if (p->is_hidden || show_has_screen(p, player)) return 0;
-  return floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355));
+  return fmax(LEAST_WIDTH, floor(width * (p->is_wide ? 0.52 : player->presentation ? 0.44 : 0.355)));
 }
 
 /* Where on the window the page's column begins, which may be above what is seen of it. */
 static double page_top(const LessonPanel *p) { return p->view.y + MARGIN * p->flow.unit - p->scroll; }
 static double page_end(const LessonPanel *p) { return p->view.y + p->view.height; }
 
-static void put_foot(LessonPanel *p, int widget, const char *label, double x, double width, LessonLook look) {
-  const double u = p->flow.unit;
+/* One of three places below the page. */
+static void put_foot(LessonPanel *p, int place, int widget, const char *label, LessonLook look) {
+  const double u = p->flow.unit, width = (p->view.width - 16 * u) / 3;
   FlowPiece *piece = flow_press(&p->foot, PIECE_BUTTON, widget, label);
-  piece->box = box_at(x, page_end(p) + 9 * u, width, ceil(FOOT * u) - 18 * u);
+  piece->box = box_at(p->view.x + place * (width + 8 * u), page_end(p) + 9 * u, width, ceil(FOOT * u) - 18 * u);
   piece->look = look;
 }
 
-static void make_foot(LessonPanel *p, Box box) {
+static void make_foot(LessonPanel *p) {
   const LessonSession *s = &p->session;
-  const double u = p->flow.unit, width = fmin(150 * u, 0.36 * box.width), back = box.x + MARGIN * u,
-               next = box.x + box.width - MARGIN * u - width, list = floor(back) + width + 8 * u;
   const bool is_open = lesson_session_ask(s) >= 0 || lesson_session_task(s) >= 0,
              is_over = lesson_session_is_finished(s) && !lesson_session_is_review(s);
   char page[64];
   flow_clear(&p->foot);
   p->foot.em = fmin(16, p->flow.em);
-  p->foot.unit = u;
+  p->foot.unit = p->flow.unit;
   if (p->is_picking) {
-    put_foot(p, WIDGET_NEXT, "Open ▶", next, width, p->focus < WIDGET_LESSON ? LOOK_OFF : LOOK_MAIN);
-    put_foot(p, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", back, width, LOOK_NORMAL);
+    put_foot(p, 2, WIDGET_NEXT, "Open ▶", p->focus < WIDGET_LESSON ? LOOK_OFF : LOOK_MAIN);
+    put_foot(p, 0, WIDGET_BACK, p->has_lesson ? "◀ Lesson" : "Close", LOOK_NORMAL);
     return;
   }
-  const char *label = is_open ? lesson_session_next_label(s) : "Next ▶";
   snprintf(page, sizeof page, "List %d/%d", lesson_session_page_number(s), s->n_pages);
-  put_foot(p, WIDGET_NEXT, is_over ? "Done" : label, next, width,
+  put_foot(p, 2, WIDGET_NEXT,
+           is_over   ? "Done"
+           : is_open ? lesson_session_next_label(s)
+                     : "Next ▶",
            is_over || s->error.status ? LOOK_OFF
            : is_open                  ? LOOK_NORMAL
                                       : LOOK_MAIN);
-  put_foot(p, WIDGET_LIST, page, list, next - list - 8 * u, LOOK_NORMAL);
-  put_foot(p, WIDGET_BACK, "◀ Back", back, width, lesson_session_can_go_back(s) ? LOOK_NORMAL : LOOK_OFF);
+  put_foot(p, 1, WIDGET_LIST, page, LOOK_NORMAL);
+  put_foot(p, 0, WIDGET_BACK, "◀ Back", lesson_session_can_go_back(s) ? LOOK_NORMAL : LOOK_OFF);
 }
 
 /* Makes and places what is to be drawn in the rectangle. */
@@ -203,7 +205,7 @@ static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, 
   }
   p->is_placed = true;
   p->view = box_at(box.x + MARGIN * u, box.y, box.width - 2 * MARGIN * u, box.height - ceil(FOOT * u));
-  make_foot(p, box);
+  make_foot(p);
   p->most_scroll = fmax(0, p->flow.height + 2 * MARGIN * u - p->view.height);
   if (p->wants_reveal && p->open_piece < p->flow.n) {
     const double open = p->flow.pieces[p->open_piece].box.y;

@@ -70,7 +70,8 @@ typedef struct {
 typedef struct {
   void *data;
 
-  /* How wide it wants to be in a window of that width, in pixels; at most 0.6 of the window is given. 0: not shown. */
+  /* How wide it wants to be in a window of that width, in pixels; at most 0.6 of the window is given, and in a tall one
+   * all of it, below the scene. 0: not shown. */
   double (*width)(void *data, const Player *player, double window_width);
 
   /* Draws into the rectangle, which is clipped to. `unit` is the bar's: 1/720 of the height or 1/1280 of the width. */

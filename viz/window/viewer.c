@@ -2,6 +2,7 @@
 #include "viz/window/viewer.h"
 
 enum { TOOLTIP_BYTES = 512 };
+#define LEAST_SIDE_UNIT 0.8 /* pixels: a panel's letters have 16 of them */
 
 bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost host) {
   *v = (Viewer){.player = player,
@@ -102,7 +103,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     cairo_save(cr);
     box_path(cr, side);
     cairo_clip(cr);
-    v->side->draw(v->side->data, p, cr, side, v->controls.unit);
+    v->side->draw(v->side->data, p, cr, side, fmax(v->controls.unit, LEAST_SIDE_UNIT));
     cairo_restore(cr);
   }
   controls_draw(&v->controls, p, cr, pointed);
@@ -113,7 +114,7 @@ void viewer_find_hover(Viewer *v) {
   const Player *p = v->player;
   const SceneView view = {.presentation = p->presentation, .framed = v->is_framed, .memo = v->memo};
   const Box scene = v->controls.scene;
-  const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
+  const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || viewer_is_over_side(v);
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && v->drag == DRAG_NONE && !is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
