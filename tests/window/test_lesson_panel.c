@@ -166,7 +166,7 @@ TEST(a_program_is_written_in_a_file) {
   unsetenv("TERMINAL");
   setenv("VISUAL", "cp wanted.walk", 1); /* an editor that saves */
   assert_true(text(b, "e"));
-  assert_string_equal(b->player.message, "cp wanted.walk ./row-maximum.walk");
+  assert_string_equal(b->player.message, "Opened: ./row-maximum.walk");
   for (; !says(b, "✓ Right.  Both."); usleep(10000)) look(b);
   unsetenv("VISUAL");
   close_bench(b);

@@ -3,7 +3,6 @@
 #include "viz/story/story_file.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
-#include "viz/window/viewer_story.h"
 
 static StoryPlayer *story;
 /* By its name; "": the usual one. Returns "", or why not: what was open stays. */

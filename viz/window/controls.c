@@ -23,7 +23,7 @@ static Control *add(Controls *c, ControlKind kind, PlayerInput click, const char
 
 static void add_run(Controls *c, const Player *p) {
   char N[NUMBER_CHARS + 2];
-  add(c, CONTROL_PLAY, INPUT_PLAY, "play")->is_on = p->is_playing;
+  add(c, CONTROL_WORD, INPUT_PLAY, p->is_playing ? "❚❚" : "▶")->is_on = true;
   /* of a program of one's own its file's name */
   Control *item = add(c, CONTROL_WORD, INPUT_ALGORITHM_EDIT, path_base(p->request.algorithms[0]->name));
   item->more = INPUT_ALGORITHM_NEXT, item->less = INPUT_ALGORITHM_BACK;
@@ -53,7 +53,7 @@ static double lay(Controls *c, cairo_t *cr, int first, int last, double x, doubl
   const double start = x, gap = GAP_LETTERS * c->size;
   for (int k = first; k < last; k++) {
     Control *item = &c->items[k];
-    const double width = item->kind == CONTROL_PLAY ? c->size : letter_measure(cr, &bold, item->label).width;
+    const double width = item->click == INPUT_PLAY ? c->size : letter_measure(cr, &bold, item->label).width;
     item->box = box_at(x, y, width + gap, ROW_LETTERS * c->size);
     x += item->box.width;
   }
@@ -111,22 +111,6 @@ double controls_scrub_part(const Controls *c, double x) {
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-/* A triangle, or two bars while it plays. */
-static void draw_play(const Controls *c, cairo_t *cr, const Control *item) {
-  const double size = 0.7 * c->size, x = item->box.x + (item->box.width - size) / 2,
-               y = item->box.y + (item->box.height - size) / 2;
-  if (item->is_on) {
-    cairo_rectangle(cr, x, y, size / 3, size);
-    cairo_rectangle(cr, x + size * 2 / 3, y, size / 3, size);
-  } else {
-    cairo_move_to(cr, x, y);
-    cairo_line_to(cr, x + size, y + size / 2);
-    cairo_line_to(cr, x, y + size);
-    cairo_close_path(cr);
-  }
-  cairo_fill(cr);
-}
-
 void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed) {
   const Theme *t = player_theme(p);
   if (c->bar.height <= 0) return;
@@ -134,11 +118,9 @@ void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Contro
   for (int k = 0; k < c->n; k++) {
     const Control *item = &c->items[k];
     const Lettering lettering = lettering_of(c, t, item->is_on);
-    theme_use(cr, item->is_on || item == pointed || item->kind == CONTROL_PLAY ? t->ink : t->ink_soft, 1);
-    if (item->kind == CONTROL_PLAY)
-      draw_play(c, cr, item);
-    else if (item->kind == CONTROL_WORD)
-      letter_draw(cr, &lettering, item->box.x + item->box.width / 2,
-                  item->box.y + item->box.height / 2 + 0.36 * c->size, item->label);
+    if (item->kind == CONTROL_SCRUB) continue;
+    theme_use(cr, item->is_on || item == pointed ? t->ink : t->ink_soft, 1);
+    letter_draw(cr, &lettering, item->box.x + item->box.width / 2, item->box.y + item->box.height / 2 + 0.36 * c->size,
+                item->label);
   }
 }

@@ -18,8 +18,7 @@
 #include "viz/player/player.h"
 
 typedef enum {
-  CONTROL_PLAY = 0,
-  CONTROL_WORD, /* a value, or a scene's name */
+  CONTROL_WORD = 0, /* a value, a scene's name, or what plays */
   CONTROL_SCRUB,
 } ControlKind;
 

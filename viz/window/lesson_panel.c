@@ -1,9 +1,7 @@
-#define _GNU_SOURCE /* environ */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "viz/window/lesson_panel.h"
 
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "sim/base/ascii.h"
 
@@ -12,8 +10,8 @@
 #define LEAST_WIDTH  330.0 /* pixels */
 #define SCROLL_UNITS 60.0  /* of a turn of the wheel */
 
-/* $1 with the file $2. It fails where there is no such editor, or no terminal for it. */
-static const char EDIT[] = "set -- $1 \"$2\"\n"
+/* Opens $TILEWALK_FILE. It fails where there is no such editor, or no terminal for it. */
+static const char EDIT[] = "set -- ${VISUAL:-${EDITOR:-xdg-open}} \"$TILEWALK_FILE\"\n"
                            "case ${1##*/} in\n"
                            "vi|vim|nvim|nano|pico|micro|hx|helix|kak|joe|mcedit|ne|ed)\n"
                            "  set -- ${TERMINAL:-x-terminal-emulator} -e \"$@\" ;;\n"
@@ -329,17 +327,12 @@ static bool look_anew(LessonPanel *p) {
 /* Opens the file in the editor that the environment names, one that runs in a terminal in a window of its own; else in
  * what the desktop has for it. A shell starts it and ends at once, so that nobody waits for it. */
 static void edit_file(const LessonPanel *p, Player *player) {
-  const char *visual = getenv("VISUAL"), *terminal = getenv("EDITOR");
-  const char *editor = visual && *visual ? visual : terminal && *terminal ? terminal : "xdg-open";
-  char *const words[] = {"sh", "-c", (char *)EDIT, "sh", (char *)editor, (char *)p->file.path, NULL};
-  pid_t shell;
-  int status = 1;
-  if (posix_spawn(&shell, "/bin/sh", NULL, NULL, words, environ) == 0) waitpid(shell, &status, 0);
-  if (status)
-    player_say(player, true, "'%s' cannot be started: set VISUAL to an editor, or open %s yourself", editor,
+  setenv("TILEWALK_FILE", p->file.path, 1);
+  if (system(EDIT))
+    player_say(player, true, "The editor cannot be started: set VISUAL to an editor, or open %s yourself",
                p->file.path);
   else
-    player_say(player, false, "%s %s", editor, p->file.path);
+    player_say(player, false, "Opened: %s", p->file.path);
 }
 
 static void press(LessonPanel *p, Player *player, int widget) {
@@ -377,22 +370,28 @@ static void press(LessonPanel *p, Player *player, int widget) {
     p->focus = WIDGET_CHECK;
 }
 
-/* To the next that can be pressed, or the one before, in the order of reading: the page, then its foot. */
+/* In the order of reading: the page, then its foot. */
+static const FlowPiece *piece_at(const LessonPanel *p, int k) {
+  const int page = (int)p->flow.n;
+  return k < page ? &p->flow.pieces[k] : &p->foot.pieces[k - page];
+}
+
+/* To the next that can be pressed, or the one before. */
 static void move_focus(LessonPanel *p, int by) {
   make_stale(p);
-  const int page = (int)p->flow.n, n = page + (int)p->foot.n;
+  const int n = (int)(p->flow.n + p->foot.n);
   const FlowPiece *piece = NULL;
   if (!n) return;
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
-    if ((k < page ? p->flow.pieces[k] : p->foot.pieces[k - page]).widget == p->focus && p->focus >= 0) at = k;
+    if (piece_at(p, k)->widget == p->focus && p->focus >= 0) at = k;
   for (int k = 0; k < n; k++) {
     at = (at + by + n) % n;
-    piece = at < page ? &p->flow.pieces[at] : &p->foot.pieces[at - page];
+    piece = piece_at(p, at);
     if (piece->widget >= 0 && piece->look != LOOK_OFF && piece->look != LOOK_WRONG) break;
   }
   p->focus = piece->widget;
-  if (at < page)
+  if (at < (int)p->flow.n)
     p->scroll = fmax(fmin(p->scroll, piece->box.y), piece->box.y + piece->box.height - p->view.height + 40);
 }
 

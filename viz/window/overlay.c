@@ -5,6 +5,8 @@
 
 #define ENTRY_LETTERS 3.2 /* the height of the line for typing, in sizes of its letters */
 
+#define HELP_LETTERS 0.025 /* of the width, of which 70 fill it */
+
 enum { TOOLTIP_LINES = 4 };
 
 /* A box with letters in it: what its frame encloses. */
@@ -72,9 +74,8 @@ static void draw_help(const Pen *pen, Box box) {
   static const char *const LINES[] = {"Space plays, arrows step, 1 to 6 change the scene.",
                                       "Return, then what you want: N=4096 causal=1 algorithm=fa3",
                                       "J asks you, e saves, Escape leaves. All keys: tilewalk view --help=all"};
-  Lettering lettering = {.family = pen->theme->sans, .size = 0.055 * box.height, .anchor = ANCHOR_MIDDLE};
-  for (int k = 0; k < 3; k++)
-    lettering.size *= fmin(1, 0.92 * box.width / letter_measure(pen->cr, &lettering, LINES[k]).width);
+  const Lettering lettering = {
+      .family = pen->theme->sans, .size = fmin(0.055 * box.height, HELP_LETTERS * box.width), .anchor = ANCHOR_MIDDLE};
   pen_fill(pen, box, pen->theme->background, 0.85);
   theme_use(pen->cr, pen->theme->ink, 1);
   for (int k = 0; k < 3; k++)
@@ -86,13 +87,11 @@ void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const char *t
   const Theme *t = player_theme(p);
   const Pen pen = {.cr = cr, .theme = t, .view = &large, .now = &p->now, .unit = c->unit, .page = c->scene};
   const bool is_typed = p->open == OPEN_ENTRY;
-  if (c->is_framed) { /* the rest is beside it */
-    if (*tooltip) draw_tooltip(c, &pen, tooltip, x, y);
-    return;
-  }
-  if (p->open == OPEN_HELP) draw_help(&pen, c->scene);
-  if (is_typed) draw_entry(c, p, &pen);
   const double lift = is_typed ? ENTRY_LETTERS * pen_size(&pen, TYPE_BODY) / c->unit : 0;
-  if (*p->message) draw_banner(c, &pen, p->is_warning ? t->bad : t->tile[TILE_COLOUR_DONE], p->message, lift);
-  if (*tooltip && p->open == OPEN_NOTHING) draw_tooltip(c, &pen, tooltip, x, y);
+  if (!c->is_framed) { /* else it is beside it */
+    if (p->open == OPEN_HELP) draw_help(&pen, c->scene);
+    if (is_typed) draw_entry(c, p, &pen);
+    if (*p->message) draw_banner(c, &pen, p->is_warning ? t->bad : t->tile[TILE_COLOUR_DONE], p->message, lift);
+  }
+  if (*tooltip && (c->is_framed || p->open == OPEN_NOTHING)) draw_tooltip(c, &pen, tooltip, x, y);
 }

@@ -2,28 +2,24 @@
 #include "viz/window/viewer.h"
 
 enum { TOOLTIP_BYTES = 512 };
+static const SceneHit NOTHING = {.kind = HIT_NONE, .i = -1, .j = -1};
 #define LEAST_SIDE_UNIT 0.8 /* pixels: a panel's letters have 16 of them */
 
 bool viewer_open(Viewer *v, Player *player, const SidePanel *side, ViewerHost host) {
-  *v = (Viewer){.player = player,
-                .side = side,
-                .host = host,
-                .mouse_x = -1,
-                .mouse_y = -1,
-                .hover = {.kind = HIT_NONE, .i = -1, .j = -1},
-                .is_dirty = true};
+  *v = (Viewer){
+      .player = player, .side = side, .host = host, .mouse_x = -1, .mouse_y = -1, .hover = NOTHING, .is_dirty = true};
   v->memo = memo_new();
-  v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  viewer_resize(v, 0, 0);
   return v->memo != NULL;
 }
 
 void viewer_close(Viewer *v) {
-  if (v->measures) cairo_surface_destroy(v->measures);
+  cairo_surface_destroy(v->measures);
   memo_free(v->memo);
 }
 
 void viewer_resize(Viewer *v, int width, int height) {
-  if (v->measures) cairo_surface_destroy(v->measures);
+  cairo_surface_destroy(v->measures);
   v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   letter_forget_fonts(); /* of the size before: letters grow with the window, so its next ones are others */
   v->width = width;
@@ -115,7 +111,7 @@ void viewer_find_hover(Viewer *v) {
   const SceneView view = {.presentation = p->presentation, .framed = v->is_framed, .memo = v->memo};
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || viewer_is_over_side(v);
-  SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
+  SceneHit hit = NOTHING;
   if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && v->drag == DRAG_NONE && !is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!pen_is_same_hit(&hit, &v->hover)) v->is_dirty = true;

@@ -10,12 +10,13 @@
 #define TILEWALK_VIZ_WINDOW_VIEWER_H
 
 #include "viz/scene/scene_cache.h"
+#include "viz/story/story_player.h"
 #include "viz/window/controls.h"
 #include "viz/window/side.h"
 
 enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180, FRAME_LEAST_HEIGHT = 120 };
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_SIDE } Drag;
 
 /* What the front end does. Each is called during a call of the viewer. */
 typedef struct {
@@ -66,6 +67,9 @@ void viewer_leave(Viewer *viewer);
 void viewer_press(Viewer *viewer, int button); /* 1 left, 3 right, where the pointer is; after viewer_motion */
 void viewer_release(Viewer *viewer, int button);
 void viewer_wheel(Viewer *viewer, int turns); /* up is positive */
+
+/* A story as a cover; it stays the caller's. NULL: covers nothing. */
+SidePanel viewer_story(StoryPlayer *story);
 
 void viewer_act(Viewer *viewer, PlayerInput input);
 bool viewer_side_takes(Viewer *viewer, SideEvent event); /* offers it to the panel, if there is one */

@@ -117,7 +117,7 @@ void viewer_motion(Viewer *v, double x, double y) {
     v->is_dirty = true;
   }
   const double step = fmax(4, DRAG_UNITS * v->controls.unit);
-  while (v->drag == DRAG_VALUE && fabs(v->mouse_x - v->drag_x) >= step) {
+  while (v->drag == DRAG_VALUE && v->pressed.more != INPUT_NONE && fabs(v->mouse_x - v->drag_x) >= step) {
     const bool more = v->mouse_x > v->drag_x;
     v->drag_x += more ? step : -step;
     v->has_dragged = true;
@@ -162,7 +162,7 @@ void viewer_press(Viewer *v, int button) {
     if (at->less != INPUT_NONE) viewer_act(v, at->less);
     return;
   }
-  v->drag = at->more != INPUT_NONE ? DRAG_VALUE : DRAG_BUTTON;
+  v->drag = DRAG_VALUE;
   v->drag_x = v->mouse_x;
   v->has_dragged = false;
   v->pressed = *at;
@@ -175,8 +175,7 @@ void viewer_release(Viewer *v, int button) {
   v->drag = DRAG_NONE;
   v->is_dirty = true;
   if (drag == DRAG_SIDE) viewer_side_takes(v, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
-  const bool is_click = (drag == DRAG_VALUE && !v->has_dragged) || drag == DRAG_BUTTON;
-  if (is_click && at && at->click == v->pressed.click) viewer_act(v, at->click);
+  if (drag == DRAG_VALUE && !v->has_dragged && at && at->click == v->pressed.click) viewer_act(v, at->click);
 }
 
 void viewer_wheel(Viewer *v, int turns) {

@@ -1,4 +1,4 @@
-#include "viz/window/viewer_story.h"
+#include "viz/window/viewer.h"
 
 static double width(void *story, const Player *player, double window_width) {
   (void)player;

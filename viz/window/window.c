@@ -1,10 +1,10 @@
 #include "viz/window/window.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "viz/text/print.h"
-#include "viz/window/viewer_story.h"
 #include "viz/window/window_parts.h"
 
 enum { FRAME_MS = 16, NOTES_MS = 200 };
@@ -62,12 +62,6 @@ static void handle_x11(const char *function, bool loaded, void (*handler)(void))
  * still come when it closes its connections, ours are set before and after that. */
 static void handle_x11_errors(bool loaded) { handle_x11("XSetErrorHandler", loaded, (void (*)(void))on_x11_error); }
 
-static void watch_display(const Window *w, void (*on_lost)(const char *state)) {
-  lost_player = w->viewer.player;
-  on_lost_display = on_lost;
-  handle_x11("XSetIOErrorHandler", true, (void (*)(void))on_x11_lost);
-}
-
 /* ---- The loop -------------------------------------------------------------------------------------------- */
 
 /* Sleeps until there is an event, or until it is time for the next frame. */
@@ -77,12 +71,9 @@ static void run_loop(Window *w) {
     SDL_Event event;
     const SidePanel *side = w->viewer.side;
     const bool moves = viewer_is_moving(&w->viewer), waits = side && side->waits && side->waits(side->data);
-    const int spent_ms = (int)((window_clock_s() - last) * 1000),
-              rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
-    bool has_event = w->viewer.is_dirty && !moves        ? SDL_PollEvent(&event)
-                     : moves                             ? SDL_WaitEventTimeout(&event, rest_ms)
-                     : window_notes_are_open(w) || waits ? SDL_WaitEventTimeout(&event, NOTES_MS)
-                                                         : SDL_WaitEvent(&event);
+    const int rest_ms = (int)fmax(0, FRAME_MS - (window_clock_s() - last) * 1000);
+    const int wait_ms = moves ? rest_ms : w->viewer.is_dirty ? 0 : window_notes_are_open(w) || waits ? NOTES_MS : -1;
+    bool has_event = SDL_WaitEventTimeout(&event, wait_ms);
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
@@ -157,7 +148,9 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   w.viewer.cover = w.ends_with_cover ? options->cover : viewer_story(w.story);
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
-  if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
+  lost_player = player;
+  on_lost_display = options->on_lost_display;
+  if (!status && on_lost_display) handle_x11("XSetIOErrorHandler", true, (void (*)(void))on_x11_lost);
   if (!status && options->n_frames > 0)
     status = measure(&w, options, error);
   else if (!status)

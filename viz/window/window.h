@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "viz/story/story_player.h"
 #include "viz/window/viewer.h"
 
 enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };

@@ -24,8 +24,8 @@ static bool wants_software(void) {
 }
 
 static void drop_canvas(Window *w) {
-  if (w->cr) cairo_destroy(w->cr);
-  if (w->surface) cairo_surface_destroy(w->surface);
+  cairo_destroy(w->cr);
+  cairo_surface_destroy(w->surface);
   if (w->texture) SDL_DestroyTexture(w->texture);
   w->cr = NULL;
   w->surface = NULL;
@@ -45,16 +45,13 @@ static bool make_texture(Window *w, int width, int height) {
 }
 
 bool window_make_canvas(Window *w) {
-  int points_wide = 0, points_high = 0;
+  int points_wide = 0, width = 0, height = 0;
   drop_canvas(w);
-  SDL_GetWindowSize(w->window, &points_wide, &points_high);
-  int width = points_wide > 0 ? points_wide : 1, height = points_high > 0 ? points_high : 1;
+  SDL_GetWindowSize(w->window, &points_wide, NULL);
   if (w->renderer) {
-    int wide = 0, high = 0;
-    if (SDL_GetRendererOutputSize(w->renderer, &wide, &high) == 0 && wide > 0 && high > 0) {
-      width = wide;
-      height = high;
-    }
+    SDL_GetRendererOutputSize(w->renderer, &width, &height);
+    width = width > 0 ? width : 1;
+    height = height > 0 ? height : 1;
     if (!make_texture(w, width, height)) return false;
   } else {
     SDL_Surface *shown = SDL_GetWindowSurface(w->window);
@@ -131,7 +128,7 @@ void window_copy(cairo_surface_t *surface, SDL_Surface *shown) {
   SDL_FreeSurface(drawn);
 }
 
-void window_present(Window *w) {
+static void present(Window *w) {
   cairo_surface_flush(w->surface);
   unsigned char *pixels = cairo_image_surface_get_data(w->surface);
   const int stride = cairo_image_surface_get_stride(w->surface);
@@ -148,21 +145,15 @@ void window_present(Window *w) {
 }
 
 /* SDL throws its memory away as soon as it hears of a new size, which may be before we do. */
-bool window_check_canvas(Window *w) {
-  if (w->renderer) return true;
-  const SDL_Surface *shown = SDL_GetWindowSurface(w->window);
-  if (shown && shown->pixels == w->shown_pixels && shown->w == w->viewer.width && shown->h == w->viewer.height &&
-      shown->pitch == w->shown_pitch)
-    return true;
-  return window_make_canvas(w);
-}
-
 void window_draw_frame(Window *w) {
-  if (!window_check_canvas(w)) {
+  const SDL_Surface *shown = w->renderer ? NULL : SDL_GetWindowSurface(w->window);
+  const bool is_kept = shown && shown->pixels == w->shown_pixels && shown->w == w->viewer.width &&
+                       shown->h == w->viewer.height && shown->pitch == w->shown_pitch;
+  if (!w->renderer && !is_kept && !window_make_canvas(w)) {
     w->viewer.has_ended = true;
     return;
   }
   viewer_draw(&w->viewer, w->cr);
-  window_present(w);
+  present(w);
   if (!viewer_is_moving(&w->viewer) || window_notes_are_due(w)) window_draw_notes(w); /* what is next takes time */
 }

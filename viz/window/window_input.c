@@ -1,36 +1,16 @@
 /* SDL's events, told to the viewer. */
 #include "viz/window/window_parts.h"
 
-static SideKey key_named(const SDL_Keysym *key) {
-  static const struct {
-    SDL_Keycode code;
-    SideKey key;
-  } KEYS[] = {{SDLK_RETURN, SIDE_KEY_RETURN},
-              {SDLK_KP_ENTER, SIDE_KEY_RETURN},
-              {SDLK_BACKSPACE, SIDE_KEY_BACKSPACE},
-              {SDLK_ESCAPE, SIDE_KEY_ESCAPE},
-              {SDLK_TAB, SIDE_KEY_TAB},
-              {SDLK_LEFT, SIDE_KEY_LEFT},
-              {SDLK_RIGHT, SIDE_KEY_RIGHT},
-              {SDLK_UP, SIDE_KEY_UP},
-              {SDLK_DOWN, SIDE_KEY_DOWN},
-              {SDLK_PAGEUP, SIDE_KEY_PAGE_UP},
-              {SDLK_PAGEDOWN, SIDE_KEY_PAGE_DOWN},
-              {SDLK_HOME, SIDE_KEY_HOME},
-              {SDLK_END, SIDE_KEY_END},
-              {SDLK_F1, SIDE_KEY_F1},
-              {SDLK_F11, SIDE_KEY_F11}};
-  if (key->mod & KMOD_CTRL && key->sym == SDLK_c) return SIDE_KEY_COPY;
-  if (key->mod & KMOD_CTRL && key->sym == SDLK_v) return SIDE_KEY_PASTE;
-  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
-    if (KEYS[k].code == key->sym) return KEYS[k].key;
-  return SIDE_KEY_NONE;
-}
-
 /* Keys with a character of their own come as text, which knows the keyboard's layout. */
 static void on_key(Window *w, const SDL_Keysym *key) {
-  const SideKey named = key_named(key);
-  if (named) viewer_key(&w->viewer, named, (key->mod & KMOD_SHIFT) != 0, (key->mod & KMOD_CTRL) != 0);
+  static const SDL_Keycode CODES[] = {SDLK_UNKNOWN, SDLK_RETURN, SDLK_BACKSPACE, SDLK_ESCAPE, SDLK_TAB,      SDLK_LEFT,
+                                      SDLK_RIGHT,   SDLK_UP,     SDLK_DOWN,      SDLK_PAGEUP, SDLK_PAGEDOWN, SDLK_HOME,
+                                      SDLK_END,     SDLK_F1,     SDLK_F11,       SDLK_c,      SDLK_v};
+  const SDL_Keycode code = key->sym == SDLK_KP_ENTER ? SDLK_RETURN : key->sym;
+  const bool control = (key->mod & KMOD_CTRL) != 0;
+  int k = SIDE_KEY_PASTE;
+  while (k && (CODES[k] != code || (k >= SIDE_KEY_COPY && !control))) k--;
+  if (k) viewer_key(&w->viewer, (SideKey)k, (key->mod & KMOD_SHIFT) != 0, control);
 }
 
 static void on_motion(Window *w, int x, int y) { viewer_motion(&w->viewer, x * w->scale, y * w->scale); }

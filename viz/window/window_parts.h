@@ -28,10 +28,8 @@ typedef struct {
 /* window_draw.c */
 Status window_open(Window *w, const WindowOptions *options, Error *error);
 void window_close(Window *w);
-bool window_make_canvas(Window *w);  /* a surface as large as the window is now; false: SDL or memory refuses */
-bool window_check_canvas(Window *w); /* makes it again where what it lies in is gone; false: as window_make_canvas */
+bool window_make_canvas(Window *w); /* a surface as large as the window is now; false: SDL or memory refuses */
 void window_draw_frame(Window *w);
-void window_present(Window *w);
 void window_copy(cairo_surface_t *surface, SDL_Surface *shown); /* what is drawn, flushed, to what SDL shows */
 const char *window_renderer_name(const Window *w);
 

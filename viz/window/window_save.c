@@ -1,6 +1,5 @@
 /* What only a window can do: the clipboard, files, full screen. */
 #define _POSIX_C_SOURCE 200809L /* lstat, strdup */
-#include "viz/window/viewer_story.h"
 #include "viz/text/print.h"
 #include "viz/window/window_parts.h"
 
@@ -42,7 +41,6 @@ static void save_still(Window *w, const char *suffix) {
   }
   player_say(p, false, "Saved as %s", name);
   text_say(w->out, "saved %s\n", name);
-  fflush(w->out);
 }
 
 /* ---- The clipboard --------------------------------------------------------------------------------------- */
@@ -52,13 +50,11 @@ static void copy_state(Window *w) {
   SDL_SetClipboardText(player_state(w->viewer.player, state));
   player_say(w->viewer.player, false, "Copied: %s", state);
   text_say(w->out, "%s\n", state);
-  fflush(w->out);
 }
 
 static void describe(Window *w) {
   char text[DESCRIPTION_BYTES];
   text_put(w->out, scene_describe(w->viewer.player->scene, &w->viewer.player->now, w->viewer.memo, text, sizeof text));
-  fflush(w->out);
   player_say(w->viewer.player, false, "The step in words is printed where the viewer was started");
 }
 
@@ -100,4 +96,5 @@ void window_act(void *window, PlayerInput input) {
     break;
   default: break;
   }
+  fflush(w->out);
 }
