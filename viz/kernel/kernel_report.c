@@ -32,22 +32,42 @@ static Status find_writer(KernelReport *r, Error *error) {
   return status;
 }
 
-/* Faults are looked for in a run of its own: of code in which no loads are merged, as each keeps its line. Where the
- * plain run broke off, the counts are this one's. */
-static Status find_faults(KernelReport *r, PtxLaunch launch, Error *error) {
-  PtxResult result = {0};
-  launch.faults = true, launch.l1 = false;
-  Status status = kernel_launch_refill(r->launch, error);
-  if (status == STATUS_OK) status = ptx_run(r->launch->kernel, &launch, &result, error);
-  if (status == STATUS_OK && r->is_broken) {
-    ptx_result_free(&r->result);
-    r->result = result;
-    return STATUS_OK;
+/* The plain run's own buffers. False: no memory. */
+static bool copy_buffers(const KernelLaunch *l, PtxArgument own[KERNEL_ARGUMENTS_MAX]) {
+  bool fits = true;
+  memcpy(own, l->arguments, sizeof l->arguments);
+  for (int a = 0; a < l->n; a++) {
+    own[a].bytes = malloc((size_t)own[a].n_bytes + 16);
+    if (own[a].bytes) memcpy(own[a].bytes, l->arguments[a].bytes, (size_t)own[a].n_bytes);
+    fits &= own[a].bytes != NULL;
   }
-  memcpy(r->result.faults, result.faults, sizeof result.faults);
-  r->result.n_faults = result.n_faults;
-  ptx_result_free(&result);
-  return status;
+  return fits;
+}
+
+/* Faults are looked for in a run of its own, of code in which no loads are merged, as each keeps its line: both at
+ * once, on two cores. Where the plain run breaks off, the counts are the other's. */
+static Status run_both(KernelReport *r, PtxLaunch plain, Error *error) {
+  const KernelLaunch *l = r->launch;
+  PtxArgument own[KERNEL_ARGUMENTS_MAX];
+  PtxLaunch launches[2] = {plain, l->launch};
+  PtxResult results[2] = {{.counts = NULL}};
+  Error errors[2] = {{0}, {0}};
+  launches[0].arguments = own, launches[0].faults = false, launches[0].print = NULL, launches[0].progress = NULL;
+  launches[1].l1 = false;
+  if (copy_buffers(l, own)) {
+#pragma omp parallel for schedule(static, 1)
+    for (int k = 0; k < 2; k++) ptx_run(l->kernel, &launches[k], &results[k], &errors[k]);
+  } else {
+    error_no_memory(&errors[1], "for the launch");
+  }
+  for (int a = 0; a < l->n; a++) free(own[a].bytes);
+  r->is_broken = errors[0].status == STATUS_BAD_REQUEST;
+  const Error *worse = &errors[r->is_broken || !errors[0].status];
+  r->result = results[r->is_broken];
+  memcpy(r->result.faults, results[1].faults, sizeof r->result.faults);
+  r->result.n_faults = results[1].n_faults;
+  ptx_result_free(&results[!r->is_broken]);
+  return error_pass(error, worse);
 }
 
 Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
@@ -59,12 +79,9 @@ Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
       r->has_caches ? kernel_traffic_new(&r->traffic, &l->gpu, (uint64_t)g[0] * (uint64_t)g[1] * (uint64_t)g[2], error)
                     : STATUS_OK;
   launch.sink = kernel_traffic_take, launch.sink_context = &r->traffic;
-  if (launch.faults) launch.print = NULL, launch.faults = false;
   if (status) return status;
-  status = ptx_run(l->kernel, &launch, &r->result, error);
-  r->is_broken = l->launch.faults && status == STATUS_BAD_REQUEST;
+  status = launch.faults ? run_both(r, launch, error) : ptx_run(l->kernel, &launch, &r->result, error);
   if (r->is_broken) r->has_caches = false;
-  if (l->launch.faults && (!status || r->is_broken)) status = find_faults(r, l->launch, error);
   if (status) return status;
   if (r->has_caches) kernel_traffic_finish(&r->traffic);
   kernel_output_find(l);
