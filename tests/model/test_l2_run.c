@@ -19,8 +19,8 @@ static const L2RunConfig L2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_
 TEST(waiting_keeps_ctas_together) {
   double reach[2];
   for (int waits = 0; waits < 2; waits++) {
-    const Case c = make((Shape){.N_q = 8192, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
-                        (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &H200);
+    const Case c =
+        make((Shape){.N_q = 8192, .d = 64}, 64, (LaunchConfig){.waits = waits, .percent_of_peak = 10}, &H200);
     const L2Run t = run(&c, L2);
     reach[waits] = t.l2_read_bytes / t.read_bytes;
   }
@@ -32,15 +32,10 @@ TEST(waiting_keeps_ctas_together) {
 TEST(a_launch_begins_anywhere) {
   const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
   for (int waves = 1; waves <= 2; waves++) {
-    const Case c = make((Shape){.heads = 4 * waves, .N_q = 2112, .d = 64, .causal = true},
-                        (Tiling){.B_r = 64, .B_c = 64}, config, &H200);
+    const Case c = make((Shape){.heads = 4 * waves, .N_q = 2112, .d = 64, .causal = true}, 64, config, &H200);
     assert_int_equal(c.launch.n_waves, waves);
-    L2RunConfig l2 = {.l2_bytes = 64 << 20,
-                      .l2_partitions = 2,
-                      .flops_per_cycle = 4096,
-                      .exps_per_cycle = 16,
-                      .l2_bytes_per_cycle = 4096,
-                      .hbm_bytes_per_cycle = 2048};
+    L2RunConfig l2 = L2;
+    l2.l2_bytes = 64 << 20, l2.l2_bytes_per_cycle = 4096, l2.hbm_bytes_per_cycle = 2048;
     const double not_told = run(&c, l2).fabric_bytes,
                  cold = 0.05 * 4 * waves * 2112 * 64 * 2; /* of O, which it puts back */
     l2.profiled = true;
@@ -72,7 +67,7 @@ TEST(rounds_are_parts_of_tiles) {
     L2Run whole = {0};
     for (int64_t bytes = 0; bytes <= 4096; bytes += 512 * ONE_OF) { /* a tile of K and V: 2 KiB; 0: all of it */
       config.round_bytes = bytes;
-      const Case c = make(shape, (Tiling){.B_r = 16, .B_c = 16}, config, &SMALL);
+      const Case c = make(shape, 16, config, &SMALL);
       const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 4 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
       if (bytes == 0) whole = t;
       assert_true(t.read_bytes == whole.read_bytes && t.write_bytes == whole.write_bytes && t.simulated == 1);
@@ -83,7 +78,7 @@ TEST(rounds_are_parts_of_tiles) {
   }
   double cycles[2];
   for (int rounds = 1; rounds <= 2; rounds++) {
-    const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
+    const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, 16,
                         (LaunchConfig){.waits = true, .round_bytes = 2048 / rounds}, &SMALL);
     cycles[rounds - 1] = run(&c, (L2RunConfig){.l2_bytes = 4 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
   }
@@ -99,7 +94,7 @@ TEST(reloaded_q_takes_room) {
                           .l2_partitions = 2};
   L2Run r[2];
   for (int reloads = 0; reloads < 2; reloads++) {
-    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
+    const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, 32,
                         (LaunchConfig){.ctas_per_sm = 2, .reloads_q = reloads}, &SMALL);
     r[reloads] = run(&c, l2);
   }
@@ -111,8 +106,9 @@ TEST(reloaded_q_takes_room) {
  * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
  * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
 TEST(merged_tiles_take_their_own_time) {
-  const Case c = make((Shape){.heads = 4, .N_q = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32},
-                      (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &H200);
+  const Case c =
+      make_for("fa2", (Shape){.heads = 4, .N_q = 16384, .d = 128, .causal = true}, (Tiling){.B_r = 64, .B_c = 32},
+               (LaunchConfig){.ctas_per_sm = 2, .walk = WALK_REVERSED, .rows = ROWS_ASCENDING}, &H200);
   L2RunConfig config = {.l2_bytes = 15 << 20,
                         .l2_partitions = 2,
                         .flops_per_cycle = 1024,
@@ -135,15 +131,10 @@ TEST(merged_tiles_take_their_own_time) {
  * fastest GPC 2 % ahead of the slowest, the others in proportion. What was said of the card counts. */
 TEST(clocks_are_as_told) {
   const Shape shape = {.heads = 4, .N_q = 8448, .d = 64};
-  const Tiling tiling = {.B_r = 64, .B_c = 64};
-  const Case plain = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1}, &H200);
-  const Case busy = make(shape, tiling, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &H200);
-  L2RunConfig l2 = {.l2_bytes = 8 << 20,
-                    .l2_partitions = 2,
-                    .flops_per_cycle = 4096,
-                    .exps_per_cycle = 16,
-                    .l2_bytes_per_cycle = 4096,
-                    .hbm_bytes_per_cycle = 2048};
+  const Case plain = make(shape, 64, (LaunchConfig){.ctas_per_sm = 1}, &H200);
+  const Case busy = make(shape, 64, (LaunchConfig){.ctas_per_sm = 1, .clocks_permille = 20}, &H200);
+  L2RunConfig l2 = L2;
+  l2.l2_bytes = 8 << 20, l2.l2_bytes_per_cycle = 4096, l2.hbm_bytes_per_cycle = 2048;
   const L2Run usual = run(&plain, l2), apart = run(&busy, l2);
   Placement told = PLACEMENT_H200;
   l2.placement = &told;
@@ -166,8 +157,8 @@ TEST(who_pulls_comes_as_it_starts) {
   const double tensor = 4 * 4096 * 64 * 2, all = 3 * tensor, of_head = tensor / 4;
   L2Run t[2];
   for (int pulls = 0; pulls < 2; pulls++) {
-    const Case c = make(shape, (Tiling){.B_r = 128, .B_c = 128},
-                        (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &H200);
+    const Case c =
+        make(shape, 128, (LaunchConfig){.ctas_per_sm = 1, .persistent = true, .pull_bytes = 32 * pulls}, &H200);
     t[pulls] = run(&c, L2);
   }
   assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
@@ -194,7 +185,7 @@ TEST(a_cta_alone_takes_its_own_time) {
   const double tiles = 64, products = 4.0 * 128 * 128 * 64 / 4096;
   for (int n_ctas = 1; n_ctas <= 2; n_ctas++)
     for (int permille = 0; permille <= 250; permille += 250) {
-      const Case c = make((Shape){.N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, (Tiling){.B_r = 128, .B_c = 128},
+      const Case c = make((Shape){.N_q = 128 * n_ctas, .N_k = 128 * 64, .d = 64}, 128,
                           (LaunchConfig){.ctas_per_sm = 2, .percent_of_peak = 40, .alone_permille = permille}, &gpu);
       const double expected = n_ctas == 1 && permille
                                   ? 1000 * products / permille
@@ -206,8 +197,7 @@ TEST(a_cta_alone_takes_its_own_time) {
 
 /* What L2 hands out takes its time there: of 4 MiB a side at 32 bytes a cycle each. */
 TEST(a_slow_l2_is_waited_for) {
-  const Case c = make((Shape){.heads = 4, .N_q = 4096, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
-                      (LaunchConfig){.ctas_per_sm = 1}, &H200);
+  const Case c = make((Shape){.heads = 4, .N_q = 4096, .d = 64}, 64, (LaunchConfig){.ctas_per_sm = 1}, &H200);
   L2RunConfig l2 = L2;
   l2.l2_bytes_per_cycle = 64;
   const L2Run t = run(&c, l2);
@@ -217,9 +207,8 @@ TEST(a_slow_l2_is_waited_for) {
 
 /* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
 TEST(launches_of_split_keys_are_means) {
-  Case c = make((Shape){.N_q = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
-                (LaunchConfig){.ctas_per_sm = 1}, &H200);
-  c.schedule = schedule_find("fa2-split");
+  const Case c = make_for("fa2-split", (Shape){.N_q = 2048, .d = 64}, (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4},
+                          (LaunchConfig){.ctas_per_sm = 1}, &H200);
   L2RunConfig l2 = L2;
   const double first = run(&c, l2).l2_read_bytes;
   for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
@@ -231,8 +220,7 @@ TEST(launches_of_split_keys_are_means) {
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
 TEST(a_ragged_granule_parts_no_row_block) {
   for (int64_t n_tiles = 61; n_tiles <= 64; n_tiles++) {
-    const Case c = make((Shape){.N_q = 64 * n_tiles, .d = 64}, (Tiling){.B_r = 64, .B_c = 64},
-                        (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
+    const Case c = make((Shape){.N_q = 64 * n_tiles, .d = 64}, 64, (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
     Stream stream;
     assert_true(stream_make(&stream, c.schedule, &c.plan, &c.launch, 4, 1));
     assert_int_equal(stream.kinds[STREAM_Q].n_tiles, 1);
@@ -244,7 +232,7 @@ TEST(a_ragged_granule_parts_no_row_block) {
  * hundred pieces have their luck, within 2 %. */
 TEST(going_on_is_close) {
   for (int round = 0; round < 4; round++) {
-    const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, (Tiling){.B_r = 32, .B_c = 32},
+    const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, 32,
                         (LaunchConfig){.ctas_per_sm = 2, .rows = ROWS_LONGEST_FIRST}, &SMALL);
     const L2RunConfig config = {.l2_bytes = 400 << 10, .l2_partitions = 2, .in_step = round < 2};
     const double within = config.in_step ? 0.01 : 0.02;
@@ -263,8 +251,7 @@ TEST(going_on_is_close) {
 TEST(what_is_stored_goes_on) {
   const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
   for (int spills = 0; spills < 2; spills++) {
-    const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32},
-                        (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = spills * 1024}, &SMALL);
+    const Case c = make(shape, 32, (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = spills * 1024}, &SMALL);
     const double once = 2.0 * 64 * 2048 * 64;
     for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= ONE_OF > 1 ? 16 : 4) {
       const L2RunConfig config = {.l2_bytes = l2, .l2_partitions = 2};
@@ -283,7 +270,7 @@ TEST(what_is_stored_goes_on) {
 /* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
 TEST(cores_change_nothing) {
 #ifdef _OPENMP
-  const Case c = make((Shape){.N_q = 4096, .d = 64}, (Tiling){.B_r = 128, .B_c = 128}, (LaunchConfig){0}, &H200);
+  const Case c = make((Shape){.N_q = 4096, .d = 64}, 128, (LaunchConfig){0}, &H200);
   L2Run results[3];
   for (int threads = 1; threads <= 3; threads++) {
     omp_set_num_threads(threads);
@@ -299,8 +286,8 @@ TEST(cores_change_nothing) {
 /* ---- Refusals ------------------------------------------------------------------------------------- */
 
 TEST(impossible_requests) {
-  const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
-  const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  const Case c = make((Shape){.N_q = 64, .d = 32}, 16, (LaunchConfig){0}, &SMALL);
+  const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, 16, (LaunchConfig){0}, &SMALL);
   const L2RunConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
   L2Run t = {.read_bytes = 77};
   must_refuse(l2_run(&t, c.schedule, &c.launch, &c.plan, &three, fresh_error()), STATUS_BAD_REQUEST, "1 or 2");
@@ -318,7 +305,7 @@ static Status small_run(void *context, Error *error) {
 
 /* Of a launch so long that it is walked twice: both walks may find no memory anywhere. */
 TEST(no_memory) {
-  Case c = make((Shape){.N_q = 4096, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
+  Case c = make((Shape){.N_q = 4096, .d = 32}, 16, (LaunchConfig){0}, &SMALL);
   assert_int_equal(alloc_fail_each(small_run, &c),
                    2 * 10); /* slots, their places, who is at work on an SM; the clock, L2, CTAs, coalescers, a table
                                of times, SMs, who is on them */

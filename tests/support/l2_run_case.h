@@ -25,8 +25,9 @@ static inline Case make_for(const char *schedule, Shape shape, Tiling tiling, La
   return c;
 }
 
-static inline Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
-  return make_for("fa2", shape, tiling, config, gpu);
+/* Of fa2 in tiles of block x block. */
+static inline Case make(Shape shape, int64_t block, LaunchConfig config, const Gpu *gpu) {
+  return make_for("fa2", shape, (Tiling){.B_r = block, .B_c = block}, config, gpu);
 }
 
 static inline L2Run run(const Case *c, L2RunConfig config) {

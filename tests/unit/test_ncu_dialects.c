@@ -21,14 +21,61 @@
 #define D(name, unit, value) DN("0", "flash_fwd_kernel", name, unit, value)
 
 /* One cell of HBM reads, in a unit. */
-#define ONE(unit, cell)          ID "`dram__bytes_read.sum`\n``,``,``,``,``,``,`" unit "`\n" L("0", "`" cell "`")
+#define ONE(unit, cell)          METRIC("dram__bytes_read.sum", unit, cell)
 #define K                        "flash_fwd_kernel 32,1,1 128 cc90 "
-#define TIME(unit, cell)         ID "`gpu__time_duration.sum`\n``,``,``,``,``,``,`" unit "`\n" L("0", "`" cell "`")
 #define METRIC(name, unit, cell) ID "`" name "`\n``,``,``,``,``,``,`" unit "`\n" L("0", "`" cell "`")
 
 /* A recording: a run's shape in front. */
 #define SHAPE         "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
 #define RECORDED(row) SHAPE "dram__bytes_read.sum\n,,,,,,,,,,,byte\n" row
+
+/* HBM reads in a unit, "UNIT|CELL"; what is said, or "! " and a part of the error. Six
+ * decimals of Gbyte are steps of 1,000 bytes, of Mbyte of one. 1.234 bytes is no whole number, so the point stands
+ * between thousands; 1,234 the same. */
+static const char *const READ[] = {
+    /* Gbyte */ "Gbyte|4.564326 => read=4564326000+-500",
+    /* Mbyte, all digits */ "Mbyte|545.572864 => read=545572864",
+    /* Kbyte */ "Kbyte|1.5 => read=1500+-50",
+    /* Tbyte */ "Tbyte|1.25 => read=1250000000000+-5000000000",
+    /* byte with zeros behind the point */ "byte|22255250.000000 => read=22255250",
+    /* KiB are 1,024 */ "KiB|2 => read=2048+-512",
+    /* an exponent */ "byte|1.5e+09 => read=1500000000+-50000000",
+    /* commas between thousands */ "byte|134,221,568 => read=134221568",
+    /* points between thousands */ "byte|134.221.568 => read=134221568",
+    /* blanks between thousands */ "byte|134 221 568 => read=134221568",
+    /* apostrophes */ "byte|134'221'568 => read=134221568",
+    /* a decimal comma */ "Mbyte|545,572864 => read=545572864",
+    /* both marks, English */ "byte|1,234.00 => read=1234",
+    /* both marks, German */ "byte|1.234,00 => read=1234",
+    /* one point in whole bytes */ "byte|1.234 => read=1234",
+    /* one comma in whole bytes */ "byte|1,234 => read=1234",
+    /* nothing settles it */ "Mbyte|3,146 => ! line 3: '3,146' can be read",
+    /* groups of two */ "byte|12,34,567 => ! line 3: dram__bytes_read.sum is '12,34,567'",
+    /* negative */ "byte|-5 => ! line 3: dram__bytes_read.sum is '-5'",
+    /* words */ "byte|many => ! line 3: dram__bytes_read.sum is 'many'",
+    /* 2^64 */ "byte|18446744073709551616 => ! line 3: dram__bytes_read.sum is '18446744073709551616'",
+    /* 2^64 - 1 */ "byte|18446744073709551615 => read=18446744073709551615",
+    /* a unit of time for bytes */ "us|5 => ! line 2: dram__bytes_read.sum is in 'us'",
+    /* no unit that is known */ "furlong|5 => ! line 2: dram__bytes_read.sum is in 'furlong'",
+};
+
+/* "METRIC|UNIT|CELL". */
+static const char *const NAMED[] = {
+    /* sectors of HBM are 32 bytes */ "dram__sectors_read.sum|sector|98304 => read=3145728",
+    /* nsecond */ "gpu__time_duration.sum|nsecond|25,600 => time=25600",
+    /* ms */ "gpu__time_duration.sum|ms|1.505248 => time=1505248",
+    /* msecond */ "gpu__time_duration.sum|msecond|1.51 => time=1510000+-5000",
+    /* second */ "gpu__time_duration.sum|second|1.5 => time=1500000000+-50000000",
+    /* s */ "gpu__time_duration.sum|s|0.002 => time=2000000+-500000",
+    /* percent */ "lts__t_sector_hit_rate.pct|%|33.26 => l2=332600+-50",
+    /* a ratio */ "lts__t_sector_hit_rate.ratio||0.3326 => l2=332600+-50",
+    /* newer cards' names */ "dram__bytes_op_read.sum|byte|134221568 => read=134221568",
+    /* Turing's name */ "fbpa__dram_read_bytes.sum|byte|64 => read=64",
+    /* local memory in sectors */ "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum|sector|10 => spilled=320",
+    /* a rate is another metric */ "dram__bytes_read.sum.per_second|byte/second|1 => ! none of the columns",
+    /* bytes for instructions */
+    "sm__inst_executed_pipe_tensor_op_hmma.sum|byte|5 => ! (no unit, inst or a multiple belongs there)",
+};
 
 /* `Quoted` is "Quoted". Said: all rows, or "! " and a part of the error. */
 static const TextSays CASES[] = {
@@ -37,37 +84,10 @@ static const TextSays CASES[] = {
     /* an empty cell */ {H U L("0", "`3145728`,``,`25600`"), K "read=3145728 time=25600"},
     /* n/a */ {H U L("0", "`3145728`,`n/a`,`25600`"), K "read=3145728 time=25600"},
     /* a warning and no number */ {H U L("0", "`3145728`,`(!) nan`,`25600`"), K "read=3145728 time=25600"},
-    /* 6 decimals of Gbyte: steps of 1,000 bytes; of Mbyte: steps of one */
-    /* Gbyte */ {ONE("Gbyte", "4.564326"), K "read=4564326000+-500"},
-    /* Mbyte, all digits */ {ONE("Mbyte", "545.572864"), K "read=545572864"},
-    /* Kbyte */ {ONE("Kbyte", "1.5"), K "read=1500+-50"},
-    /* Tbyte */ {ONE("Tbyte", "1.25"), K "read=1250000000000+-5000000000"},
-    /* byte with zeros behind the point */ {ONE("byte", "22255250.000000"), K "read=22255250"},
-    /* KiB are 1,024 */ {ONE("KiB", "2"), K "read=2048+-512"},
-    /* an exponent */ {ONE("byte", "1.5e+09"), K "read=1500000000+-50000000"},
-    /* sectors of HBM are 32 bytes */ {METRIC("dram__sectors_read.sum", "sector", "98304"), K "read=3145728"},
-    /* nsecond */ {TIME("nsecond", "25,600"), K "time=25600"},
-    /* ms */ {TIME("ms", "1.505248"), K "time=1505248"},
-    /* msecond */ {TIME("msecond", "1.51"), K "time=1510000+-5000"},
-    /* second */ {TIME("second", "1.5"), K "time=1500000000+-50000000"},
-    /* s */ {TIME("s", "0.002"), K "time=2000000+-500000"},
-    /* percent */ {METRIC("lts__t_sector_hit_rate.pct", "%", "33.26"), K "l2=332600+-50"},
-    /* a ratio */ {METRIC("lts__t_sector_hit_rate.ratio", "", "0.3326"), K "l2=332600+-50"},
-    /* names */
-    /* newer cards' names */ {METRIC("dram__bytes_op_read.sum", "byte", "134221568"), K "read=134221568"},
-    /* Turing's name */ {METRIC("fbpa__dram_read_bytes.sum", "byte", "64"), K "read=64"},
-    /* local memory in sectors */
-    {METRIC("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "10"), K "spilled=320"},
     /* two names of one counter, the first without .sum, counts; local memory in bytes */
     {ID "`smsp__sass_data_bytes_mem_local_op_st.sum`,`dram__bytes_read`,`dram__sectors_read.sum`\n"
         "``,``,``,``,``,``,`byte`,`byte`,`sector`\n" L("0", "`5`,`7`,`9`"),
      K "read=7 spilled=5"},
-    /* a rate is another metric */
-    {METRIC("dram__bytes_read.sum.per_second", "byte/second", "1"), "! none of the columns"},
-    /* marks of locales */
-    /* commas between thousands */ {ONE("byte", "134,221,568"), K "read=134221568"},
-    /* points between thousands */ {ONE("byte", "134.221.568"), K "read=134221568"},
-    /* blanks between thousands */ {ONE("byte", "134 221 568"), K "read=134221568"},
     /* no-break spaces */
     {ONE("byte", "134\xe2\x80\xaf"
                  "221\xe2\x80\xaf"
@@ -78,33 +98,17 @@ static const TextSays CASES[] = {
                  "221\xa0"
                  "568"),
      K "read=134221568"},
-    /* apostrophes */ {ONE("byte", "134'221'568"), K "read=134221568"},
-    /* a decimal comma */ {ONE("Mbyte", "545,572864"), K "read=545572864"},
-    /* both marks, English */ {ONE("byte", "1,234.00"), K "read=1234"},
-    /* both marks, German */ {ONE("byte", "1.234,00"), K "read=1234"},
-    /* 1.234 bytes is no whole number, so the point stands between thousands; 1,234 the same */
-    /* one point in whole bytes */ {ONE("byte", "1.234"), K "read=1234"},
-    /* one comma in whole bytes */ {ONE("byte", "1,234"), K "read=1234"},
     /* a decimal comma elsewhere settles it */
     {H "``,``,``,``,``,``,`Mbyte`,`Mbyte`,`us`\n" L("0", "`3,146`,`1,048576`,`25,60`"),
      K "read=3146000+-500 written=1048576 time=25600+-5"},
     /* a row below settles it */
     {H "``,``,``,``,``,``,`Mbyte`,`byte`,`us`\n" L("0", "`3.146`,`1`,`5`") L("1", "`300.1`,`1`,`5`"),
      K "read=3146000+-500 written=1 time=5000+-500; " K "read=300100000+-50000 written=1 time=5000+-500"},
-    /* nothing settles it */ {ONE("Mbyte", "3,146"), "! line 3: '3,146' can be read"},
     /* semicolons settle it */ {"ID;Kernel Name;dram__bytes_read.sum\n;;Mbyte\n0;f;3,146\n", "f read=3146000+-500"},
     /* both decimal marks */
     {H "``,``,``,``,``,``,`Mbyte`,`Mbyte`,`us`\n" L("0", "`3,14`,`1.04`,`25`"),
      "! line 3: '1.04' has a decimal point, and '3,14' in line 3 a decimal comma"},
-    /* groups of two */ {ONE("byte", "12,34,567"), "! line 3: dram__bytes_read.sum is '12,34,567'"},
-    /* negative */ {ONE("byte", "-5"), "! line 3: dram__bytes_read.sum is '-5'"},
-    /* words */ {ONE("byte", "many"), "! line 3: dram__bytes_read.sum is 'many'"},
-    /* 2^64 */ {ONE("byte", "18446744073709551616"), "! line 3: dram__bytes_read.sum is '18446744073709551616'"},
-    /* 2^64 - 1 */ {ONE("byte", "18446744073709551615"), K "read=18446744073709551615"},
-    /* a unit of time for bytes */ {ONE("us", "5"), "! line 2: dram__bytes_read.sum is in 'us'"},
-    /* bytes for instructions */
-    {METRIC("sm__inst_executed_pipe_tensor_op_hmma.sum", "byte", "5"), "! (no unit, inst or a multiple belongs there)"},
-    /* no unit that is known */ {ONE("furlong", "5"), "! line 2: dram__bytes_read.sum is in 'furlong'"},
+
     /* between fields and lines */
     /* semicolons */
     {"`ID`;`Kernel Name`;`Grid Size`;`dram__bytes_read.sum`\n``;``;``;`byte`\n"
@@ -310,17 +314,23 @@ static bool as_wanted(const char *said, const char *wanted) {
   return *wanted == '!' ? *said == '!' && strstr(said, wanted + 2) != NULL : !strcmp(said, wanted);
 }
 
-TEST(test_table) {
+static void is_said(const char *quoted, const char *says) {
   static char said[1 << 16];
-  int n_wrong = 0;
-  EACH (i, CASES) {
-    const char *text = test_quoted(CASES[i].text, '`');
-    say(text, strlen(text), said);
-    if (as_wanted(said, CASES[i].says)) continue;
-    print_error("%s:\n  wanted %s\n  said   %s\n", CASES[i].text, CASES[i].says, said);
-    n_wrong++;
-  }
-  assert_int_equal(n_wrong, 0);
+  const char *text = test_quoted(quoted, '`');
+  say(text, strlen(text), said);
+  if (!as_wanted(said, says)) fail_msg("%s:\n  wanted %s\n  said   %s\n", text, says, said);
+}
+
+static void cell_is_said(const char *cell, const char *says) {
+  char metric[TEST_TEXT], unit[TEST_TEXT], number[TEST_TEXT];
+  assert_true(test_next(&cell, metric) && test_next(&cell, unit) && test_next(&cell, number));
+  is_said(test_text(METRIC("%s", "%s", "%s"), metric, unit, number), test_text("%s%s", *says == '!' ? "" : K, says));
+}
+
+TEST(test_table) {
+  EACH (i, CASES) is_said(CASES[i].text, CASES[i].says);
+  EACH_SAYS (row, NAMED) cell_is_said(row.text, row.says);
+  EACH_SAYS (row, READ) cell_is_said(test_text("dram__bytes_read.sum|%s", row.text), row.says);
 }
 
 /* Every file of the table that is read says the same in UTF-16 of either order, with a mark and without. */

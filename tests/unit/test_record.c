@@ -135,21 +135,22 @@ static int tear_down(void **state) {
 }
 
 static FILE *warnings;
+static LessonProgress p; /* that is open */
 static char said[4096];
 
-static void open_progress(LessonProgress *p) {
+static void open_progress(void) {
   memset(said, 0, sizeof said);
   warnings = fmemopen(said, sizeof said - 1, "w");
   assert_non_null(warnings);
-  must(lesson_progress_open(p, warnings, fresh_error()));
+  must(lesson_progress_open(&p, warnings, fresh_error()));
 }
 
-static void close_progress(LessonProgress *p) {
-  lesson_progress_close(p);
+static void close_progress(void) {
+  lesson_progress_close(&p);
   fclose(warnings);
 }
 
-static void save(LessonProgress *p) { must(lesson_progress_save(p, fresh_error())); }
+static void save(void) { must(lesson_progress_save(&p, fresh_error())); }
 
 static int count_lines(const char *text) {
   int n = 0;
@@ -188,41 +189,37 @@ static void put(const char *text) {
 
 /* The record of somebody who has answered `old` and, on top, in a lesson of its own, nothing yet. */
 static void put_old_record(void) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "lesson", 7);
   lesson_progress_answer(&p, "lesson", "old", true, 1, 0);
-  save(&p);
-  close_progress(&p);
+  save();
+  close_progress();
 }
 
 /* A run that answers one more question of it. */
 static void answer(const char *id) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_answer(&p, "lesson", id, true, 1, 0);
-  save(&p);
+  save();
   assert_string_equal(said, "");
-  close_progress(&p);
+  close_progress();
 }
 
 static LessonStanding standing_of(const char *lesson) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   const LessonStanding standing = lesson_progress_of(&p, lesson);
-  close_progress(&p);
+  close_progress();
   return standing;
 }
 
 /* What is there now, as a whole: answers `old` and `new` of "lesson". */
 static void look(bool *has_old, bool *has_new) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   assert_string_equal(said, "");
   *has_old = lesson_progress_is_right(&p, "lesson", "old");
   *has_new = lesson_progress_is_right(&p, "lesson", "new");
   assert_int_equal(lesson_progress_of(&p, "lesson").seed, 7);
-  close_progress(&p);
+  close_progress();
 }
 
 /* ---- Faults at every step */
@@ -234,7 +231,6 @@ static int run_disturbed(Fault fault, int reason, int at, bool for_good, int *n_
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    LessonProgress p;
     FILE *quiet = fmemopen(said, sizeof said - 1, "w");
     memset(said, 0, sizeof said);
     arm(fault, reason, at);
@@ -300,12 +296,11 @@ TEST(the_old_record_or_the_new_one) {
 
 /* A power cut keeps what was synced: the bytes before the rename, the rename before the end. */
 TEST(bytes_are_synced_before_the_rename_and_the_folder_after) {
-  LessonProgress p;
   put_old_record();
-  open_progress(&p);
+  open_progress();
   lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
   arm(NO_FAULT, 0, 0);
-  save(&p);
+  save();
   int at = 0;
   static const char *const ORDER[] = {"open lessons.json.lock",
                                       "flock ",
@@ -324,7 +319,7 @@ TEST(bytes_are_synced_before_the_rename_and_the_folder_after) {
     assert_true(at < sys.n);
   }
   arm(NO_FAULT, 0, 0);
-  close_progress(&p);
+  close_progress();
 }
 
 /* ---- Many at once */
@@ -334,8 +329,7 @@ TEST(eight_writers_lose_nothing) {
   put_old_record();
   for (int w = 0; w < WRITERS; w++) {
     if (fork() != 0) continue;
-    LessonProgress p;
-    open_progress(&p);
+    open_progress();
     if (w % 2 && !lesson_progress_of(&p, "own").has_begun) lesson_progress_begin(&p, "own", 7); /* several do */
     for (int k = 0; k < SAVES; k++) {
       lesson_progress_answer(&p, w % 2 ? "own" : "lesson", test_text("w%d-%d", w, k), true, 1, 0);
@@ -359,57 +353,54 @@ TEST(eight_writers_lose_nothing) {
 
 /* Every field comes back as it was put in; a lesson that was never begun has not begun. */
 TEST(what_is_kept_comes_back) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "01-a", 7);
   lesson_progress_at(&p, "01-a", 3, false);
   lesson_progress_answer(&p, "01-a", "one", true, 2, 1);
   lesson_progress_answer(&p, "01-a", "two", false, 1, 0);
   lesson_progress_begin(&p, "02-b", 8);
   lesson_progress_at(&p, "02-b", 9, true);
-  save(&p);
-  close_progress(&p);
+  save();
+  close_progress();
   const LessonStanding a = standing_of("01-a"), b = standing_of("02-b"), c = standing_of("03-c");
   assert_true(a.has_begun && !a.is_finished && a.seed == 7 && a.block == 3 && a.n_right == 1 && a.n_asked == 2);
   assert_true(b.has_begun && b.is_finished && b.seed == 8 && b.block == 9 && b.n_right == 0 && b.n_asked == 0);
   assert_true(!c.has_begun && !c.is_finished);
-  open_progress(&p);
+  open_progress();
   assert_true(lesson_progress_is_right(&p, "01-a", "one") && !lesson_progress_is_right(&p, "01-a", "two"));
-  close_progress(&p);
+  close_progress();
 }
 
 /* Another program has the lock: who has waited once does not wait again, is told once, and loses nothing. */
 TEST(a_held_lock_is_waited_for_once) {
   struct timespec began, ended;
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "01-a", 7);
-  save(&p);
+  save();
   const int other = open(test_text("%s.lock", record), O_RDWR | O_CREAT, 0600);
   assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
   p.has_waited = true; /* the first wait takes ten seconds */
   clock_gettime(CLOCK_MONOTONIC, &began);
   for (int k = 0; k < 20; k++) {
     lesson_progress_answer(&p, "01-a", k % 2 ? "one" : "two", true, 1, 0);
-    save(&p);
+    save();
   }
   clock_gettime(CLOCK_MONOTONIC, &ended);
   assert_true(ended.tv_sec - began.tv_sec < 100); /* twenty waits take 200 s */
   is_said_once("");
   close(other);
-  save(&p);
-  close_progress(&p);
+  save();
+  close_progress();
   assert_int_equal(standing_of("01-a").n_right, 2);
 }
 
 /* Who begins again means it, and says so by having seen the old one. */
 TEST(beginning_again_begins_again) {
-  LessonProgress p;
   put_old_record();
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "lesson", 8);
-  save(&p);
-  close_progress(&p);
+  save();
+  close_progress();
   const LessonStanding s = standing_of("lesson");
   assert_int_equal(s.seed, 8);
   assert_int_equal(s.n_asked, 0);
@@ -419,14 +410,13 @@ TEST(beginning_again_begins_again) {
 
 /* It is left as it is: nothing is set aside, nothing is written, one line is said. */
 static void is_left_alone(const char *why) {
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "lesson", 1);
-  save(&p);
+  save();
   lesson_progress_answer(&p, "lesson", "new", true, 1, 0);
-  save(&p);
+  save();
   is_said_once(why);
-  close_progress(&p);
+  close_progress();
   assert_null(slurp(".damaged-1"));
   assert_null(slurp(".new"));
 }
@@ -476,20 +466,19 @@ TEST(a_home_that_cannot_be_written_is_said_once) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   fclose(file);
-  LessonProgress p;
-  open_progress(&p);
+  open_progress();
   lesson_progress_begin(&p, "lesson", 1);
   for (int k = 0; k < 3; k++) {
     lesson_progress_answer(&p, "lesson", k ? "a" : "b", true, 1, 0);
-    save(&p);
+    save();
   }
   is_said_once("cannot make the folder");
   assert_int_equal(lesson_progress_of(&p, "lesson").n_right, 2);
   /* and when it can be written again, nothing of it was lost */
   assert_int_equal(unlink(path), 0);
   lesson_progress_answer(&p, "lesson", "c", true, 1, 0);
-  save(&p);
-  close_progress(&p);
+  save();
+  close_progress();
   assert_int_equal(standing_of("lesson").n_right, 3);
 }
 
@@ -519,14 +508,13 @@ TEST(damage_is_set_aside) {
   static const char *const DAMAGE[] = {"{\"tilewalk-lessons\": 1, \"less", "[]", "{\"tilewalk-lessons\": 0}",
                                        "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": {\"seed\": 1.5}}}"};
   EACH (k, DAMAGE) {
-    LessonProgress p;
     put(DAMAGE[k]);
-    open_progress(&p);
+    open_progress();
     lesson_progress_begin(&p, "lesson", 7);
-    save(&p);
+    save();
     fflush(warnings);
     assert_non_null(strstr(said, "set aside"));
-    close_progress(&p);
+    close_progress();
     holds(test_text(".damaged-%zu", k + 1), DAMAGE[k]);
     assert_true(standing_of("lesson").has_begun);
   }
