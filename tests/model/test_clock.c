@@ -13,7 +13,7 @@ TEST(one_cta_waits_and_works) {
   assert_int_equal(r.steps, 10);
   /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
    * work. */
-  assert_true(fabs(r.cycles - 10 * 2400) < 1e-6);
+  assert_near(r.cycles, 10 * 2400, 1e-6);
   assert_true(r.bytes.hbm_read_bytes == 10 * 16384 && r.bytes.fabric_bytes == 10 * 8192);
   assert_true(r.l2_read_bytes == 10 * 16384);
 }
@@ -52,12 +52,12 @@ TEST(what_a_step_takes) {
   config.prefetches = true;
   Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000},
        turns = {.n = 10, .work_cycles = 2000}, slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
-  assert_true(fabs(run(&config, walk, &short_work).cycles - 10 * 1400) < 1e-6);
-  assert_true(fabs(run(&config, walk, &long_work).cycles - 10 * 2000) < 1e-6);
+  assert_near(run(&config, walk, &short_work).cycles, 10 * 1400, 1e-6);
+  assert_near(run(&config, walk, &long_work).cycles, 10 * 2000, 1e-6);
   config.prefetch_lead = 0.5;
-  assert_true(fabs(run(&config, walk, &late_work).cycles - 10 * (1000 + 1400)) < 1e-6);
+  assert_near(run(&config, walk, &late_work).cycles, 10 * (1000 + 1400), 1e-6);
   config.hbm_bytes_per_cycle = 2; /* 16 KiB take 8192 cycles, and half of it crosses afterwards */
-  assert_true(fabs(run(&config, walk, &slow).cycles - 10 * (8192 + 600 + 200)) < 1e-6);
+  assert_near(run(&config, walk, &slow).cycles, 10 * (8192 + 600 + 200), 1e-6);
   config.in_step = true;
   assert_true(run(&config, walk, &turns).cycles == 10);
 }
@@ -149,7 +149,7 @@ TEST(who_is_soon_enough_joins) {
       config.places = places;
       const ClockResult r = run(&config, late, &l);
       assert_true(r.l2_read_bytes == (reach[warm] + warm) * 16384.0);
-      assert_true(fabs(r.cycles - first - ends[warm]) < 4);
+      assert_near(r.cycles - first, ends[warm], 4);
     }
 }
 
@@ -183,7 +183,7 @@ TEST(all_begin_when_all_can) {
     int steps[3] = {0};
     config.starts_together = together;
     const double cycles = run(&config, beginners, steps).cycles;
-    assert_true(fabs(cycles - (together ? 2400 : 1400)) < 3); /* CTAs start a cycle apart */
+    assert_near(cycles, together ? 2400 : 1400, 3); /* CTAs start a cycle apart */
   }
 }
 
@@ -211,8 +211,7 @@ TEST(one_side_begins_after_the_other) {
     squares += later * later;
   }
   assert_true(n_later > 0.45 * SEEDS && n_later < 0.55 * SEEDS);
-  assert_true(fabs(sqrt(2 * squares / SEEDS) / 95 - 1) <
-              0.1); /* the other half of a normal distribution is the other side's */
+  assert_near(sqrt(2 * squares / SEEDS) / 95, 1, 0.1); /* the other half of a normal distribution is the other side's */
 }
 
 static double alone_on(ClockConfig config, uint32_t sm, uint32_t gpc) {

@@ -13,7 +13,7 @@ static double spread_of_cycles(ClockConfig config, ClockProgram *program, uint32
     sum += cycles, squares += cycles * cycles;
   }
   const double mean = sum / SEEDS;
-  assert_true(fabs(mean / (1000.0 * n_steps) - 1) < 0.001);
+  assert_near(mean / (1000.0 * n_steps), 1, 0.001);
   return sqrt(squares / SEEDS - mean * mean);
 }
 
@@ -26,8 +26,7 @@ TEST(steps_vary_as_much_as_asked) {
   EACH (i, CASES) {
     ClockConfig config = steady(1, 1);
     config.cta_work_spread = CASES[i].cta_work_spread, config.jitter_cycles = CASES[i].jitter_cycles;
-    assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) <
-                0.1); /* of a thousand: 2 % */
+    assert_near(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected, 1, 0.1); /* of a thousand: 2 % */
   }
 }
 
@@ -49,7 +48,7 @@ TEST(steps_vary_the_more_the_more_are_there) {
   EACH (i, cases) {
     ClockConfig config = steady(1, 2);
     config.jitter_cycles = cases[i].jitter_cycles, config.full_jitter_cycles = cases[i].full_jitter_cycles;
-    assert_true(fabs(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected - 1) < 0.1);
+    assert_near(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected, 1, 0.1);
   }
 }
 
@@ -80,12 +79,12 @@ TEST(the_older_gets_ahead_by_whole_steps) {
     ClockConfig config = two_ahead();
     config.seed = seed, config.age_spread = 0.025;
     const double slips = (run(&config, work_alone, &steps).cycles - 1000 * STEPS) / 500;
-    assert_true(fabs(slips - round(slips)) < 0.01);
+    assert_near(slips, round(slips), 0.01);
     sum += slips, squares += slips * slips;
   }
   const double mean = sum / SEEDS, variance = squares / SEEDS - mean * mean;
-  assert_true(fabs(mean - ((STEPS - mean) / 20 - 1.0 / 3)) < 0.3);
-  assert_true(fabs(variance / mean - 1.0 / 3) < 0.05);
+  assert_near(mean, (STEPS - mean) / 20 - 1.0 / 3, 0.3);
+  assert_near(variance / mean, 1.0 / 3, 0.05);
 }
 
 /* 300 cycles behind, from the first step with work. */
@@ -93,7 +92,7 @@ TEST(one_follows_the_other) {
   Steps steps = {.n = 10, .work_cycles = 1000};
   ClockConfig config = two_ahead();
   config.start_lag_cycles = 300;
-  assert_true(fabs(run(&config, work_alone, &steps).cycles - (10 * 1000 + 300)) < 2);
+  assert_near(run(&config, work_alone, &steps).cycles, 10 * 1000 + 300, 2);
 }
 
 /* Who is replaced is the youngest, so the gain is less the further they are apart, and ends where they are half a CTA
@@ -112,7 +111,7 @@ TEST(who_is_replaced_is_the_youngest) {
   double expected = 0;
   for (int wave = 0; wave < WAVES; wave++) {
     expected += 0.06 * (1 - 2 * expected);
-    assert_true(fabs(apart[wave] - expected) < 0.02);
+    assert_near(apart[wave], expected, 0.02);
   }
   assert_true(expected > 0.47);
 }
@@ -129,7 +128,7 @@ TEST(the_next_cta_takes_its_place_later) {
     assert_true(fabs(more) < 3 || (seed % 2 && fabs(more - 1000) < 3));
     missed += more > 500;
   }
-  assert_true(fabs(missed / (SEEDS / 2) - 0.25) < 0.06); /* of five hundred: 2 % */
+  assert_near(missed / (SEEDS / 2), 0.25, 0.06); /* of five hundred: 2 % */
 }
 
 /* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with
@@ -169,7 +168,7 @@ TEST(ctas_that_work_share_their_sm) {
     Shared s = {.steps = {0}};
     const double cycles = run(&config, two_workers, &s).cycles;
     const double expected[2][3] = {{1800, 800, 1600}, {1000, 400, 800}};
-    assert_true(fabs(cycles - expected[sm][0]) < 5);
+    assert_near(cycles, expected[sm][0], 5);
     assert_true(fabs(s.ends[1][1] - expected[sm][1]) < 5 && (sm == 1 || fabs(s.ends[1][2] - expected[sm][2]) < 5));
   }
 }
@@ -192,7 +191,7 @@ TEST(one_that_waits_takes_its_part_of_the_sm) {
     ClockConfig config = two_sharing();
     config.tick_cycles = 1, config.waiting_weight = half ? 0.5 : 0;
     Steps steps = {.n = 0};
-    assert_true(fabs(run(&config, one_works_one_waits, &steps).cycles - (half ? 6 * 1500 + 4 * 1000 : 10 * 1000)) < 12);
+    assert_near(run(&config, one_works_one_waits, &steps).cycles, half ? 6 * 1500 + 4 * 1000 : 10 * 1000, 12);
   }
 }
 
@@ -208,7 +207,7 @@ TEST(nobody_shares_latency) {
   ClockConfig config = two_sharing();
   config.tick_cycles = 1;
   Steps steps = {.n = 0};
-  assert_true(fabs(run(&config, with_latency, &steps).cycles - 10 * 2300) < 25);
+  assert_near(run(&config, with_latency, &steps).cycles, 10 * 2300, 25);
 }
 
 /* In step, the work of two CTAs takes the same time with every seed. Half a step apart, each step of either takes 10 %
@@ -238,5 +237,5 @@ TEST(where_there_is_room_nobody_slips) {
   Steps steps = {.n = 200, .work_cycles = 1000};
   ClockConfig config = two_ahead();
   config.age_spread = 0.025, config.slots_per_sm = 3;
-  assert_true(fabs(run(&config, work_alone, &steps).cycles - 200 * 1000) < 4);
+  assert_near(run(&config, work_alone, &steps).cycles, 200 * 1000, 4);
 }

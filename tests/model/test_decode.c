@@ -138,7 +138,7 @@ TEST(bytes_are_within_half_a_percent) {
     const double counted = run->boundary_bytes ? run->boundary_bytes : run->first_kernel_bytes;
     const double model = run->boundary_bytes ? (double)s.read_bytes : first;
     if (run->boundary_bytes) assert_true(model == counted); /* our own rung: to the byte */
-    assert_true(fabs(model / counted - 1) <= 0.005);
+    assert_near(model / counted, 1, 0.005);
     n++;
   }
   assert_int_equal(n, 4 + 10);

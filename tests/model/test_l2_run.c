@@ -52,7 +52,7 @@ TEST(a_launch_begins_anywhere) {
       least = fmin(least, told), most = fmax(most, told), sum += told;
     }
     assert_true(most > 1.005 * least);
-    assert_true(fabs(not_told / (sum / PLACEMENT_H200.n_gpcs) - 1) < 0.1 * (most / least - 1));
+    assert_near(not_told / (sum / PLACEMENT_H200.n_gpcs), 1, 0.1 * (most / least - 1));
   }
 }
 
@@ -84,7 +84,7 @@ TEST(rounds_are_parts_of_tiles) {
   }
   /* clock.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is
    * taken off as hidden is a hit's wait, for each round */
-  assert_true(fabs((cycles[1] - cycles[0]) / 200 - (2 * (428.125 + 200) - (441.25 + 200))) < 30);
+  assert_near((cycles[1] - cycles[0]) / 200, 2 * (428.125 + 200) - (441.25 + 200), 30);
 }
 
 /* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is
@@ -121,10 +121,10 @@ TEST(merged_tiles_take_their_own_time) {
     const L2Run fine = run(&c, config);
     config.max_steps = 1 << 14;
     const L2Run coarse = run(&c, config);
-    assert_true(fabs(coarse.cycles / fine.cycles - 1) < 0.02);
+    assert_near(coarse.cycles / fine.cycles, 1, 0.02);
     fine_bytes += fine.hbm_read_bytes, coarse_bytes += coarse.hbm_read_bytes;
   }
-  assert_true(fabs(coarse_bytes / fine_bytes - 1) <= 0.075);
+  assert_near(coarse_bytes / fine_bytes, 1, 0.075);
 }
 
 /* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the
@@ -162,7 +162,7 @@ TEST(who_pulls_comes_as_it_starts) {
     t[pulls] = run(&c, L2);
   }
   assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
-  assert_true(fabs(t[0].fabric_bytes / (all - (6 * 2 + 1 + 0) / 8.0 * of_head) - 1) < 0.005);
+  assert_near(t[0].fabric_bytes / (all - (6 * 2 + 1 + 0) / 8.0 * of_head), 1, 0.005);
   assert_true(t[1].fabric_bytes < all - of_head && t[1].fabric_bytes > all - 2.2 * of_head);
 }
 
@@ -191,7 +191,7 @@ TEST(a_cta_alone_takes_its_own_time) {
                                   ? 1000 * products / permille
                                   : n_ctas * products / 0.4; /* more than products and exponentials in turn */
       const double cycles = run(&c, l2).cycles;
-      assert_true(fabs(cycles / (tiles * expected) - 1) <= 0.03);
+      assert_near(cycles / (tiles * expected), 1, 0.03);
     }
 }
 
@@ -213,7 +213,7 @@ TEST(launches_of_split_keys_are_means) {
   const double first = run(&c, l2).l2_read_bytes;
   for (l2.seed = 1000; l2.seed <= 4000; l2.seed += 1000) {
     const double other = run(&c, l2).l2_read_bytes;
-    assert_true(fabs(other / first - 1) <= 0.01);
+    assert_near(other / first, 1, 0.01);
   }
 }
 
@@ -240,9 +240,9 @@ TEST(going_on_is_close) {
     few.max_steps = 12840; /* about 15 heads of 64 */
     const L2Run all = run(&c, config), some = run(&c, few);
     assert_true(all.simulated == 1 && some.simulated < 0.5);
-    assert_true(fabs(some.hbm_read_bytes / all.hbm_read_bytes - 1) < within);
-    assert_true(fabs(some.fabric_bytes / all.fabric_bytes - 1) < within);
-    assert_true(fabs(some.read_bytes / all.read_bytes - 1) < within);
+    assert_near(some.hbm_read_bytes / all.hbm_read_bytes, 1, within);
+    assert_near(some.fabric_bytes / all.fabric_bytes, 1, within);
+    assert_near(some.read_bytes / all.read_bytes, 1, within);
   }
 }
 
@@ -262,7 +262,7 @@ TEST(what_is_stored_goes_on) {
                    some_stored = some.hbm_write_bytes + some.left_dirty_bytes;
       assert_true(all.simulated == 1 && some.simulated < 0.5);
       assert_true(spills ? stored > once && stored < 1.25 * once : stored == once);
-      assert_true(fabs(some_stored / stored - 1) < 0.02);
+      assert_near(some_stored / stored, 1, 0.02);
     }
   }
 }

@@ -29,7 +29,7 @@ TEST(laws) {
       for (int in_step = 0; in_step < 2; in_step++) {
         const L2Run t =
             run(&c, (L2RunConfig){.l2_bytes = l2, .l2_partitions = 1 + (round / 4 & 1), .in_step = in_step});
-        assert_true(fabs(t.read_bytes - asked) < 1e-6 * asked);
+        assert_near(t.read_bytes, asked, 1e-6 * asked);
         assert_true(l2_run_hit_rate(&t) >= 0 && l2_run_hit_rate(&t) <= 1 && (round / 4 & 1 || t.fabric_bytes == 0));
         assert_true(t.write_bytes == (double)heads * (double)traffic_write_bytes(&traffic, &overflow));
         assert_true(t.hbm_read_bytes >= (1 - 1e-9) * 3 * once);
@@ -44,11 +44,11 @@ TEST(laws) {
       }
     }
     const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 256 << 20, .l2_partitions = 2});
-    assert_true(fabs(t.hbm_read_bytes - 3 * once) < 1e-6 * once); /* all of it fits */
+    assert_near(t.hbm_read_bytes, 3 * once, 1e-6 * once); /* all of it fits */
     const L2Run flushed = run(&c, (L2RunConfig){.l2_bytes = 256 << 20, .l2_partitions = 2, .profiled = true});
     const double between = strcmp(name, "standard") == 0 ? (double)heads * 4 * (double)N * (double)N /* S and P */
                            : splits > 1                  ? (double)(heads * N * splits) * (32 * 4 + 4)
                                                          : 0; /* partial O and log-sum-exp */
-    assert_true(fabs(flushed.hbm_read_bytes - 3 * once - between) < 1e-6 * (once + between));
+    assert_near(flushed.hbm_read_bytes - 3 * once, between, 1e-6 * (once + between));
   }
 }

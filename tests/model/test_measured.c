@@ -12,15 +12,12 @@ static void judge(const char *file, const char *what, double modelled, double me
   if (!(fabs(modelled - measured) <= within)) fail_msg("%s: %s: %g, measured %g", file, what, modelled, measured);
 }
 
-typedef enum { SLOT_SPREAD, START, CLOCKS, LATENCY } Described;
-
-static double described(const char *kernel, int64_t d, Described what) {
+/* "latency", of the tile for d "start" or "spread". */
+static double described(const char *kernel, int64_t d, const char *what) {
   const Profile profile = open_profile(kernel);
   const ProfileTile *tile = profile_tile(&profile, d, false);
-  if (what == LATENCY) return (double)profile.latency_cycles;
-  return (double)(what == SLOT_SPREAD ? tile->slot_spread_permille
-                  : what == START     ? tile->start_cycles
-                                      : tile->clocks_permille);
+  if (*what == 'l') return (double)profile.latency_cycles;
+  return (double)(strcmp(what, "start") ? tile->slot_spread_permille : tile->start_cycles);
 }
 
 /* Spread of slots: one standard deviation of the ends (or the stores) of the CTAs that began together on an SM, against
@@ -28,27 +25,24 @@ static double described(const char *kernel, int64_t d, Described what) {
  * cards have up to 160 and 124. Latency: of a tile's cycles with one CTA what is left beside arithmetic and 525 + 160 a
  * CTA for each round. */
 TEST(descriptions_say_what_was_measured) {
-  static const struct {
-    const char *kernel;
-    int d;
-    Described what;
-    const char *file;
-    double measured, within;
-  } ROWS[] = {{"fa2_async", 64, SLOT_SPREAD, "h200/ends/", 26.7, 0.6},
-              {"fa2_async", 128, SLOT_SPREAD, "h200/ends/", 0.3, 0.6},
-              {"fa2_tensor", 64, SLOT_SPREAD, "h200/ends/", 4.2, 0.6},
-              {"fa2_tensor", 128, SLOT_SPREAD, "h200/ends/", 7.8, 0.6},
-              {"fa2-sm90", 64, SLOT_SPREAD, "h200/stores/", 21.73, 0.6},
-              {"fa2-sm90", 128, SLOT_SPREAD, "h200/stores/", 7.97, 0.6},
-              {"mem-efficient-sm90", 64, SLOT_SPREAD, "h200/stores/", 83.47, 0.6},
-              {"mem-efficient-sm90", 128, SLOT_SPREAD, "h200/stores/", 81.43, 0.6},
-              {"fa2_async", 64, START, "h200/steps/", 142, 0.2 * 142},
-              {"fa2_async", 128, START, "h200/steps/", 118, 0.2 * 118},
-              {"fa2_tensor", 64, LATENCY, "h200/steps-shared/", 745, 0.08 * 745},
-              {"fa2_tensor", 128, LATENCY, "h200/steps-shared/", 776, 0.08 * 776}};
-  EACH (i, ROWS)
-    judge(ROWS[i].file, ROWS[i].kernel, described(ROWS[i].kernel, ROWS[i].d, ROWS[i].what), ROWS[i].measured,
-          ROWS[i].within);
+  /* the kernel, d, what, the recording; what was measured, and within how much of it */
+  const char *rows = "fa2_async 64 spread h200/ends/ 26.7 0.6\n"
+                     "fa2_async 128 spread h200/ends/ 0.3 0.6\n"
+                     "fa2_tensor 64 spread h200/ends/ 4.2 0.6\n"
+                     "fa2_tensor 128 spread h200/ends/ 7.8 0.6\n"
+                     "fa2-sm90 64 spread h200/stores/ 21.73 0.6\n"
+                     "fa2-sm90 128 spread h200/stores/ 7.97 0.6\n"
+                     "mem-efficient-sm90 64 spread h200/stores/ 83.47 0.6\n"
+                     "mem-efficient-sm90 128 spread h200/stores/ 81.43 0.6\n"
+                     "fa2_async 64 start h200/steps/ 142 28.4\n"
+                     "fa2_async 128 start h200/steps/ 118 23.6\n"
+                     "fa2_tensor 64 latency h200/steps-shared/ 745 59.6\n"
+                     "fa2_tensor 128 latency h200/steps-shared/ 776 62.08";
+  char kernel[32], what[16], file[32];
+  int d;
+  double measured, within;
+  while (test_row(&rows, "%31s %d %15s %31s %lf %lf", kernel, &d, what, file, &measured, &within))
+    judge(file, what, described(kernel, d, what), measured, within);
 }
 
 TEST(constants_are_what_was_measured) {
@@ -104,7 +98,7 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
                                 .jitter_cycles = is_ours ? 0 : -1,
                                 .steady_aging = profile.steady,
                                 .slip_steps = 0.01 * (double)profile.slip_percent,
-                                .age_spread = 0.001 * described(kernel, d, SLOT_SPREAD),
+                                .age_spread = 0.001 * described(kernel, d, "spread"),
                                 .seed = (uint64_t)seed};
     must(clock_run(&config, two_in_waves, &w, &result, fresh_error()));
     double first = INFINITY, last = 0;
@@ -123,31 +117,32 @@ static Behind behind(const char *kernel, int d, uint32_t ctas, uint32_t tiles, u
  * waits: the last of three. fa2-sm90 slips by whole tiles. mem-efficient-sm90 gets ahead steadily: by how much of its
  * time the slower half of the CTAs is slower than all, wave by wave. */
 TEST(ctas_of_an_sm_get_apart_as_recorded) {
-  static const struct {
-    const char *file, *kernel;
-    int d;
-    uint32_t ctas, tiles, waves, wave;
-    double tile_cycles, apart, within, spread, spread_within;
-  } ROWS[] = {{"h200/pace/", "fa2_async", 64, 2, 128, 15, 0, 5307, 128 * 0.049, 128 * 0.04, 0, 0},
-              {"h200/pace/", "fa2_async", 64, 2, 128, 15, 7, 5307, 128 * 0.301, 128 * 0.04, 0, 0},
-              {"h200/pace/", "fa2_async", 64, 2, 128, 15, 14, 5307, 128 * 0.415, 128 * 0.04, 0, 0},
-              {"h200/pace/", "fa2_async", 64, 2, 512, 30, 14, 5307, 512 * 0.433, 512 * 0.04, 0, 0},
-              {"h200/pace/", "fa2_async", 64, 2, 512, 30, 28, 5307, 512 * 0.501, 512 * 0.04, 0, 0},
-              {"h200/ends/", "fa2_tensor", 64, 3, 256, 2, 0, 14000, 2.30, 0.12 * 2.30, 1.05, 0.15 * 1.05},
-              {"h200/ends/", "fa2_tensor", 128, 3, 256, 2, 0, 27000, 4.53, 0.12 * 4.53, 1.46, 0.15 * 1.46},
-              {"h200/stores/", "fa2-sm90", 64, 2, 256, 1, 0, 1000, 11.6, 0.2 * 11.6, 2.9, 0.21 * 2.9},
-              {"h200/stores/", "fa2-sm90", 64, 2, 512, 1, 0, 1000, 23.1, 0.2 * 23.1, 3.9, 0.21 * 3.9},
-              {"h200/stores/", "fa2-sm90", 128, 2, 512, 1, 0, 1000, 8.6, 0.2 * 8.6, 2.6, 0.21 * 2.6},
-              {"h200/stores/", "fa2-sm90", 128, 2, 1024, 1, 0, 1000, 16.9, 0.2 * 16.9, 3.5, 0.21 * 3.5},
-              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 1, 1000, 0.0582, 0.012, 0, 0},
-              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 3, 1000, 0.0286, 0.012, 0, 0},
-              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 5, 1000, 0.0148, 0.012, 0, 0},
-              {"h200/stores/", "mem-efficient-sm90", 128, 2, 256, 9, 7, 1000, 0.0084, 0.012, 0, 0}};
-  EACH (i, ROWS) {
-    const Behind b = behind(ROWS[i].kernel, ROWS[i].d, ROWS[i].ctas, ROWS[i].tiles, ROWS[i].waves, ROWS[i].wave,
-                            ROWS[i].tile_cycles);
-    judge(ROWS[i].file, ROWS[i].kernel, b.tiles, ROWS[i].apart, ROWS[i].within);
-    if (ROWS[i].spread > 0) judge(ROWS[i].file, "from SM to SM", b.spread, ROWS[i].spread, ROWS[i].spread_within);
+  /* the recording, the kernel, d, CTAs, tiles, waves, the wave, cycles of a tile; how far, in so many tiles, and within
+   * how much; from SM to SM, and within which part of it */
+  const char *rows = "h200/pace/ fa2_async 64 2 128 15 0 5307 .049 128 .04 0 0\n"
+                     "h200/pace/ fa2_async 64 2 128 15 7 5307 .301 128 .04 0 0\n"
+                     "h200/pace/ fa2_async 64 2 128 15 14 5307 .415 128 .04 0 0\n"
+                     "h200/pace/ fa2_async 64 2 512 30 14 5307 .433 512 .04 0 0\n"
+                     "h200/pace/ fa2_async 64 2 512 30 28 5307 .501 512 .04 0 0\n"
+                     "h200/ends/ fa2_tensor 64 3 256 2 0 14000 1 2.30 .12 1.05 .15\n"
+                     "h200/ends/ fa2_tensor 128 3 256 2 0 27000 1 4.53 .12 1.46 .15\n"
+                     "h200/stores/ fa2-sm90 64 2 256 1 0 1000 1 11.6 .2 2.9 .21\n"
+                     "h200/stores/ fa2-sm90 64 2 512 1 0 1000 1 23.1 .2 3.9 .21\n"
+                     "h200/stores/ fa2-sm90 128 2 512 1 0 1000 1 8.6 .2 2.6 .21\n"
+                     "h200/stores/ fa2-sm90 128 2 1024 1 0 1000 1 16.9 .2 3.5 .21\n"
+                     "h200/stores/ mem-efficient-sm90 128 2 256 9 1 1000 .0582 1 .012 0 0\n"
+                     "h200/stores/ mem-efficient-sm90 128 2 256 9 3 1000 .0286 1 .012 0 0\n"
+                     "h200/stores/ mem-efficient-sm90 128 2 256 9 5 1000 .0148 1 .012 0 0\n"
+                     "h200/stores/ mem-efficient-sm90 128 2 256 9 7 1000 .0084 1 .012 0 0";
+  char file[32], kernel[32];
+  int d;
+  uint32_t ctas, tiles, waves, wave;
+  double cycles, apart, of, within, spread, part;
+  while (test_row(&rows, "%31s %31s %d %u %u %u %u %lf %lf %lf %lf %lf %lf", file, kernel, &d, &ctas, &tiles, &waves,
+                  &wave, &cycles, &apart, &of, &within, &spread, &part)) {
+    const Behind b = behind(kernel, d, ctas, tiles, waves, wave, cycles);
+    judge(file, kernel, b.tiles, of * apart, of * within);
+    if (spread > 0) judge(file, "from SM to SM", b.spread, spread, part * spread);
   }
 }
 

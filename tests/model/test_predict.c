@@ -44,7 +44,7 @@ TEST(counters_become_quantities) {
   row.value[COUNTER_TIME] = 1500;
   Prediction m = predict_measured(&row);
   assert_true(m.value[PREDICT_FABRIC] == 320);
-  assert_true(fabs(m.value[PREDICT_TIME] - 1.5e-6) < 1e-18);
+  assert_near(m.value[PREDICT_TIME], 1.5e-6, 1e-18);
   assert_true(isnan(m.value[PREDICT_HBM_READ]) && isnan(m.value[PREDICT_HIT_RATE])); /* half of a rate is none */
   row.known[COUNTER_LOOKUP_MISS] = true;
   row.value[COUNTER_LOOKUP_MISS] = 25;
@@ -58,7 +58,7 @@ TEST(what_fits_is_read_once) {
     Problem run = run_of(4096, causal);
     const Prediction whole = predicted(&run);
     for (int q = 0; q < PREDICT_COUNT; q++) assert_true(whole.value[q] >= 0);
-    assert_true(fabs(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)) - 1) < 1e-6);
+    assert_near(whole.value[PREDICT_HBM_READ] / (1.5 * (1 << 20)), 1, 1e-6);
     assert_true(whole.value[PREDICT_FABRIC] > 0 && whole.value[PREDICT_HIT_RATE] > 0.5 &&
                 whole.value[PREDICT_HIT_RATE] < 1);
     run.without = refinement_bit(REFINEMENT_PARTITIONS);
@@ -67,7 +67,7 @@ TEST(what_fits_is_read_once) {
     run.without = refinement_bit(REFINEMENT_COALESCER);
     const Prediction apart = predicted(&run);
     const double asked = causal ? 32 * 33 / 2 : 32 * 32; /* tiles of K, and of V, of 128 x 64 x 2 B; Q once */
-    assert_true(fabs(apart.value[PREDICT_L2_SECTORS] / ((4096 * 128 + asked * 2 * 128 * 128) / 32) - 1) < 1e-9);
+    assert_near(apart.value[PREDICT_L2_SECTORS] / ((4096 * 128 + asked * 2 * 128 * 128) / 32), 1, 1e-9);
     assert_true(whole.value[PREDICT_L2_SECTORS] < apart.value[PREDICT_L2_SECTORS] &&
                 whole.value[PREDICT_L2_SECTORS] >= apart.value[PREDICT_L2_SECTORS] / 4);
   }
@@ -85,7 +85,7 @@ TEST(in_step_is_a_pace) {
    * one. */
   const double own = 4096 * 128 / 32.0, shared = 32 * 32 * 2 * 128 * 128 / 32.0;
   const Prediction step = predicted(&many);
-  assert_true(fabs(step.value[PREDICT_L2_SECTORS] / (own + 10.0 / 32 * shared) - 1) < 0.01);
+  assert_near(step.value[PREDICT_L2_SECTORS] / (own + 10.0 / 32 * shared), 1, 0.01);
   many.without = 0;
   many.in_step = true; /* the same, asked for as a pace */
   assert_true(predicted(&many).value[PREDICT_L2_SECTORS] == step.value[PREDICT_L2_SECTORS]);

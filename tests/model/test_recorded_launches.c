@@ -49,7 +49,7 @@ static Lengths *lengths_of(const char *text) {
     else
       fail_msg("'%s' is no list of lengths", text);
   }
-  Lengths *lengths = lengths_read(all, strlen(all), "recorded", fresh_error());
+  Lengths *lengths = lengths_read(ALL_OF(all), "recorded", fresh_error());
   must(!lengths);
   return lengths;
 }

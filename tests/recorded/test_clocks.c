@@ -46,7 +46,7 @@ TEST(busy_clocks_are_as_measured) {
     read_gpcs(FILES[i], ppm[i]);
     for (int g = 0; g < GPCS; g++) mean[g] += ppm[i][g] / FILES_COUNT;
   }
-  for (int g = 0; g < GPCS; g++) assert_true(fabs(mean[g] - PLACEMENT_BUSY_CLOCKS_PPM[g]) < 1);
+  for (int g = 0; g < GPCS; g++) assert_near(mean[g], PLACEMENT_BUSY_CLOCKS_PPM[g], 1);
   for (int i = 0; i < FILES_COUNT; i++) /* the same GPCs are fast and slow on all four */
     for (int g = 0; g < GPCS; g++) assert_true(ppm[i][6] >= ppm[i][g] && (g == 5 || g == 6 || ppm[i][5] > ppm[i][g]));
 }

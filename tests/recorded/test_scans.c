@@ -31,7 +31,7 @@ typedef struct {
 /* FAMILIES: another test's. */
 static int family_of(const char *name) {
   int f = strstr(name, "none") || strncmp(name, "strided one of 1 ", 17) == 0 ? FAMILIES : 0;
-  while (f < FAMILIES && strncmp(name, HOLDS[f].family, strlen(HOLDS[f].family)) != 0) f++;
+  while (f < FAMILIES && strncmp(name, ALL_OF(HOLDS[f].family)) != 0) f++;
   return f;
 }
 
@@ -43,7 +43,7 @@ static void visit(void *context, const ScanList *scan) {
   const int f = family_of(scan->name);
   if (f == FAMILIES) return;
   const ClockResult r = scan_predicted(scan, (HierarchyConfig){.seed = 1}, 1, &PLACEMENT_H200);
-  assert_true(fabs(r.bytes.read_bytes / row->boundary - 1) < 0.01);
+  assert_near(r.bytes.read_bytes / row->boundary, 1, 0.01);
   errors_add(&t->hbm[f], r.bytes.hbm_read_bytes, row->hbm_read);
 }
 
@@ -74,8 +74,8 @@ static double read_mib(const char *name) {
 TEST(what_is_read_again_stays_as_if_it_were_new) {
   for (int c = 4; c <= 28; c += 3) {
     const double once = 8 + 16 + c, read = read_mib(test_text("renewed a 8 b 16 c %d", c));
-    if (c <= 16) assert_true(fabs(read / once - 1) < 0.003);
-    if (c >= 25) assert_true(fabs(read / (once + 8) - 1) < 0.02);
+    if (c <= 16) assert_near(read / once, 1, 0.003);
+    if (c >= 25) assert_near(read / (once + 8), 1, 0.02);
     assert_true(read > 0.999 * once && read < 1.003 * (once + 8));
   }
 }
@@ -88,7 +88,7 @@ TEST(a_request_from_the_other_side_renews) {
   for (int i = 0; i < 2; i++) {
     const char *name = test_text("far a 8 between %d", between[i]);
     const double near_half_twice = 2 * 4, far_half_forgotten = 4, once = 8 + 2 * between[i];
-    assert_true(fabs(read_mib(name) / (once + near_half_twice) - 1) < 0.003);
+    assert_near(read_mib(name) / (once + near_half_twice), 1, 0.003);
     assert_true(read_mib(name) < 0.99 * (once + near_half_twice + far_half_forgotten));
   }
 }
@@ -135,7 +135,7 @@ TEST(launches_move_something_across_whatever_they_read) {
       if (sscanf(rows[r].name, "few %d", &ctas) != 1) continue;
       const double said = (double)gpu.l2_fabric_launch_bytes + ctas * (double)gpu.l2_fabric_sm_bytes,
                    counted = fmod(rows[r].fabric, 2 * MIB);
-      assert_true(fabs(counted - said) < 20000);
+      assert_near(counted, said, 20000);
       n_few++;
     }
     assert_int_equal(n_few, 8);

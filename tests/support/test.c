@@ -166,6 +166,12 @@ void test_said(const char *part, bool first, const char *file, int line) {
   _fail(file, line);
 }
 
+void test_near(double is, double should, double within, const char *file, int line) {
+  if (fabs(is - should) <= within) return;
+  print_error("%.17g is not %.17g, nor within %g\n", is, should, within);
+  _fail(file, line);
+}
+
 void test_has(const char *text, const char *part, const char *file, int line) {
   if (strstr(text, part)) return;
   print_error("'%s' has no '%s'\n", text, part);

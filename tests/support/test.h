@@ -63,6 +63,13 @@ void test_must(int failed, const char *call, const char *file, int line);
 void test_said(const char *part, bool first, const char *file, int line);
 void test_refuse(Status got, Status wanted, const char *part, const char *call, const char *file, int line);
 
+/* Two numbers, and how far apart they may be; both are said where it is more. */
+#define assert_near(is, should, within) test_near(is, should, within, __FILE__, __LINE__)
+void test_near(double is, double should, double within, const char *file, int line);
+
+/* A text as a buffer: where it begins, and its length. */
+#define ALL_OF(text) text, strlen(text)
+
 /* A text has a part. */
 #define assert_has(text, part) test_has(text, part, __FILE__, __LINE__)
 void test_has(const char *text, const char *part, const char *file, int line);

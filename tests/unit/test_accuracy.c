@@ -15,7 +15,7 @@ TEST(rmse_and_ulps_of_three_numbers) {
   assert_int_equal(accuracy.n_not_finite, 0);
   assert_true(accuracy.largest == 0x1p-9);
   assert_true(accuracy.largest_ulps == 2);
-  assert_true(fabs(accuracy_rmse(&accuracy) - 0x1p-9 * sqrt(2.0 / 3)) < 1e-18);
+  assert_near(accuracy_rmse(&accuracy), 0x1p-9 * sqrt(2.0 / 3), 1e-18);
 }
 
 /* 1/3 cannot be stored, but the nearest fp16 is the best there is: less than half an ulp. */
@@ -84,7 +84,7 @@ TEST(a_rotation_spreads_an_outlier_and_keeps_products) {
   for (int c = 0; c < 8; c++) before += x[8 + c] * x[16 + c];
   quantised_rotate(5, x, 3, 8);
   for (int c = 0; c < 8; c++) {
-    assert_true(fabs(fabs(x[c]) - 8 / sqrt(8)) < 1e-14);
+    assert_near(fabs(x[c]), 8 / sqrt(8), 1e-14);
     after += x[8 + c] * x[16 + c];
   }
   assert_true(fabs(before) > 0.5 && fabs(after - before) < 1e-13);
@@ -106,5 +106,5 @@ TEST(the_printed_errors_of_fp8_come_out) {
   }
   assert_true(rmse[1] < rmse[0]);
   assert_true(rmse[3] < 0.8 * rmse[2] && rmse[3] < 0.8 * rmse[5]);
-  assert_true(fabs(rmse[4] / rmse[3] - 1) < 0.25);
+  assert_near(rmse[4] / rmse[3], 1, 0.25);
 }

@@ -61,9 +61,9 @@ static const struct {
 
 static void is_read(const char *text, double value, const char *note) {
   Answer a;
-  must(answer_parse(text, strlen(text), &a, fresh_error()));
+  must(answer_parse(ALL_OF(text), &a, fresh_error()));
   const double typed = a.number * a.unit.factor;
-  assert_true(fabs(typed - value) <= 1e-12 * fabs(value));
+  assert_near(typed, value, 1e-12 * fabs(value));
   assert_true(*note ? strstr(a.note, note) != NULL : !*a.note);
 }
 
@@ -120,7 +120,7 @@ static const char *const REFUSED[] = {
 TEST(what_cannot_be_read_is_refused_with_a_reason) {
   EACH_SAYS (row, REFUSED) {
     Answer a;
-    assert_true(answer_parse(row.text, strlen(row.text), &a, fresh_error()) == STATUS_BAD_REQUEST);
+    assert_true(answer_parse(ALL_OF(row.text), &a, fresh_error()) == STATUS_BAD_REQUEST);
     assert_said(row.says);
   }
 }
@@ -177,7 +177,7 @@ static AnswerKey key_of(double value, const char *unit, const char *tolerance) {
 
 static Status judge(const AnswerKey *key, const char *text, AnswerVerdict *verdict) {
   Answer a;
-  must(answer_parse(text, strlen(text), &a, fresh_error()));
+  must(answer_parse(ALL_OF(text), &a, fresh_error()));
   return answer_judge(key, &a, verdict, fresh_error());
 }
 

@@ -173,10 +173,10 @@ TEST(standard_leaves_S_and_P_in_hbm) {
     softmax_reference(S + i * 13, 13, NULL, 0, weights, NULL);
     for (int64_t j = 0; j < 13; j++) {
       assert_true((S[i * 13 + j] == -INFINITY) == (j > i + 4));
-      assert_true(fabs(P[i * 13 + j] - weights[j]) < 1e-15);
+      assert_near(P[i * 13 + j], weights[j], 1e-15);
       sum += P[i * 13 + j];
     }
-    assert_true(fabs(sum - 1) < 1e-14);
+    assert_near(sum, 1, 1e-14);
   }
   close_run(&run);
   run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});

@@ -32,12 +32,12 @@ TEST(parts_are_attention_over_their_own_keys) {
       const double lse = attention_stored(run.attention, "L_is", s).values[i];
       assert_true(n == 0 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
       for (int c = 0; c < D; c++) {
-        assert_true(fabs(O.values[i * O.stride + c] - part[c]) < 1e-13);
+        assert_near(O.values[i * O.stride + c], part[c], 1e-13);
         top[c] += exp(lse) * part[c];
       }
       bottom += exp(lse);
     }
-    for (int c = 0; c < D; c++) assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
+    for (int c = 0; c < D; c++) assert_near(O_of(&run)[i * D + c], top[c] / bottom, 1e-13);
   }
   assert_null(attention_in_sram(run.attention, "stats").values);
   close_run(&run);
@@ -203,7 +203,7 @@ TEST(the_table_of_errors_is_what_programs_compute) {
     finish_run(&run);
     const Accuracy accuracy = run_accuracy(&run, &exact);
     const double ratio = accuracy_rmse(&errors[k]) / accuracy_rmse(&accuracy);
-    assert_true(fabs(ratio - 1) < 0.02);
+    assert_near(ratio, 1, 0.02);
     close_run(&run);
     close_run(&exact);
   }

@@ -33,12 +33,12 @@ TEST(refused_with_the_line) {
       HEAD "kernel \xc3\xa4 runs fa2 : x\n => :4: a byte that is no ASCII text",
   };
   EACH_SAYS (row, BAD) {
-    assert_int_not_equal(backend_parse(row.text, strlen(row.text), "", &b, fresh_error()), STATUS_OK);
+    assert_int_not_equal(backend_parse(ALL_OF(row.text), "", &b, fresh_error()), STATUS_OK);
     assert_begins(row.says);
   }
 }
 
-static void parse(const char *text) { must(backend_parse(text, strlen(text), "t", &b, fresh_error())); }
+static void parse(const char *text) { must(backend_parse(ALL_OF(text), "t", &b, fresh_error())); }
 
 /* The first of the order that needs nothing else; changes in the order of the file; unknown facts hold nowhere. */
 TEST(judged) {

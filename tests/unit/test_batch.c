@@ -7,7 +7,7 @@
 #include "tests/support/sanitized.h"
 
 static Lengths *lengths_of(const char *text) {
-  Lengths *lengths = lengths_read(text, strlen(text), "t", fresh_error());
+  Lengths *lengths = lengths_read(ALL_OF(text), "t", fresh_error());
   must(!lengths);
   return lengths;
 }
@@ -31,7 +31,7 @@ TEST(lengths_are_read) {
       {"1x1M,1", "t: more than 1048576 sequences"},
   };
   EACH (k, BAD) {
-    assert_null(lengths_read(BAD[k].text, strlen(BAD[k].text), "t", fresh_error()));
+    assert_null(lengths_read(ALL_OF(BAD[k].text), "t", fresh_error()));
     assert_begins(BAD[k].says);
   }
 }
@@ -112,7 +112,7 @@ TEST(the_busiest_sm_binds) {
     BatchRun run;
     must(batch_run(&run, &problem, l, BATCH_PACKED, schedule_find("fa2"), &gpu, fresh_error()));
     assert_true(run.timed && run.kind == TIME_BOUND);
-    assert_true(fabs(run.seconds / CASES[k].seconds - 1) < 1e-3);
+    assert_near(run.seconds / CASES[k].seconds, 1, 1e-3);
     free(l);
   }
 }

@@ -7,7 +7,7 @@
 #define CODE "\n```lua\n1 + 1\n```\n"
 
 static Status read_text(Claims *claims, const char *text, Error *error) {
-  return claims_read(claims, text, strlen(text), "f.md", error);
+  return claims_read(claims, ALL_OF(text), "f.md", error);
 }
 
 static const ClaimEntry *find(const Claims *claims, const char *id) {

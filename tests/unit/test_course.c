@@ -73,7 +73,7 @@ static void letters_of(const LessonAsk *ask, const char *keys, char letters[TEST
 static double drawn(void *context, const char *name) {
   LessonRun *run = context;
   ExpressionValue v = {0};
-  must(expression_scope_eval(run->scope, name, strlen(name), 1, &v, fresh_error()));
+  must(expression_scope_eval(run->scope, ALL_OF(name), 1, &v, fresh_error()));
   assert_int_equal(v.kind, EXPRESSION_NUMBER);
   return v.numbers[0];
 }

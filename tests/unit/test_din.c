@@ -10,7 +10,7 @@ enum { MOST = 64 };
 static size_t parse_all(const char *text, DinRecord *records, Error *error, Status expected) {
   DinParser parser = {0};
   size_t n, used;
-  assert_int_equal(din_parse(&parser, text, strlen(text), true, records, MOST, &n, &used, error), expected);
+  assert_int_equal(din_parse(&parser, ALL_OF(text), true, records, MOST, &n, &used, error), expected);
   if (expected == STATUS_OK) assert_int_equal(used, strlen(text));
   return n;
 }
@@ -229,8 +229,7 @@ TEST(a_named_format_is_kept_to) {
     DinParser parser = {.format = cases[i].format};
     DinRecord records[MOST];
     size_t n, used;
-    const Status status =
-        din_parse(&parser, cases[i].text, strlen(cases[i].text), true, records, MOST, &n, &used, fresh_error());
+    const Status status = din_parse(&parser, ALL_OF(cases[i].text), true, records, MOST, &n, &used, fresh_error());
     assert_int_equal(status, cases[i].size_bytes ? STATUS_OK : STATUS_BAD_FILE);
     if (status == STATUS_OK) assert_int_equal(records[0].size_bytes, cases[i].size_bytes);
   }

@@ -3,10 +3,6 @@
 #include "tests/support/implied.h"
 #include "tests/support/expression_eval.h"
 
-static void expect_near(double computed, double expected, double tolerance) {
-  if (!(fabs(computed - expected) <= tolerance)) fail_msg("%.17g, expected %.17g", computed, expected);
-}
-
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 TEST(a_result_is_a_number_a_flag_a_text_or_a_list) {
@@ -97,7 +93,7 @@ TEST(expressions_are_true) {
   ExpressionScope *scope = open_scope();
   EACH (k, TRUE) {
     ExpressionValue v;
-    must(expression_scope_eval(scope, TRUE[k], strlen(TRUE[k]), 1, &v, fresh_error()));
+    must(expression_scope_eval(scope, ALL_OF(TRUE[k]), 1, &v, fresh_error()));
     assert_true(v.kind == EXPRESSION_FLAG && v.flag);
   }
   expression_scope_close(scope);
@@ -174,7 +170,7 @@ TEST(sim_gives_the_numbers_of_simulate) {
                "dtype='fp32', block_q=48, block_k=112, "
                "algorithm='%s'}.%s",
                algorithms[a], keys[k].key);
-      expect_near(number(source), keys[k].value, 1e-9 * (1 + keys[k].value));
+      assert_near(number(source), keys[k].value, 1e-9 * (1 + keys[k].value));
     }
   }
 }
@@ -183,7 +179,7 @@ TEST(sim_gives_the_numbers_of_simulate) {
 
 static void expect_text(ExpressionScope *scope, const char *template, const char *expected) {
   char filled[200];
-  must(expression_scope_fill(scope, template, strlen(template), 1, filled, sizeof filled, fresh_error()));
+  must(expression_scope_fill(scope, ALL_OF(template), 1, filled, sizeof filled, fresh_error()));
   assert_string_equal(filled, expected);
 }
 
@@ -191,8 +187,8 @@ TEST(a_scope_keeps_names) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *first = "rows = 128 function twice(x) return 2 * x end return rows", *second = "twice(rows)";
-  must(expression_scope_eval(scope, first, strlen(first), 1, &value, NULL));
-  must(expression_scope_eval(scope, second, strlen(second), 2, &value, NULL));
+  must(expression_scope_eval(scope, ALL_OF(first), 1, &value, NULL));
+  must(expression_scope_eval(scope, ALL_OF(second), 2, &value, NULL));
   assert_true(value.numbers[0] == 256);
   value = (ExpressionValue){.kind = EXPRESSION_LIST, .n = 2, .numbers = {3, 4}};
   must(expression_scope_set(scope, "computed", &value, NULL));
@@ -226,7 +222,7 @@ TEST(values_are_paid_for) {
              "return softmax{scores=x, values=v}.l",
              n);
     must(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL));
-    assert_int_equal(expression_scope_eval(scope, text, strlen(text), 1, &value, NULL),
+    assert_int_equal(expression_scope_eval(scope, ALL_OF(text), 1, &value, NULL),
                      n == 40 ? STATUS_OK : STATUS_TOO_LARGE);
     expression_scope_close(scope);
   }
@@ -237,7 +233,7 @@ TEST(a_scope_survives_errors) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *big = "local s = 'x' while true do s = s .. s end return s";
-  assert_int_equal(expression_scope_eval(scope, big, strlen(big), 1, &value, NULL), STATUS_TOO_LARGE);
+  assert_int_equal(expression_scope_eval(scope, ALL_OF(big), 1, &value, NULL), STATUS_TOO_LARGE);
   assert_int_equal(expression_scope_eval(scope, "nope", 4, 1, &value, NULL), STATUS_BAD_FILE);
   must(expression_scope_eval(scope, "1 + 1", 5, 1, &value, NULL));
   assert_true(value.numbers[0] == 2);

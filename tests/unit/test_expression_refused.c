@@ -22,7 +22,7 @@ static void expect_refusal(TextSays r) {
       &scope, &(ExpressionLimits){.file = "t.md", .load_gpu = strstr(r.text, "gpu='any'") ? load_any : NULL},
       fresh_error()));
   const clock_t began = clock();
-  const Status status = expression_scope_eval(scope, r.text, strlen(r.text), 10, &value, fresh_error());
+  const Status status = expression_scope_eval(scope, ALL_OF(r.text), 10, &value, fresh_error());
   const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
   expression_scope_close(scope);
   int line = 0, used = 0;
@@ -209,9 +209,8 @@ TEST(wrong_texts_say_where) {
   EACH (k, rows) {
     ExpressionScope *scope = open_scope();
     char filled[64];
-    assert_int_not_equal(expression_scope_fill(scope, rows[k].template, strlen(rows[k].template), 5, filled,
-                                               sizeof filled, fresh_error()),
-                         STATUS_OK);
+    assert_int_not_equal(
+        expression_scope_fill(scope, ALL_OF(rows[k].template), 5, filled, sizeof filled, fresh_error()), STATUS_OK);
     assert_said(rows[k].says);
     expression_scope_close(scope);
   }
@@ -231,7 +230,7 @@ TEST(a_scope_has_one_budget) {
   Status status = STATUS_OK;
   int n = 0;
   ExpressionValue value;
-  while (n < 1000 && !(status = expression_scope_eval(scope, loop, strlen(loop), 1, &value, fresh_error()))) n++;
+  while (n < 1000 && !(status = expression_scope_eval(scope, ALL_OF(loop), 1, &value, fresh_error()))) n++;
   assert_int_equal(status, STATUS_TOO_LARGE);
   assert_in_range(n, 5, 30);
   assert_said("expression:1: ");
@@ -247,7 +246,7 @@ static Status run_everything(void *context, Error *error) {
                        "return sim{N=64}.traffic.total_bytes + s.l + a.rmse + #events{N=4, "
                        "d=2, block=2}";
   Status status = expression_scope_open(&scope, NULL, error);
-  if (!status) status = expression_scope_eval(scope, source, strlen(source), 1, &value, error);
+  if (!status) status = expression_scope_eval(scope, ALL_OF(source), 1, &value, error);
   if (!status) status = expression_scope_fill(scope, "{gpu'paper'.sram}", 17, 1, text, sizeof text, error);
   expression_scope_close(scope);
   return status;

@@ -91,7 +91,7 @@ TEST(peaks_are_units_times_clock) {
     assert_true(lanes <= 0 || fabs(fp32 - 1) <= 0.015);
     assert_true(cores <= 0 || fabs(tensor - 1) <= 0.015);
     if (g.fp8_tensor_flops_per_s > 0) /* twice fp16 wherever there is fp8 */
-      assert_true(fabs(g.fp8_tensor_flops_per_s / g.fp16_tensor_flops_per_s - 2) < 0.01);
+      assert_near(g.fp8_tensor_flops_per_s / g.fp16_tensor_flops_per_s, 2, 0.01);
   }
 }
 
@@ -178,9 +178,7 @@ static const char *described(const char *name, const char *lines) {
 
 #define MINIMAL "n_sm = 10|sram = 100 KiB|clock = 1 GHz|hbm = 8 GB|hbm_bandwidth = 100 GB/s"
 
-static Status parse(const char *text, Gpu *gpu) {
-  return gpu_parse(text, strlen(text), "mine.gpu", gpu, fresh_error());
-}
+static Status parse(const char *text, Gpu *gpu) { return gpu_parse(ALL_OF(text), "mine.gpu", gpu, fresh_error()); }
 
 static Gpu mine(const char *lines) {
   Gpu gpu;

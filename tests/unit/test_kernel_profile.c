@@ -254,7 +254,7 @@ TEST(launched_as_recorded) {
 
 TEST(the_least_that_is_enough) {
   Profile p;
-  must(profile_parse(MINIMAL, strlen(MINIMAL), "f", &p, fresh_error()));
+  must(profile_parse(ALL_OF(MINIMAL), "f", &p, fresh_error()));
   assert_string_equal(p.product, "mine");
   assert_int_equal(p.rows, ROWS_ASCENDING);
   assert_int_equal(p.walk, WALK_FORWARD);
@@ -277,8 +277,7 @@ TEST(a_kernel_that_waits_is_launched_as_one) {
               sizeof text - strlen(text) - 1);
     Profile p;
     LaunchConfig config;
-    must(profile_parse(text, strlen(text), "f", &p, fresh_error()) ||
-         profile_config(&p, &shape, &config, fresh_error()));
+    must(profile_parse(ALL_OF(text), "f", &p, fresh_error()) || profile_config(&p, &shape, &config, fresh_error()));
     assert_true(p.waits == waits && config.waits == waits && config.round_bytes == waits * 8192 &&
                 config.latency_cycles == waits * 700 && config.steady == waits &&
                 config.slip_percent == (waits ? 0 : 70));
@@ -320,7 +319,7 @@ TEST(wrong_files_say_where_and_why) {
   EACH_SAYS (row, CASES) {
     Profile p;
     memset(&p, 0x5A, sizeof p);
-    must_refuse(profile_parse(row.text, strlen(row.text), "f", &p, fresh_error()), STATUS_BAD_FILE, row.says);
+    must_refuse(profile_parse(ALL_OF(row.text), "f", &p, fresh_error()), STATUS_BAD_FILE, row.says);
     assert_begins("f:");
     assert_int_equal(p.pull_bytes, 0x5A5A5A5A5A5A5A5A); /* unchanged */
   }
@@ -331,7 +330,7 @@ TEST(a_kernel_in_three_lines) {
   const char *text =
       "tile = 128 x 64\nthreads = 256\nshared = 64 KiB\nwalk = reversed\nd256_block_q = 64\nd256_block_k = 32\n";
   Profile p;
-  must(profile_parse(text, strlen(text), "my kernels/fused attention.txt", &p, fresh_error()));
+  must(profile_parse(ALL_OF(text), "my kernels/fused attention.txt", &p, fresh_error()));
   assert_string_equal(p.name, "fused-attention.txt");
   assert_string_equal(p.schedule->name, "fa2");
   assert_int_equal(p.order, ORDER_QUERY_HEAD_BATCH);

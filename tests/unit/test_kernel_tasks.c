@@ -25,8 +25,8 @@ static ProgramTask *task_of(const char *name) {
 
 static TaskJudgement judge(const char *name, ProgramTask *task, const char *text) {
   TaskJudgement j;
-  must(task_draw(task, 0, text, strlen(text), fresh_error()) ||
-       task_judge(name, task, text, strlen(text), "mine.cu", &j, fresh_error()));
+  must(task_draw(task, 0, ALL_OF(text), fresh_error()) ||
+       task_judge(name, task, ALL_OF(text), "mine.cu", &j, fresh_error()));
   return j;
 }
 
@@ -51,7 +51,7 @@ static void write_recorded(const char *name, const char *head, char *ptx) {
     const char *word = line + strspn(line, " \t");
     static const char *const DEBUG[] = {"//", ".loc", ".file", "$L__tmp", "$L__func", "Ltmp", "Lfunc"};
     bool is_debug = !*word;
-    EACH (d, DEBUG) is_debug = is_debug || strncmp(word, DEBUG[d], strlen(DEBUG[d])) == 0;
+    EACH (d, DEBUG) is_debug = is_debug || strncmp(word, ALL_OF(DEBUG[d])) == 0;
     if (!is_debug) fprintf(out, "%s\n", line);
   }
   fclose(out);
@@ -77,7 +77,7 @@ TEST(recorded_ptx_is_of_its_task) {
     size_t length;
     snprintf(path, sizeof path, "lessons/tasks/%s.ptx", TASKS[k]);
     must(file_read(path, PTX_BYTES, &text, &length, fresh_error()));
-    if (strncmp(text, head, strlen(head)) != 0) fail_msg("%s is not of %s.task; RECORD=1 writes it", path, TASKS[k]);
+    if (strncmp(text, ALL_OF(head)) != 0) fail_msg("%s is not of %s.task; RECORD=1 writes it", path, TASKS[k]);
     free(text);
     free(task);
   }
@@ -229,7 +229,7 @@ static void check_reference(const char *name, const ProgramTask *task, int state
                                  .n_bytes = in.spec[a].n * spec_type_bytes(in.spec[a].type)};
   }
   launch.arguments = arguments, launch.n_arguments = in.n;
-  must(ptx_module_load(ptx, strlen(ptx), name, &module, &error));
+  must(ptx_module_load(ALL_OF(ptx), name, &module, &error));
   must(ptx_kernel_new(module, ptx_find_entry(module, task->entry), &kernel, &error));
   if (ptx_run(kernel, &launch, &result, &error)) fail_msg("%s: %s", name, error.message);
   const Spec *spec = &in.spec[result_of];

@@ -41,7 +41,7 @@ static Result parse_bytes(const char *buffer, size_t length) {
   return r;
 }
 
-static Result parse(const char *text) { return parse_bytes(text, strlen(text)); }
+static Result parse(const char *text) { return parse_bytes(ALL_OF(text)); }
 
 static const char WHOLE[] = "# a comment\n"
                             "\n"
@@ -134,7 +134,7 @@ static void is_refused(const char *text, const char *begins, const char *parts) 
   const char *bar = strchr(parts, '|');
   const char *starts = test_text("%s%.*s", begins, (int)(bar - parts), parts);
   assert_true(r.status == STATUS_BAD_FILE);
-  assert_true(strncmp(r.error.message, starts, strlen(starts)) == 0 && strstr(r.error.message, bar + 1));
+  assert_true(strncmp(r.error.message, ALL_OF(starts)) == 0 && strstr(r.error.message, bar + 1));
   assert_null(strchr(r.error.message, '\n'));
   assert_true(strlen(r.error.message) < sizeof r.error.message - 1); /* nothing was cut off */
 }

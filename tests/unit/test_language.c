@@ -101,7 +101,7 @@ TEST(sizes_and_states_of_ones_own) {
 TEST(refused_with_file_and_line) {
   EACH_SAYS (row, REFUSED) {
     Program p = {.n_ops = 77};
-    must_refuse(program_read(&p, row.text, strlen(row.text), "mine.walk", fresh_error()), STATUS_BAD_FILE, row.says);
+    must_refuse(program_read(&p, ALL_OF(row.text), "mine.walk", fresh_error()), STATUS_BAD_FILE, row.says);
     assert_begins("mine.walk:");
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
   }

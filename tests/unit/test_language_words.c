@@ -109,7 +109,7 @@ TEST(mistyped_words_have_a_guess) {
   EACH_SAYS (row, CASES) {
     char text[256];
     snprintf(text, sizeof text, "algorithm a\n%s", row.text);
-    assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+    assert_int_equal(program_read(&p, ALL_OF(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
     assert_string_equal(test_error.message, row.says);
   }
   assert_null(words_nearest("S", WORDS_LINE));

@@ -63,7 +63,7 @@ static const char WHOLE[] = "# A title\n"
 TEST(a_whole_lesson_is_read) {
   Lesson l;
   char shown[1024] = "";
-  must(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", fresh_error()));
+  must(lesson_from_buffer(&l, ALL_OF(WHOLE), "some/where/03-x.md", fresh_error()));
   text_add(shown, sizeof shown, "%s|%s|%s|%s|%d minutes|%s %d", l.file, l.name, l.title.text, l.idea.text, l.minutes,
            l.draw[0].name, l.draw[0].n);
   for (size_t k = 0; k < l.n_blocks; k++)
@@ -161,8 +161,8 @@ TEST(broken_files_are_refused_with_their_line) {
     Lesson l;
     const int line = atoi(row.says);
     const char *begins = test_text("x.md:%d: ", line);
-    assert_true(lesson_from_buffer(&l, row.text, strlen(row.text), "x.md", fresh_error()) == STATUS_BAD_FILE);
-    assert_true(strncmp(test_error.message, begins, strlen(begins)) == 0 &&
+    assert_true(lesson_from_buffer(&l, ALL_OF(row.text), "x.md", fresh_error()) == STATUS_BAD_FILE);
+    assert_true(strncmp(test_error.message, ALL_OF(begins)) == 0 &&
                 strstr(test_error.message, strchr(row.says, ' ') + 1));
     assert_true(l.blocks == NULL && l.asks == NULL && l.tasks == NULL && l.pool.blocks == NULL);
   }
@@ -214,7 +214,7 @@ TEST(many_slow_expressions_share_one_budget) {
   }
   Findings f;
   const double began = test_seconds();
-  const char *message = judge(text, strlen(text), &f);
+  const char *message = judge(ALL_OF(text), &f);
   assert_true(test_seconds() - began <= 1.5);
   assert_non_null(strstr(message, "too much work"));
 }
@@ -261,7 +261,7 @@ TEST(a_hundred_megabytes_are_refused_at_once) {
 static Status read_whole(void *context, Error *error) {
   (void)context;
   Lesson l;
-  const Status status = lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "x.md", error);
+  const Status status = lesson_from_buffer(&l, ALL_OF(WHOLE), "x.md", error);
   lesson_free(&l);
   return status;
 }

@@ -38,10 +38,10 @@ static int number_of(uint64_t seed) { return number_in("two", seed); }
 
 enum { ROWS = 64, CELL = 200 };
 typedef struct {
-  char student[CELL], lesson[CELL], id[CELL], answer[CELL], verdict[CELL], remark[600];
+  char student[CELL], lesson[CELL], id[CELL], verdict[CELL], remark[600];
   uint64_t seed;
   int line;
-  bool counts, is_error;
+  bool is_error;
 } Row;
 
 static Row rows[ROWS];
@@ -55,12 +55,10 @@ static Status keep(void *data, const ClassRow *row, Error *why) {
   snprintf(r->student, CELL, "%s", row->student);
   snprintf(r->lesson, CELL, "%s", row->lesson);
   snprintf(r->id, CELL, "%s", row->id);
-  snprintf(r->answer, CELL, "%s", row->answer);
   snprintf(r->verdict, CELL, "%s", row->verdict);
   snprintf(r->remark, sizeof r->remark, "%s", row->remark);
   r->seed = row->seed;
   r->line = row->line;
-  r->counts = row->counts;
   r->is_error = row->is_error;
   return STATUS_OK;
 }
@@ -76,7 +74,7 @@ static Status grade_bytes(const char *text, size_t length, ClassRules rules) {
   return status;
 }
 
-static void grade(const char *text, ClassRules rules) { must(grade_bytes(text, strlen(text), rules)); }
+static void grade(const char *text, ClassRules rules) { must(grade_bytes(ALL_OF(text), rules)); }
 
 static void is(int row, const char *verdict, const char *remark) {
   assert_true(row < n_rows);
@@ -198,7 +196,7 @@ TEST(rows_are_read_one_by_one) {
       {"{\"student\": \"A\", \"answers\": {\"a\": 1,}}", /* a comma too many */
        "A/a/1 1 -1|A// 1 -1: f:1: this is not JSON: strin|"},
   };
-  EACH (k, FILES) assert_string_equal(rows_of(FILES[k].text, strlen(FILES[k].text), "f"), FILES[k].says);
+  EACH (k, FILES) assert_string_equal(rows_of(ALL_OF(FILES[k].text), "f"), FILES[k].says);
 }
 
 /* A hand-in cut off at any byte: the answers that had ended are kept, and the last row says what was lost. */
@@ -215,7 +213,7 @@ TEST(a_cut_file_keeps_its_whole_answers) {
     EACH (k, ENDS) {
       if ((size_t)(strstr(TEXT, ENDS[k]) - TEXT) + strlen(ENDS[k]) > length) break;
       any = true;
-      assert_true(strncmp(shown, ROWS_OF[k], strlen(ROWS_OF[k])) == 0);
+      assert_true(strncmp(shown, ALL_OF(ROWS_OF[k])) == 0);
       shown += strlen(ROWS_OF[k]);
     }
     const bool is_of_b = (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length,
@@ -241,7 +239,7 @@ TEST(files_of_which_nothing_can_be_read_are_refused) {
       "{\n\"answers\" 1} => class.csv:2: this is not JSON",
   };
   EACH_SAYS (row, BROKEN) {
-    assert_int_equal(grade_bytes(row.text, strlen(row.text), (ClassRules){0}), STATUS_BAD_FILE);
+    assert_int_equal(grade_bytes(ALL_OF(row.text), (ClassRules){0}), STATUS_BAD_FILE);
     assert_said(row.says);
   }
 }
@@ -310,7 +308,7 @@ TEST(a_large_class_does_not_run_out_of_steps) {
   const char *work =
       "# T\n- idea: one\n- minutes: 5\n\n```ask work\nprompt: p\nanswer: (function() local n = 0; for k = 1, "
       "200000 do n = k end return n end)()\nhint: h\nexplain: e\n```\n";
-  must(lesson_from_buffer(&own, work, strlen(work), "own.md", fresh_error()));
+  must(lesson_from_buffer(&own, ALL_OF(work), "own.md", fresh_error()));
   grade(text, (ClassRules){.lesson = &own});
   lesson_free(&own);
   assert_int_equal(sum.n_errors, 0);

@@ -9,7 +9,7 @@
 
 static Lesson lesson_of(const char *text) {
   Lesson l;
-  must(lesson_from_buffer(&l, text, strlen(text), "t.md", fresh_error()));
+  must(lesson_from_buffer(&l, ALL_OF(text), "t.md", fresh_error()));
   return l;
 }
 
@@ -375,7 +375,7 @@ TEST(lint_sees_every_drawn_value) {
 static Status whole_run(void *context, Error *error) {
   (void)context;
   static const char TEXT[] = GOOD;
-  Status status = lesson_from_buffer(&lesson, TEXT, strlen(TEXT), "t.md", error);
+  Status status = lesson_from_buffer(&lesson, ALL_OF(TEXT), "t.md", error);
   if (status) return status;
   status = lesson_run_start(&run, &lesson, NULL, 1, error);
   if (!status) {

@@ -19,7 +19,7 @@ static Lesson lesson_with(const char *until, Error *error) {
            "# T\n- idea: one\n- minutes: 5\n- draw: D from 16, 16\n\n```task\nDo it.\nuntil: "
            "%s\nsolution: step=1\n```\n",
            until);
-  lesson_from_buffer(&l, text, strlen(text), "x.md", error);
+  lesson_from_buffer(&l, ALL_OF(text), "x.md", error);
   return l;
 }
 

@@ -26,10 +26,10 @@ TEST(test_layout_scales) {
   Lettering small = {.size = 10}, large = {.size = 20};
   LetterBox a = letter_measure(cr, &small, "Tile by tile, 132 MiB"),
             b = letter_measure(cr, &large, "Tile by tile, 132 MiB");
-  assert_true(fabs(b.width - 2 * a.width) < 0.002 * b.width);
+  assert_near(b.width, 2 * a.width, 0.002 * b.width);
   assert_true(a.ascent > 7 && a.ascent < 13 && a.descent > 1 && a.descent < 5);
   cairo_scale(cr, 3, 3);
-  assert_true(fabs(letter_measure(cr, &small, "Tile by tile, 132 MiB").width - a.width) < 0.001 * a.width);
+  assert_near(letter_measure(cr, &small, "Tile by tile, 132 MiB").width, a.width, 0.001 * a.width);
   cairo_destroy(cr);
 }
 
@@ -40,9 +40,9 @@ TEST(test_anchors) {
     letter_draw(cr, &lettering, 200, 50, "anchor");
   }
   double width = drawn.items[0].right - drawn.items[0].left;
-  assert_true(fabs(drawn.items[0].left - 200) < 0.01);
-  assert_true(fabs(drawn.items[1].left - (200 - width / 2)) < 0.01);
-  assert_true(fabs(drawn.items[2].right - 200) < 0.01);
+  assert_near(drawn.items[0].left, 200, 0.01);
+  assert_near(drawn.items[1].left, 200 - width / 2, 0.01);
+  assert_near(drawn.items[2].right, 200, 0.01);
   cairo_destroy(cr);
 }
 
@@ -100,7 +100,7 @@ TEST(test_wrap) {
     if (i > 0) strcat(joined, " ");
     strcat(joined, drawn.items[i].text);
     assert_true(drawn.items[i].right - drawn.items[i].left <= 120);
-    assert_true(fabs(drawn.items[i].bottom - (20 + 24 * i)) < 0.01); /* 1.5 x 16 */
+    assert_near(drawn.items[i].bottom, 20 + 24 * i, 0.01); /* 1.5 x 16 */
   }
   assert_string_equal(joined, text);
   drawn.n = 0;

@@ -31,7 +31,7 @@ static const struct {
 static void print(const char *markdown, Capture *c) {
   const TextStyle style = {.width = 30};
   capture_open(c);
-  must(text_markdown(c->out, &style, markdown, strlen(markdown), fresh_error()));
+  must(text_markdown(c->out, &style, ALL_OF(markdown), fresh_error()));
 }
 
 TEST(every_element_is_printed) {
@@ -73,7 +73,7 @@ TEST(deep_nesting_is_flattened) {
 static Status print_all(void *context, Error *error) {
   static const char TEXT[] = "# T\n\nA [b](c) *d*\n\n- e\n\n| f | g |\n| --- | --- |\n| h | i |\n";
   const TextStyle style = {.width = 60};
-  return text_markdown(context, &style, TEXT, strlen(TEXT), error);
+  return text_markdown(context, &style, ALL_OF(TEXT), error);
 }
 
 TEST(every_allocation_may_fail) { printing_may_fail(print_all, 2); }

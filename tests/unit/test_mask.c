@@ -213,7 +213,7 @@ TEST(flex_attention_leaves_out_the_same_tiles) {
       const MaskCount count = mask_count(&m, &all);
       assert_true(count.tiles - count.computed == wide(want));
       const double percent = 100.0 * (double)want / (double)(T * T);
-      assert_true(fabs(percent - (large ? percent_8k : percent_2k)) < 0.006);
+      assert_near(percent, large ? percent_8k : percent_2k, 0.006);
       free(pattern);
     }
 }
@@ -264,7 +264,7 @@ TEST(files_of_blocks) {
       {"block 2\n#x\n", "m.txt:2: a line has # for a block that is seen"},
   };
   EACH (k, BAD) {
-    assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, fresh_error()));
+    assert_null(pattern_read(ALL_OF(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, fresh_error()));
     assert_begins(BAD[k].says);
   }
   const char *names =

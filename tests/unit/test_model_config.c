@@ -295,7 +295,7 @@ TEST(test_table) {
     KvModel model;
     char said[512];
     const char *json = test_quoted(row.text, '\'');
-    const Status status = model_config_parse(json, strlen(json), "dir/my model.json", &model, fresh_error());
+    const Status status = model_config_parse(ALL_OF(json), "dir/my model.json", &model, fresh_error());
     if (status == STATUS_OK)
       describe(&model, said, sizeof said);
     else
@@ -349,11 +349,11 @@ TEST(test_groups_in_a_description) {
       "group3_head_dim = 192\ngroup3_value_dim = 128\ngroup3_window = 100\n";
   KvModel model;
   char said[512];
-  must(kvmodel_parse(text, strlen(text), "mine", &model, fresh_error()));
+  must(kvmodel_parse(ALL_OF(text), "mine", &model, fresh_error()));
   describe(&model, said, sizeof said);
   /* 20,480,000 + 3 x 2,000 x 2,048 + 2 x 100 x 4 x 320 x 2 */
   assert_string_equal(said, "1 x 8 x 64 + 3 x 8 x 64 chunk 4000 + 2 x 4 x 192/128 window 100; 33280000");
   const char *bad = "name = mine\nlayers = 1\nheads = 8\nkv_heads = 8\nhead_dim = 64\nmax_tokens = 4096\ndtype = bf16\n"
                     "group3_window = 100\n";
-  must_refuse(kvmodel_parse(bad, strlen(bad), "mine", &model, fresh_error()), STATUS_BAD_FILE, "group3_layers is not");
+  must_refuse(kvmodel_parse(ALL_OF(bad), "mine", &model, fresh_error()), STATUS_BAD_FILE, "group3_layers is not");
 }

@@ -317,7 +317,7 @@ static bool as_wanted(const char *said, const char *wanted) {
 static void is_said(const char *quoted, const char *says) {
   static char said[1 << 16];
   const char *text = test_quoted(quoted, '`');
-  say(text, strlen(text), said);
+  say(ALL_OF(text), said);
   if (!as_wanted(said, says)) fail_msg("%s:\n  wanted %s\n  said   %s\n", text, says, said);
 }
 
@@ -342,7 +342,7 @@ TEST(test_utf16) {
     bool ascii = true;
     for (const char *c = text; *c; c++) ascii &= *c > 0;
     if (!ascii) continue;
-    say(text, strlen(text), plain);
+    say(ALL_OF(text), plain);
     for (int form = 0; form < 4; form++) {
       const bool big = form & 1, mark = form < 2;
       size_t n = 0;
@@ -391,7 +391,7 @@ TEST(test_many_launches) {
 
 static Status read_many(void *context, Error *error) {
   CounterTable table;
-  const Status status = counter_table_from_buffer(&table, context, strlen(context), error);
+  const Status status = counter_table_from_buffer(&table, ALL_OF(context), error);
   counter_table_free(&table);
   return status;
 }

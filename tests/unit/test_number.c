@@ -106,7 +106,7 @@ TEST(test_bytes_are_close) {
     for (int u = 0; u < 6; u++)
       if (strcmp(rest + 1, units[u]) == 0) unit = pow(1024, u);
     if (unit == 0) continue;
-    assert_true(fabs(value * unit - (double)bytes) <= 0.00051 * (double)bytes);
+    assert_near(value * unit, (double)bytes, 0.00051 * (double)bytes);
   }
 }
 

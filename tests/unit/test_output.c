@@ -37,6 +37,15 @@ static void put(const char *path, const char *text) {
   fclose(file);
 }
 
+/* What is written there so is there then. */
+static void replace(Begin *begin, const char *path, const char *text) {
+  FileWrite out;
+  must(begin(&out, path, fresh_error()));
+  fputs(text, out.stream);
+  must(file_write_commit(&out, &test_error));
+  assert_holds(path, text);
+}
+
 TEST(a_commit_puts_the_file_in_place) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
@@ -55,13 +64,7 @@ TEST(a_commit_puts_the_file_in_place) {
 TEST(a_file_in_shared_memory_is_a_file) {
   if (access("/dev/shm", W_OK) != 0) skip();
   const char *path = test_text("/dev/shm/tilewalk-test-%ld", (long)getpid());
-  for (size_t i = 0; i < 4; i++) {
-    FileWrite out;
-    must(begins[i % 2](&out, path, NULL));
-    fputs("bytes", out.stream);
-    must(file_write_commit(&out, NULL));
-    assert_holds(path, "bytes");
-  }
+  for (size_t i = 0; i < 4; i++) replace(begins[i % 2], path, "bytes");
   assert_int_equal(unlink(path), 0);
   FileWrite out;
   assert_int_equal(file_write_begin(&out, "/dev/no-such-device", NULL), STATUS_BAD_REQUEST);
@@ -75,10 +78,7 @@ TEST(links_lead_to_the_file) {
   assert_int_equal(symlink("../real.txt", "below/second"), 0);
   assert_int_equal(symlink("below/second", "first"), 0);
   for (size_t i = 0; i < 4; i++) { /* the first time the links lead nowhere */
-    FileWrite out;
-    must(begins[i % 2](&out, "first", NULL));
-    fputs("bytes", out.stream);
-    must(file_write_commit(&out, NULL));
+    replace(begins[i % 2], "first", "bytes");
     assert_holds("real.txt", "bytes");
     assert_int_equal(lstat("first", &there), 0);
     assert_true(S_ISLNK(there.st_mode));
@@ -141,7 +141,6 @@ TEST(a_killed_writer_leaves_nothing) {
 }
 
 TEST(a_link_is_followed) {
-  FileWrite out;
   struct stat info;
   assert_int_equal(mkdir("real", 0700), 0);
   put("real/file.txt", "old");
@@ -150,9 +149,7 @@ TEST(a_link_is_followed) {
   const char *const targets[] = {"real/file.txt", absolute};
   for (size_t k = 0; k < 2; k++) {
     assert_int_equal(symlink(targets[k], "link.txt"), 0);
-    must(file_write_begin(&out, "link.txt", NULL));
-    fputs(k ? "newer" : "new", out.stream);
-    must(file_write_commit(&out, NULL));
+    replace(file_write_begin, "link.txt", k ? "newer" : "new");
     assert_holds("real/file.txt", k ? "newer" : "new");
     assert_int_equal(lstat("link.txt", &info), 0);
     assert_true(S_ISLNK(info.st_mode));

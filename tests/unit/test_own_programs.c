@@ -108,7 +108,7 @@ TEST(a_forgotten_rescale_is_seen) {
 
 TEST(a_value_used_before_it_is_loaded_is_refused) {
   Program p;
-  assert_int_equal(program_read(&p, OWN_TOO_EARLY, strlen(OWN_TOO_EARLY), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_int_equal(program_read(&p, ALL_OF(OWN_TOO_EARLY), "mine.walk", fresh_error()), STATUS_BAD_FILE);
   assert_string_equal(test_error.message,
                       "mine.walk:11: 'V_j' is used before it is loaded; put 'load V_j' above this line");
 }

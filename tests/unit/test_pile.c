@@ -84,7 +84,7 @@ static void check_moment(const Pile *p, int k, const double bytes[PILE_CLASSES],
                            column_of(p, &events[k]) == column;
       const double all = (double)p->cell_scores[row][column],
                    part = all > 0 ? (burnt[row][column] + (is_here ? (double)events[k].bytes / 2 : 0)) / all : 0;
-      assert_true(fabs(m.burnt[row][column] - part) <= 1e-9);
+      assert_near(m.burnt[row][column], part, 1e-9);
       assert_true(part <= 0 || p->is_visited[row][column]);
     }
   assert_int_equal(m.is_over, k == n_events);
@@ -117,7 +117,7 @@ static void check_pile(const Pile *p, Wide unit) {
   for (int side = 0; side < 2; side++)
     for (int k = 0; k < PILE_CELLS; k++) stored[side][k] = p->outputs[side][k] > 0;
   for (int side = 0; side < 2; side++)
-    for (int k = 0; k < PILE_CELLS; k++) assert_true(fabs(end.stored[side][k] - stored[side][k]) < 1e-9);
+    for (int k = 0; k < PILE_CELLS; k++) assert_near(end.stored[side][k], stored[side][k], 1e-9);
 }
 
 /* How many of its runs are short enough to be looked up. */

@@ -52,7 +52,7 @@ TEST(test_products_at_peak_rate) {
     if (k > 0) assert_true(s->begin >= p->tensor[k - 1].end);
   }
   assert_int_equal(sum, 2 * 64 * 1024);
-  assert_true(fabs(p->idle - 0.36) < 0.015);
+  assert_near(p->idle, 0.36, 0.015);
   free(p);
 }
 
@@ -61,7 +61,7 @@ TEST(test_d_64) {
   Pipeline *p = recorded(64, 32, false);
   assert_int_equal(p->n_groups, 3);
   assert_int_equal(p->product_cycles, 512);
-  assert_true(fabs(p->idle - 0.54) < 0.02);
+  assert_near(p->idle, 0.54, 0.02);
   free(p);
 }
 
@@ -177,7 +177,7 @@ TEST(test_what_is_no_record) {
       {"1,0,1,-5\n", "from 0 on"},
       {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
   EACH (k, BAD) {
-    assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", fresh_error()));
+    assert_null(pipeline_read(ALL_OF(BAD[k].text), "x.csv", fresh_error()));
     assert_said(BAD[k].says);
   }
 }

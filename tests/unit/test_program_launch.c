@@ -14,7 +14,7 @@ static const char BODY[] = "algorithm mine\nkernel forward\n  for every row bloc
 
 static Status read_with(const char *lines, Program *p, Error *error) {
   const char *text = test_text("%s%s", BODY, lines);
-  return program_read(p, text, strlen(text), "mine.walk", error);
+  return program_read(p, ALL_OF(text), "mine.walk", error);
 }
 
 #define FORWARD "launch forward\n  "
@@ -67,7 +67,7 @@ TEST(each_kernel_has_its_own) {
   static const char SPLIT[] = "launch combine\n  registers O_i\nlaunch splits\n  stages 4 of K_j\n  threads 128\n";
   char text[2 * PROGRAM_TEXT_BYTES];
   snprintf(text, sizeof text, "%s%s", schedule_find("fa2-split")->text, SPLIT);
-  must(program_read(&p, text, strlen(text), "split.walk", fresh_error()));
+  must(program_read(&p, ALL_OF(text), "split.walk", fresh_error()));
   int n = 0;
   for (int name = 0; name < p.n_names; name++) {
     n += p.launches[0].stages[name] == 4 && strcmp(p.names[name].text, "K_j") == 0;

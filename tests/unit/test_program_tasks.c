@@ -18,7 +18,7 @@ static ProgramTask *task_of(const char *name) {
 
 static TaskJudgement judge(const ProgramTask *task, const char *text) {
   TaskJudgement j;
-  must(program_judge(task, text, strlen(text), "mine.walk", &j, fresh_error()));
+  must(program_judge(task, ALL_OF(text), "mine.walk", &j, fresh_error()));
   return j;
 }
 
@@ -90,7 +90,7 @@ TEST(the_line_that_is_wrong_is_named) {
     TaskJudgement j;
     strcpy(text, task->reference);
     assert_true(mutate_replace(text, ROWS[k].from, ROWS[k].to, 0));
-    must(task_judge("two-values", task, text, strlen(text), "mine.walk", &j, NULL));
+    must(task_judge("two-values", task, ALL_OF(text), "mine.walk", &j, NULL));
     assert_true(j.verdict == TASK_WRONG && strstr(j.why, ROWS[k].why) && (!ROWS[k].line || j.line == ROWS[k].line) &&
                 strstr(j.says, ROWS[k].says));
   }
@@ -99,7 +99,7 @@ TEST(the_line_that_is_wrong_is_named) {
 
 /* ---- Every task against every program there is ---- */
 
-static bool begins_with(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
+static bool begins_with(const char *line, const char *word) { return strncmp(line, ALL_OF(word)) == 0; }
 
 /* A program with a task's declarations in place of its own. */
 static void paste(const char *program, const char *declarations, char text[2 * PROGRAM_TEXT_BYTES]) {
@@ -167,8 +167,8 @@ TEST(broken_tasks_are_refused) {
        "t:6: braces hold names"},
   };
   EACH (k, ROWS) {
-    ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", fresh_error());
-    assert_true(!task && strncmp(test_error.message, ROWS[k][1], strlen(ROWS[k][1])) == 0);
+    ProgramTask *task = program_task_read(ALL_OF(ROWS[k][0]), "t", fresh_error());
+    assert_true(!task && strncmp(test_error.message, ALL_OF(ROWS[k][1])) == 0);
   }
   for (int over = 0; over < 2; over++) { /* with the zero at its end a program may fill its room */
     char text[2 * PROGRAM_TASK_PROGRAM_BYTES];

@@ -20,7 +20,7 @@ static Status run(const char *text, int threads, Error *error) {
   PtxKernel *kernel = NULL;
   PtxResult result = {0};
   memset(out, 0, sizeof out);
-  Status status = ptx_module_load(text, strlen(text), "t.ptx", &module, error);
+  Status status = ptx_module_load(ALL_OF(text), "t.ptx", &module, error);
   if (!status) status = ptx_kernel_new(module, 0, &kernel, error);
   if (!status) {
     const PtxArgument argument = {.kind = PTX_BUFFER, .bytes = out, .n_bytes = sizeof out, .name = "out"};
@@ -158,21 +158,19 @@ TEST(test_numbers) {
             "cvt.sat.u8.s64 %r2, -5; cvt.rz.f16.u64 %h0, %d3; cvt.u32.u16 %r3, %h0; st.global.v2.u32 [%d0+56], {%r2, "
             "%r3}; ret;"),
        1);
-  assert_int_equal(out[0], 0x3f7fffff); /* 1 - 2^-25, down */
-  assert_int_equal(out[1], 0x3f800001); /* 1 + 2^-25, up */
-  assert_int_equal(out[2], 0x3c00);     /* a tie goes to even */
-  assert_int_equal(out[3], 0x80000000); /* -2^32 saturates */
-  assert_int_equal(out[4], 0xffffffff); /* by zero */
-  assert_int_equal(out[5], 0xffffffc8);
-  assert_int_equal(out[6], 0x4b800001); /* 2^24 + 3: to + 2, and + 4 to nearest */
-  assert_int_equal(out[7], 0xcb800001);
-  assert_int_equal(out[8], 0x3f7fffff); /* 1 - 2^-41, down */
-  assert_int_equal(out[9], 0xbc013c01); /* rounded once: above a tie; these, too, as on an H200 */
-  assert_int_equal(out[10], 0x80000000);
-  assert_int_equal(out[12], 0xffffffc8); /* 200 as s8 and u32, then by u32's sign */
-  assert_int_equal(out[13], 0);
-  assert_int_equal(out[14], 0);
-  assert_int_equal(out[15], 0x7bff);
+  static const uint32_t BITS[16] = {
+      0x3f7fffff,                         /* 1 - 2^-25, down */
+      0x3f800001,                         /* 1 + 2^-25, up */
+      0x3c00,                             /* a tie goes to even */
+      0x80000000,                         /* -2^32 saturates */
+      0xffffffff,                         /* by zero */
+      0xffffffc8, 0x4b800001,             /* 2^24 + 3: to + 2, and + 4 to nearest */
+      0xcb800001, 0x3f7fffff,             /* 1 - 2^-41, down */
+      0xbc013c01,                         /* rounded once: above a tie; these, too, as on an H200 */
+      0x80000000, 0,          0xffffffc8, /* 200 as s8 and u32, then by u32's sign */
+      0,          0,          0x7bff,
+  };
+  EACH (k, BITS) assert_int_equal(out[k], BITS[k]);
   refused(BODY("cvt.rz.f64.s64 %d0, %d1; ret;"), STATUS_BAD_FILE, "this rounding of these types");
 }
 

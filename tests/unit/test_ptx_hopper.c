@@ -63,7 +63,7 @@ static Status run(const Launch *l, Memory *m) {
     placed.address += ptx_buffer_address(&launch, 1);
     status = ptx_tensor_map(&placed, map, &m->error);
   }
-  if (!status) status = ptx_module_load(l->text, strlen(l->text), "t.ptx", &module, &m->error);
+  if (!status) status = ptx_module_load(ALL_OF(l->text), "t.ptx", &module, &m->error);
   if (!status) status = ptx_kernel_new(module, 0, &kernel, &m->error);
   if (!status) status = ptx_run(kernel, &launch, &result, &m->error);
   if (!status && result.n_faults) status = STATUS_BAD_FILE;

@@ -87,7 +87,7 @@ static void edit_line(char *text, int nth, bool drop) {
   if (drop)
     memmove(at, end + 1, strlen(end + 1) + 1);
   else if (strlen(text) + length < PROGRAM_TEXT_BYTES)
-    memmove(end + 1, at, strlen(at) + 1);
+    memmove(end + 1, ALL_OF(at) + 1);
 }
 
 static void mutate(char *text, Rand *r) {
@@ -147,9 +147,9 @@ TEST(no_race_is_missed) {
                  : which == N_SCHEDULES + 2 ? schedule_find("fa2-backward")->text
                                             : ADDING);
     for (int k = (int)rand_in(&r, 1, 3); k > 0; k--) mutate(text, &r);
-    if (program_read_racing(p, text, strlen(text), "mine.walk", fresh_error())) continue;
+    if (program_read_racing(p, ALL_OF(text), "mine.walk", fresh_error())) continue;
     const bool races = races_when_walked(p, 1) || races_when_walked(p, BLOCKS),
-               refused = program_read(p, text, strlen(text), "mine.walk", fresh_error()) != STATUS_OK;
+               refused = program_read(p, ALL_OF(text), "mine.walk", fresh_error()) != STATUS_OK;
     n_read++;
     n_races += races;
     n_add += adds(p);
@@ -170,7 +170,7 @@ TEST(no_race_is_missed) {
 static void assert_refused(const char *text, const char *message) {
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
-  assert_int_equal(program_read(p, text, strlen(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
+  assert_int_equal(program_read(p, ALL_OF(text), "mine.walk", fresh_error()), STATUS_BAD_FILE);
   assert_string_equal(test_error.message, message);
   free(p);
 }

@@ -76,9 +76,9 @@ TEST(normal_has_its_moments) {
     n_beyond_two += fabs(value) > 2;
   }
   assert_true(fabs(sum / N) < 0.006); /* five standard errors are 0.008 */
-  assert_true(fabs(sum2 / N - 1) < 0.01);
-  assert_true(fabs(sum4 / N - 3) < 0.08);
-  assert_true(fabs((double)n_beyond_two / N - 0.0455) < 0.002);
+  assert_near(sum2 / N, 1, 0.01);
+  assert_near(sum4 / N, 3, 0.08);
+  assert_near((double)n_beyond_two / N, 0.0455, 0.002);
 }
 
 /* What is added to the normal: to one number in a thousand, with a standard deviation of 10. */
@@ -94,5 +94,5 @@ TEST(outliers_are_one_in_a_thousand_and_ten_times_as_wide) {
   }
   assert_in_range(n_outliers, 1800, 2200); /* standard deviation 45 */
   assert_true(fabs(sum / n_outliers) < 1);
-  assert_true(fabs(sqrt(sum2 / n_outliers) - 10) < 0.6); /* standard deviation 0.16 */
+  assert_near(sqrt(sum2 / n_outliers), 10, 0.6); /* standard deviation 0.16 */
 }

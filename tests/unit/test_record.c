@@ -183,7 +183,7 @@ static void holds(const char *suffix, const char *text) {
 static void put(const char *text) {
   RecordLock lock;
   must(record_lock(&lock, record, true, fresh_error()));
-  must(record_write(&lock, text, strlen(text), fresh_error()));
+  must(record_write(&lock, ALL_OF(text), fresh_error()));
   record_unlock(&lock);
 }
 

@@ -235,8 +235,7 @@ TEST(laws_hold_at_every_step) {
       const char *const *words = MUTATE_REWRITINGS[rand_in(&r, 0, n_rewritings - 1)];
       mutate_replace(text, words[0], words[1], 0);
     }
-    if (program_read(&edited, text, strlen(text), "edited.walk", NULL) || !program_verdict(&edited, NULL).is_right)
-      continue;
+    if (program_read(&edited, ALL_OF(text), "edited.walk", NULL) || !program_verdict(&edited, NULL).is_right) continue;
     walk_program(&edited, &r, k++);
   }
   assert_true(n_bars > 1000);

@@ -36,14 +36,14 @@ static void edit(char *text, size_t size, const char *from, const char *to) {
   assert_non_null(at);
   assert_true(strlen(text) + strlen(to) < size);
   memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
-  memcpy(at, to, strlen(to));
+  memcpy(at, ALL_OF(to));
 }
 
 static Program *read_order(const Order *o) {
   char text[2048];
   const char *whole = schedule_find(o->algorithm)->text;
   assert_true(strlen(whole) < sizeof text);
-  memcpy(text, whole, strlen(whole) + 1);
+  memcpy(text, ALL_OF(whole) + 1);
   for (int k = 0; k < 6 && o->edits[k][0]; k++) edit(text, sizeof text, o->edits[k][0], o->edits[k][1]);
   return own_program(text);
 }

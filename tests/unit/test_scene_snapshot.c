@@ -228,8 +228,7 @@ static void check_levels(const char *algorithm, int64_t heads) {
     assert_true(now.l2.asked_write_bytes == json_bytes(sim, "traffic", "write_bytes"));
     assert_true(now.l2.hbm_read_bytes == json_bytes(sim, "hbm", "read_bytes") &&
                 now.l2.hbm_write_bytes == json_bytes(sim, "hbm", "write_bytes"));
-    assert_true(fabs(now.l2.hit_rate - json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate"))) <
-                1e-12);
+    assert_near(now.l2.hit_rate, json_real_value(json_object_get(json_object_get(sim, "l2"), "hit_rate")), 1e-12);
     if (strcmp(algorithm, "fa2") == 0)
       assert_int_equal(now.register_bytes, 128 * 128 * 4 + 128 * 128 * 4 + 128 * 8); /* S, O in fp32, m and l */
     assert_int_equal(now.register_capacity_bytes, 256 * 1024);

@@ -40,7 +40,7 @@ TEST(split_keys_and_their_combine) {
       counted = (double)run.read_bytes + 4.0 * (double)(splits * heads * N_q);
       continue;
     }
-    assert_true(fabs(recorded - counted) <= 5000);
+    assert_near(recorded, counted, 5000);
     recorded = 0, n++;
   }
   assert_int_equal(n, 4);
@@ -53,7 +53,7 @@ TEST(batches_of_decodes) {
   for (recorded_open(&rows, "counters/h100/serve/first.csv"); recorded_next(&rows);) {
     if (!recorded_is(&rows, "kind", "decodebatch")) continue;
     const char *text = recorded_is(&rows, "lens", "onelong") ? "65536,256x63" : "2048x64";
-    Lengths *lengths = lengths_read(text, strlen(text), "t", fresh_error());
+    Lengths *lengths = lengths_read(ALL_OF(text), "t", fresh_error());
     assert_non_null(lengths);
     const Problem p = problem_of(1, 0, 32, 8, false);
     BatchRun run;

@@ -130,7 +130,7 @@ TEST(names_mean_nothing) {
           strncmp(line, "tensor", 6) == 0)
         strncat(whole, line, strchr(line, '\n') ? (size_t)(strchr(line, '\n') + 1 - line) : strlen(line));
     rename_all(s, whole, renamed);
-    must(program_read(p, renamed, strlen(renamed), s->name, fresh_error()));
+    must(program_read(p, ALL_OF(renamed), s->name, fresh_error()));
     const ProgramVerdict v = program_verdict(p, NULL);
     if (!v.is_right) fail_msg("%s", v.text);
     for (int n = 0; n < 10; n++) {

@@ -173,7 +173,7 @@ TEST(decimals_become_the_nearest_double) {
                {"16.", 16.0}};
   EACH (i, CASES) {
     Decimal decimal;
-    assert_int_equal(decimal_read(CASES[i].text, strlen(CASES[i].text), &decimal), strlen(CASES[i].text));
+    assert_int_equal(decimal_read(ALL_OF(CASES[i].text), &decimal), strlen(CASES[i].text));
     const double value = decimal_value(decimal), error = value - CASES[i].want;
     /* beyond 1e22 a few units in the last place may be lost, as the header says */
     assert_true(CASES[i].want < 1e23 ? error == 0 : error < 1e-14 * value && error > -1e-14 * value);

@@ -25,7 +25,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
     if (!standard || now.event.pass == 1) assert_true(r->m == expected->m);
     if (!standard) assert_true(r->l == expected->l);
     if (!standard && r->phase == ROW_MAX && isfinite(r->m_old)) /* known before it is used */
-      assert_true(fabs(r->factor - exp(r->m_old - r->m_new)) <= 1e-12);
+      assert_near(r->factor, exp(r->m_old - r->m_new), 1e-12);
     if (!standard && r->phase >= ROW_RESCALED && now.event.kind != EVENT_SKIP)
       assert_true(nan_to(r->factor, -1) == nan_to(expected->factor, -1));
     n_alike++;
@@ -39,12 +39,12 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
       double reference[16] = {0}, largest = 0, off = 0;
       attention_reference_row(run.attention, r->row, reference);
       for (int64_t c = 0; c < r->n_O; c++) {
-        assert_true(fabs(r->reference_O[c] - reference[c]) <= 1e-12);
+        assert_near(r->reference_O[c], reference[c], 1e-12);
         largest = fmax(largest, fabs(reference[c]));
         off = fmax(off, fabs(r->O[c] - reference[c]));
       }
       const double ulps = off / precision_ulp(attention_precision(shape->dtype), largest);
-      assert_true(fabs(r->error_ulps - ulps) <= 1e-6 + 1e-6 * ulps);
+      assert_near(r->error_ulps, ulps, 1e-6 + 1e-6 * ulps);
       if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column)
         assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
       const double *stored = attention_in_hbm(run.attention, "O").values + r->row * shape->d;

@@ -71,10 +71,10 @@ TEST(test_lanes_hold_all_the_work) {
         for (int n = bars_of(k, outer, &end), b = 0; b < n; b++) sums[bars[b].lane] += bars[b].end - bars[b].start;
     const double bytes = json_number_value(json_object_get(json_object_get(result, "traffic"), "total_bytes")),
                  flops = json_number_value(json_object_get(result, "flops"));
-    assert_true(fabs(sums[LANE_LOAD] * timeline.bytes_per_s - bytes) < 1e-9 * bytes);
-    assert_true(fabs(sums[LANE_PRODUCT] * timeline.flops_per_s - flops) < 1e-9 * flops);
-    assert_true(fabs(sums[LANE_SOFTMAX] * timeline.exps_per_s -
-                     (now.grid.skips ? 1 : 2) * flops / (4 * (double)now.grid.d)) < 1e-9 * flops);
+    assert_near(sums[LANE_LOAD] * timeline.bytes_per_s, bytes, 1e-9 * bytes);
+    assert_near(sums[LANE_PRODUCT] * timeline.flops_per_s, flops, 1e-9 * flops);
+    assert_near(sums[LANE_SOFTMAX] * timeline.exps_per_s, (now.grid.skips ? 1 : 2) * flops / (4 * (double)now.grid.d),
+                1e-9 * flops);
     json_decref(d);
     close_state();
   }
@@ -127,9 +127,9 @@ TEST(test_a_launch_by_hand) {
               {1, LANE_PRODUCT, IMPLIED_O, 1, e1 + 2 * exps}};
   EACH (k, BARS) {
     const double start = start_of(n, BARS[k].j, BARS[k].lane, BARS[k].tensor, BARS[k].nth);
-    assert_true(fabs(start - BARS[k].start) <= 1e-12);
+    assert_near(start, BARS[k].start, 1e-12);
   }
-  assert_true(fabs(end - (e1 + 2 * exps + half + load)) < 1e-12);
+  assert_near(end, e1 + 2 * exps + half + load, 1e-12);
   close_state();
   open_state("algorithm=fa2 N=8 seq-len-k=16 d=16 block=8 gpu=tiny"); /* one copy: V[1] comes when V[0] is used */
   const int n_alone = bars_of(0, 0, &end);
@@ -158,11 +158,11 @@ TEST(test_products_beside_the_softmax) {
   enum { T = 6 };
   open_launched("  stages 2 of K_j, V_j\n  registers S\n", "N=8 seq-len-k=48 d=16 block=8 gpu=tiny");
   bars_of(0, 0, &end);
-  assert_true(fabs(end - (2 * load + T * (2 * S + exps) + load)) < 1e-12);
+  assert_near(end, 2 * load + T * (2 * S + exps) + load, 1e-12);
   close_state();
   open_launched("  stages 2 of K_j, V_j\n  registers S\n  S beside P\n", "N=8 seq-len-k=48 d=16 block=8 gpu=tiny");
   const int n = bars_of(0, 0, &end);
-  assert_true(fabs(end - (2 * load + S + T * exps + S + load)) < 1e-12);
+  assert_near(end, 2 * load + S + T * exps + S + load, 1e-12);
   for (int j = 0; j + 1 < T; j++) /* S of the next tile under this one's exponentials, O += P V after both */
     assert_true(start_of(n, j + 1, LANE_PRODUCT, IMPLIED_S, 0) < end_of(n, -1, j, LANE_SOFTMAX, EVENT_ACCUMULATE, 0) &&
                 start_of(n, j, LANE_PRODUCT, IMPLIED_O, 0) >=
@@ -170,7 +170,7 @@ TEST(test_products_beside_the_softmax) {
   close_state();
   open_launched("  share K_j, V_j by 2\n", "N=16 seq-len-k=8 d=16 block=8 gpu=tiny");
   bars_of(0, 0, &end); /* Q, half of K, and half of V under S */
-  assert_true(fabs(end - (1.5 * load + fmax(load / 2, S + exps) + S + load)) < 1e-12);
+  assert_near(end, 1.5 * load + fmax(load / 2, S + exps) + S + load, 1e-12);
   close_state();
 }
 

@@ -15,7 +15,7 @@ static int64_t bytes_with(const char *lines) {
            "kernel k\n  for every row block i\n    load Q_i\n    O_i = 0\n    for each column block j\n"
            "      load K_j\n%s    store O_i\n",
            lines);
-  must(program_read(&p, text, strlen(text), "t.walk", fresh_error()));
+  must(program_read(&p, ALL_OF(text), "t.walk", fresh_error()));
   return (int64_t)sram_budget(&p, &SIZES).bytes;
 }
 

@@ -17,7 +17,7 @@
   "```show\nscene=walk from=load,Q,1,before to=store,O,last lit=Q[0],S[0]\nRows of {B}.\n```\n"
 #define LAST "```show\nscene=walk seconds=2\nDone.\n```\n"
 
-static Lesson *read(const char *text, Error *error) { return story_read(text, strlen(text), "tale.md", error); }
+static Lesson *read(const char *text, Error *error) { return story_read(ALL_OF(text), "tale.md", error); }
 
 TEST(a_story_is_told_at_its_sizes) {
   Lesson *s = read(HEAD PICK SHOW LAST, fresh_error());
@@ -190,7 +190,7 @@ TEST(answers_are_chosen) {
     story_player_input(p, STORY_GO_ON);
     story_player_words(p, words, sizeof words);
     const char *wanted = test_text("1 of 1. Rows of 8. %s", WAYS[k].says);
-    assert_true(strncmp(words, wanted, strlen(wanted)) == 0);
+    assert_true(strncmp(words, ALL_OF(wanted)) == 0);
     story_player_input(p, STORY_GO_BACK);
     assert_true(story_player_is_open(p));
     story_player_close(p);

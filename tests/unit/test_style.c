@@ -9,33 +9,39 @@
 static const TextStyle ascii = {.width = 80};
 static const TextStyle unicode = {.utf8 = true, .width = 80};
 
+/* A terminal or a pipe, its columns, the environment => colour, UTF-8, columns. */
+static const char *const DECISIONS[] = {
+    "terminal 100 TERM=xterm LANG=C.UTF-8 => 1 1 100",
+    "pipe 0 TERM=xterm LANG=en_GB.utf8 => 0 1 80",   /* no colour */
+    "terminal 100 TERM=xterm NO_COLOR=1 => 0 0 100", /* no-color.org */
+    "terminal 100 TERM=xterm NO_COLOR= => 1 0 100",  /* set but empty: ignored */
+    "terminal 100 TERM=dumb LANG=C.UTF-8 => 0 0 100",
+    "terminal 100 LANG=C.UTF-8 => 0 0 100",         /* no TERM at all */
+    "terminal 100 TERM=xterm COLUMNS=60 => 1 0 60", /* COLUMNS goes first */
+    "pipe 100 COLUMNS=60 => 0 0 60",
+    "terminal 0 TERM=xterm COLUMNS=x60 => 1 0 80",      /* not a number */
+    "terminal 5 TERM=xterm => 1 0 20",                  /* the least */
+    "terminal 100 TERM=xterm COLUMNS=99999 => 1 0 400", /* the most */
+    "terminal 100 TERM=xterm LC_ALL=C LANG=C.UTF-8 => 1 0 100",
+    "terminal 100 TERM=xterm LC_ALL= LC_CTYPE=de_DE.UTF-8 LANG=C => 1 1 100",
+    "terminal 100 TERM=xterm LANG=de_DE.ISO-8859-1 => 1 0 100",
+};
+
 TEST(test_decision) {
-  const struct {
-    bool terminal;
-    int columns;
-    TextEnvironment environment;
-    TextStyle style;
-  } rows[] = {
-      {true, 100, {.term = "xterm", .lang = "C.UTF-8"}, {true, true, 100}},
-      {false, 0, {.term = "xterm", .lang = "en_GB.utf8"}, {false, true, 80}}, /* a pipe: no colour */
-      {true, 100, {.term = "xterm", .no_color = "1"}, {false, false, 100}},   /* no-color.org */
-      {true, 100, {.term = "xterm", .no_color = ""}, {true, false, 100}},     /* set but empty: ignored */
-      {true, 100, {.term = "dumb", .lang = "C.UTF-8"}, {false, false, 100}},
-      {true, 100, {.lang = "C.UTF-8"}, {false, false, 100}},              /* no TERM at all */
-      {true, 100, {.term = "xterm", .columns = "60"}, {true, false, 60}}, /* COLUMNS goes first */
-      {false, 100, {.columns = "60"}, {false, false, 60}},
-      {true, 0, {.term = "xterm", .columns = "x60"}, {true, false, 80}}, /* not a number */
-      {true, 5, {.term = "xterm"}, {true, false, TEXT_WIDTH_MIN}},
-      {true, 100, {.term = "xterm", .columns = "99999"}, {true, false, TEXT_WIDTH_MAX}},
-      {true, 100, {.term = "xterm", .lc_all = "C", .lang = "C.UTF-8"}, {true, false, 100}},
-      {true, 100, {.term = "xterm", .lc_all = "", .lc_ctype = "de_DE.UTF-8", .lang = "C"}, {true, true, 100}},
-      {true, 100, {.term = "xterm", .lang = "de_DE.ISO-8859-1"}, {true, false, 100}},
-  };
-  EACH (i, rows) {
-    TextStyle style = text_style_decide(rows[i].terminal, rows[i].columns, &rows[i].environment);
-    assert_int_equal(style.colour, rows[i].style.colour);
-    assert_int_equal(style.utf8, rows[i].style.utf8);
-    assert_int_equal(style.width, rows[i].style.width);
+  static const char *const NAMES[] = {"TERM", "NO_COLOR", "COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"};
+  EACH_SAYS (row, DECISIONS) {
+    TextEnvironment e = {0};
+    const char **const values[] = {&e.term, &e.no_color, &e.columns, &e.lc_all, &e.lc_ctype, &e.lang};
+    char given[TEST_TEXT];
+    strcpy(given, row.text);
+    const bool is_terminal = *strtok(given, " ") == 't';
+    const int columns = atoi(strtok(NULL, " "));
+    for (char *word; (word = strtok(NULL, " "));)
+      for (size_t k = 0; k < COUNT_OF(NAMES); k++)
+        if (strncmp(word, NAMES[k], strlen(NAMES[k])) == 0 && word[strlen(NAMES[k])] == '=')
+          *values[k] = word + strlen(NAMES[k]) + 1;
+    const TextStyle style = text_style_decide(is_terminal, columns, &e);
+    assert_string_equal(test_text("%d %d %d", style.colour, style.utf8, style.width), row.says);
   }
 }
 

@@ -61,7 +61,7 @@ static const char *find(const File *file, const char *text) {
 
 static int count(const File *file, const char *text) {
   int found = 0;
-  for (size_t i = 0; i + strlen(text) <= file->n; i++) found += memcmp(file->bytes + i, text, strlen(text)) == 0;
+  for (size_t i = 0; i + strlen(text) <= file->n; i++) found += memcmp(file->bytes + i, ALL_OF(text)) == 0;
   return found;
 }
 

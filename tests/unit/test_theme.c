@@ -10,7 +10,7 @@ static const Theme *const themes[] = {&theme_light, &theme_dark};
  * white. */
 TEST(test_contrast_formula) {
   Colour black = 0, white = 0xffffff, grey = 0x767676, lighter = 0x777777;
-  assert_true(fabs(theme_contrast(black, white) - 21) < 1e-9);
+  assert_near(theme_contrast(black, white), 21, 1e-9);
   assert_true(theme_contrast(white, grey) >= 4.5 && theme_contrast(white, lighter) < 4.5);
   assert_true(theme_contrast(grey, grey) == 1);
 }

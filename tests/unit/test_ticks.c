@@ -3,46 +3,36 @@
 #include "tests/support/rand.h"
 #include "viz/chart/ticks.h"
 
-/* The labels of the ticks, with spaces between them. */
-static const char *labels(const Scale *scale, int most) {
-  static char text[TICKS_MAX * NUMBER_CHARS];
-  Ticks ticks = ticks_on(scale, most);
-  text[0] = '\0';
-  for (int i = 0; i < ticks.n; i++) {
-    if (i > 0) strcat(text, ", ");
-    strcat(text, value_tick_text(scale->kind, ticks.values[i]).text);
+/* The kind of an axis, logarithmic or linear, its ends, most labels => the labels of its ticks. */
+static const char *const LABELS[] = {
+    "tokens log 1024 65536 8 => 1K, 2K, 4K, 8K, 16K, 32K, 64K",
+    "tokens log 1024 65536 6 => 1K, 4K, 16K, 64K",
+    "bytes log 734003.2 35433480192 5 => 1 MiB, 32 MiB, 1 GiB, 32 GiB",
+    "bytes log 734003.2 35433480192 9 => 1 MiB, 4 MiB, 16 MiB, 64 MiB, 256 MiB, 1 GiB, 4 GiB, 16 GiB",
+    "bytes log 734003.2 35433480192 3 => 1 MiB, 1 GiB",
+    "number log 1 1000 12 => 1, 2, 5, 10, 20, 50, 100, 200, 500, 1,000",
+    "number log 1 1000 6 => 1, 10, 100, 1,000",
+    "number log 11 14 5 => 11, 12, 13, 14", /* no power inside: as on a linear axis */
+    "bytes lin 0 138412032 6 => 0 B, 32 MiB, 64 MiB, 96 MiB, 128 MiB",
+    "number lin 0 1 6 => 0, 0.2, 0.4, 0.6, 0.8, 1",
+    "number lin -3 3 4 => -2, 0, 2",
+    "seconds lin 0 0.005 6 => 0 s, 1 ms, 2 ms, 3 ms, 4 ms, 5 ms",
+    "tokens lin 0 3 12 => 0, 1, 2, 3", /* no half tokens */
+};
+
+TEST(test_labels) {
+  EACH_SAYS (row, LABELS) {
+    char kind[16], law[16], text[TICKS_MAX * NUMBER_CHARS] = "";
+    int most;
+    Scale scale = {VALUE_NUMBER, false, 0, 0};
+    assert_int_equal(sscanf(row.text, "%15s %15s %lf %lf %d", kind, law, &scale.low, &scale.high, &most), 5);
+    scale.kind = *kind == 't' ? VALUE_TOKENS : *kind == 'b' ? VALUE_BYTES : *kind == 's' ? VALUE_SECONDS : VALUE_NUMBER;
+    scale.log = strcmp(law, "log") == 0;
+    const Ticks ticks = ticks_on(&scale, most);
+    for (int i = 0; i < ticks.n; i++)
+      strcat(strcat(text, i ? ", " : ""), value_tick_text(scale.kind, ticks.values[i]).text);
+    assert_string_equal(text, row.says);
   }
-  return text;
-}
-
-TEST(test_logarithmic) {
-  const double kib = 1024, mib = kib * 1024, gib = mib * 1024;
-  Scale tokens = {VALUE_TOKENS, true, 1024, 65536};
-  assert_string_equal(labels(&tokens, 8), "1K, 2K, 4K, 8K, 16K, 32K, 64K");
-  assert_string_equal(labels(&tokens, 6), "1K, 4K, 16K, 64K");
-  Scale bytes = {VALUE_BYTES, true, 0.7 * mib, 33 * gib};
-  assert_string_equal(labels(&bytes, 5), "1 MiB, 32 MiB, 1 GiB, 32 GiB");
-  assert_string_equal(labels(&bytes, 9), "1 MiB, 4 MiB, 16 MiB, 64 MiB, 256 MiB, 1 GiB, 4 GiB, 16 GiB");
-  assert_string_equal(labels(&bytes, 3), "1 MiB, 1 GiB");
-  Scale numbers = {VALUE_NUMBER, true, 1, 1000};
-  assert_string_equal(labels(&numbers, 12), "1, 2, 5, 10, 20, 50, 100, 200, 500, 1,000");
-  assert_string_equal(labels(&numbers, 6), "1, 10, 100, 1,000");
-  Scale narrow = {VALUE_NUMBER, true, 11, 14}; /* no power inside: as on a linear axis */
-  assert_string_equal(labels(&narrow, 5), "11, 12, 13, 14");
-}
-
-TEST(test_linear) {
-  const double mib = 1024 * 1024;
-  Scale bytes = {VALUE_BYTES, false, 0, 132 * mib};
-  assert_string_equal(labels(&bytes, 6), "0 B, 32 MiB, 64 MiB, 96 MiB, 128 MiB");
-  Scale numbers = {VALUE_NUMBER, false, 0, 1};
-  assert_string_equal(labels(&numbers, 6), "0, 0.2, 0.4, 0.6, 0.8, 1");
-  Scale negative = {VALUE_NUMBER, false, -3, 3};
-  assert_string_equal(labels(&negative, 4), "-2, 0, 2");
-  Scale seconds = {VALUE_SECONDS, false, 0, 0.005};
-  assert_string_equal(labels(&seconds, 6), "0 s, 1 ms, 2 ms, 3 ms, 4 ms, 5 ms");
-  Scale small_tokens = {VALUE_TOKENS, false, 0, 3}; /* no half tokens */
-  assert_string_equal(labels(&small_tokens, 12), "0, 1, 2, 3");
 }
 
 TEST(test_scale) {
@@ -52,8 +42,8 @@ TEST(test_scale) {
   assert_true(signed_values.low == -2 && signed_values.high == 2);
   Scale log_scale = scale_over(VALUE_BYTES, true, 1, 100, 0.5);
   assert_true(fabs(log_scale.low - 0.1) < 1e-9 && fabs(log_scale.high - 1000) < 1e-6);
-  assert_true(fabs(scale_position(&log_scale, 10) - 0.5) < 1e-12);
-  assert_true(fabs(scale_position(&linear, 55) - 0.5) < 1e-12);
+  assert_near(scale_position(&log_scale, 10), 0.5, 1e-12);
+  assert_near(scale_position(&linear, 55), 0.5, 1e-12);
 }
 
 /* One value, none, or nonsense still makes a scale. */

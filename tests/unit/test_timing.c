@@ -4,9 +4,7 @@
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 
-static void expect_near(double got, double expected) {
-  if (!(fabs(got - expected) <= 1e-12 * fabs(expected))) fail_msg("%.17g, expected %.17g", got, expected);
-}
+static void expect_near(double got, double expected) { assert_near(got, expected, 1e-12 * fabs(expected)); }
 
 static Simulation timed(const char *algorithm, Shape shape, Tiling tiling, const Gpu *gpu) {
   const Problem problem = {.shape = shape, .tiling = tiling, .machine = machine_paper()};
@@ -137,7 +135,7 @@ TEST(the_last_row_block_is_as_long_as_it_is) {
                {.n_sm = 3, .pairs = 128 * 192, .documents = "100,200"}};
   EACH (k, CASES) {
     const char *text = CASES[k].documents;
-    Pattern *pattern = text ? pattern_documents(text, strlen(text), "t", (PatternMatrix){300, 300, false}, NULL) : NULL;
+    Pattern *pattern = text ? pattern_documents(ALL_OF(text), "t", (PatternMatrix){300, 300, false}, NULL) : NULL;
     Gpu gpu = open_gpu("h200");
     gpu.n_sm = CASES[k].n_sm;
     const Shape shape = {.N_q = 300, .d = 64, .causal = true, .window = CASES[k].window, .pattern = pattern};

@@ -2,7 +2,7 @@
 #include "tests/support/test.h"
 #include "sim/base/quote.h"
 
-static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)text, strlen(text)); }
+static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)ALL_OF(text)); }
 
 TEST(sequences_are_those_of_the_table) {
   /* Of none: overlong, cut, surrogates, above U+10FFFF. */
@@ -30,7 +30,7 @@ TEST(controls_are_no_text) {
   assert_true(utf8_is_text("", 0));
   static const char *const UNSAFE[] = {"\x1F",     "\x7F",         "\n",           "\xC2\x80",
                                        "\xC2\x9F", "\xE2\x80\xAE", "\xEF\xBF\xBE", "\xC3"};
-  EACH (k, UNSAFE) assert_false(utf8_is_text(UNSAFE[k], strlen(UNSAFE[k])));
+  EACH (k, UNSAFE) assert_false(utf8_is_text(ALL_OF(UNSAFE[k])));
   assert_false(utf8_is_text("\0", 1));
   assert_true(utf8_is_text("\xC2\xA0 ", 3));
 }
@@ -54,5 +54,5 @@ TEST(a_quote_keeps_letters_and_nothing_else) {
   for (int k = 0; k < QUOTE_CHARS; k++) memcpy(many + 1 + 2 * k, "\xC3\xBC", 2 - (k + 1 == QUOTE_CHARS));
   const Quote q = quote(many, sizeof many - 1); /* 48 bytes would cut a letter: 47 and three dots */
   assert_int_equal(strlen(q.text), 47 + 3);
-  assert_true(utf8_is_text(q.text, strlen(q.text)));
+  assert_true(utf8_is_text(ALL_OF(q.text)));
 }

@@ -25,7 +25,7 @@ TEST(mutants_are_refused_or_wrong) {
       strcpy(text, SCHEDULES[k]->text);
       if (!mutate_program(SCHEDULES[k], text, &r) || mutate_changes_no_number(SCHEDULES[k]->text, text)) continue;
       n++;
-      if (program_read(p, text, strlen(text), "mutant.walk", fresh_error())) {
+      if (program_read(p, ALL_OF(text), "mutant.walk", fresh_error())) {
         refused++;
         continue;
       }
@@ -80,7 +80,7 @@ TEST(mends_are_right) {
     for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
       char text[TEXT], again[TEXT + 256];
       strcpy(text, SCHEDULES[k]->text);
-      if (!mutate_program(SCHEDULES[k], text, &r) || program_read(p, text, strlen(text), "mutant.walk", fresh_error()))
+      if (!mutate_program(SCHEDULES[k], text, &r) || program_read(p, ALL_OF(text), "mutant.walk", fresh_error()))
         continue;
       if (program_verdict(p, NULL).is_right) continue;
       n++, wrong++;
@@ -91,7 +91,7 @@ TEST(mends_are_right) {
       same_line += m.line == line || (m.kind == MEND_INSERT && m.line + 1 == line);
       apply_mend(text, &m, again);
       ProgramVerdict v = {0};
-      if (!program_read(p, again, strlen(again), "mended.walk", fresh_error())) v = program_verdict(p, NULL);
+      if (!program_read(p, ALL_OF(again), "mended.walk", fresh_error())) v = program_verdict(p, NULL);
       must(!v.is_right);
     }
   print_message("%d wrong, %d mended, %d where they were changed\n", wrong, mended, same_line);
@@ -113,7 +113,7 @@ TEST(rewritings_are_right) {
       const bool has_when = strstr(text, " when m'"); /* a line that chooses rows gives no new name a value */
       if ((has_when && strncmp(to, "f = ", 4) == 0) || !mutate_replace(text, from, to, 0)) continue;
       if (strcmp(to, "kernel one") == 0) mutate_replace(text, "launch forward", "launch one", 0);
-      must(program_read(p, text, strlen(text), "rewritten.walk", fresh_error()));
+      must(program_read(p, ALL_OF(text), "rewritten.walk", fresh_error()));
       const ProgramVerdict v = program_verdict(p, NULL);
       if (!v.is_right) fail_msg("%s", v.text);
       n++;
@@ -133,7 +133,7 @@ static ProgramVerdict verdict_of(const char *name, const char *from, const char 
   assert_non_null(p);
   strcpy(text, schedule_find(name)->text);
   assert_true(mutate_replace(text, from, to, nth));
-  if (program_read(p, text, strlen(text), "mine.walk", &error)) fail_msg("%s", error.message);
+  if (program_read(p, ALL_OF(text), "mine.walk", &error)) fail_msg("%s", error.message);
   const ProgramVerdict v = program_verdict(p, softmax);
   free(p);
   return v;
@@ -186,7 +186,7 @@ TEST(a_formula_that_overflows_is_no_verdict) {
   assert_non_null(p);
   EACH (k, CASES) {
     const char *text = test_text(TEXT_OF, CASES[k].formula);
-    must(program_read(p, text, strlen(text), "logits.walk", fresh_error()));
+    must(program_read(p, ALL_OF(text), "logits.walk", fresh_error()));
     const ProgramVerdict v = program_verdict(p, NULL);
     assert_true(v.is_right == CASES[k].is_right && strstr(v.text, CASES[k].said));
   }
