@@ -1,4 +1,4 @@
-#include "lessons/engine/library.h"
+#include "lessons/engine/expression_sandbox.h"
 
 #include <math.h>
 #include <stdio.h>

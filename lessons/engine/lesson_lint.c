@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lessons/engine/equation.h"
-#include "lessons/engine/lesson_run_inner.h"
+#include "lessons/engine/lesson_read.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 #include "sim/base/text_add.h"

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lessons/engine/lesson_run_inner.h"
+#include "lessons/engine/lesson_read.h"
+#include "lessons/engine/lesson_run.h"
 #include "sim/base/random.h"
 #include "sim/base/text_add.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lessons/engine/lesson_run_inner.h"
+#include "lessons/engine/lesson_read.h"
 #include "lessons/engine/expression_sandbox.h"
 #include "sim/base/random.h"
 

@@ -1,7 +1,7 @@
 #include "lessons/engine/lesson_task.h"
 
-#include "lessons/engine/lesson_run_inner.h"
-#include "lessons/engine/library.h"
+#include "lessons/engine/lesson_read.h"
+#include "lessons/engine/expression_sandbox.h"
 
 /* ---- The table `view` */
 

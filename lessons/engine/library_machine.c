@@ -1,5 +1,5 @@
 /* Functions over machines and memories: gpu, kvcache. */
-#include "lessons/engine/library.h"
+#include "lessons/engine/expression_sandbox.h"
 
 /* ---- gpu --------------------------------------------------------------------------------------------------------- */
 

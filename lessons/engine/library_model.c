@@ -1,5 +1,5 @@
 /* Functions over the two-level model: sim, events, advise. */
-#include "lessons/engine/library.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "sim/answer/advice.h"
 
 enum { EVENTS_MAX = 8192 };

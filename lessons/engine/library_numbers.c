@@ -1,7 +1,7 @@
 /* Functions with real numbers: softmax, attention, normal, uniform. */
 #include <assert.h>
 
-#include "lessons/engine/library.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/attention.h"

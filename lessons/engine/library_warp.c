@@ -1,5 +1,5 @@
 /* warp{...}: one memory instruction of 32 lanes, what it costs in global and in shared memory. */
-#include "lessons/engine/library.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "lessons/engine/warp_keys.h"
 
 enum { LARGEST = 1 << 20 }; /* products stay within 64 bits, and pictures narrow */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lessons/engine/lesson_run_inner.h"
+#include "lessons/engine/lesson_read.h"
 
 int64_t story_size(const Lesson *story, int k) {
   for (int d = 0; d < story->n_draws; d++)
