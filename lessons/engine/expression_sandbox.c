@@ -173,17 +173,20 @@ static int unknown_field(lua_State *lua) {
     lua_pushnil(lua);
     return 1;
   }
-  size_t length;
-  const char *name = lua_tolstring(lua, 2, &length);
+  size_t length, distance = 0;
+  const char *name = lua_tolstring(lua, 2, &length), *best = NULL;
   const Quote shown = quote(name, length);
-  Nearest nearest = {.word = name};
-  char best[64] = "";
   for (lua_pushnil(lua); lua_next(lua, 1); lua_pop(lua, 1)) {
     if (lua_type(lua, -2) != LUA_TSTRING) continue;
-    nearest_offer(&nearest, lua_tostring(lua, -2));
-    if (nearest.best) snprintf(best, sizeof best, "%s", nearest.best);
+    const char *known =
+        lua_tostring(lua, -2); /* in an order that differs from run to run: of equals the first by name */
+    Nearest nearest = {.word = name};
+    nearest_offer(&nearest, known);
+    const bool is_behind =
+        best && (nearest.distance > distance || (nearest.distance == distance && strcmp(known, best) > 0));
+    if (nearest.best && !is_behind) best = known, distance = nearest.distance;
   }
-  if (best[0]) return sandbox_fail(lua, "%s '%s'; did you mean '%s'?", what, shown.text, best);
+  if (best) return sandbox_fail(lua, "%s '%s'; did you mean '%s'?", what, shown.text, best);
   return sandbox_fail(lua, "%s '%s'", what, shown.text);
 }
 

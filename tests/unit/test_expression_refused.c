@@ -127,6 +127,7 @@ TEST(wrong_expressions_say_what_and_where) {
       "sim{algorithm='fa9'} => there is no algorithm 'fa9' (did you mean 'fa1'?)",
       "sim{gpu='a10x'} => there is no GPU 'a10x'",
       "sim{N=64}.trafic => did you mean 'traffic'?",
+      "gain => 'GiB'?", /* as near as 'min' */
       "sim{N=64}.traffic.read.k => the result has no 'k'",
       "softmax{} => scores must be a list",
       "softmax{scores={1, 'x'}} => item 2 of scores",
