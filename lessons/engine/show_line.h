@@ -22,7 +22,7 @@ typedef struct {
   bool warp_in_banks; /* a column of a tile in shared memory; else a stride in global memory */
 } LessonShow;
 
-/* Of a story's show: from and to which moment (viz/story/moment.h), what is lit, and how long it plays. */
+/* Of a story's show: from and to which moment (viz/story/story_page.h), what is lit, and how long it plays. */
 typedef struct {
   char from[64], to[64], lit[128];
   int seconds;

@@ -2,7 +2,6 @@
 #include "tests/support/test.h"
 #include "tests/support/canvas.h"
 
-#include "viz/story/moment.h"
 #include "viz/story/story_file.h"
 #include "viz/story/story_player.h"
 

@@ -76,11 +76,6 @@ FlowPiece *flow_option(Flow *flow, int widget, const char *mark, const char *tex
 FlowPiece *flow_press(Flow *flow, PieceKind kind, int widget, const char *text); /* a button, a field */
 void flow_markdown(Flow *flow, const char *text);
 
-/* For flow_markdown and the functions above. */
-FlowPiece *flow_add(Flow *flow, PieceKind kind, const char *text);
-FlowPiece *flow_cell(Flow *flow, bool is_heading, const char *text);
-void flow_span(Flow *flow, FlowPiece *piece, size_t begin, size_t end, unsigned look);
-
 /* Places everything in a column of that width; `em` is the size of body text in units, `unit` pixels of a unit. */
 void flow_place(Flow *flow, cairo_t *cr, const Theme *theme, double width, double unit, double em);
 
