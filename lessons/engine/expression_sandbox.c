@@ -321,7 +321,6 @@ static int open_all(lua_State *lua) {
   luaL_setfuncs(lua, LIBRARY_MODEL, 0);
   luaL_setfuncs(lua, LIBRARY_NUMBERS, 0);
   luaL_setfuncs(lua, LIBRARY_MACHINE, 0);
-  luaL_setfuncs(lua, LIBRARY_WARP, 0);
   luaL_setfuncs(lua, LIBRARY_TEXT, 0);
   sandbox_seal(lua, "there is no name");
   return 0;

@@ -85,8 +85,7 @@ ReportSink sandbox_report(SandboxReport *report, lua_State *lua);
 /* The libraries. Each list ends with {NULL, NULL}. */
 extern const luaL_Reg LIBRARY_MODEL[];   /* sim, ask, events, advise */
 extern const luaL_Reg LIBRARY_NUMBERS[]; /* softmax, attention, normal, uniform */
-extern const luaL_Reg LIBRARY_MACHINE[]; /* gpu, kvcache */
-extern const luaL_Reg LIBRARY_WARP[];    /* warp */
+extern const luaL_Reg LIBRARY_MACHINE[]; /* gpu, kvcache, warp */
 extern const luaL_Reg LIBRARY_TEXT[];    /* binary, decimal, fixed, percent, size, series, order, verdict */
 
 /* ---- What library functions share
