@@ -31,15 +31,16 @@ static const char ROWS[] =
     "but-not-about but-not and-also";
 
 Status config_rules(Config *c) {
-  size_t length;
   char name[CONFIG_NAME_BYTES];
-  c->status = assets_read(RULES, RULES_BYTES_MAX, &c->rules, &length, c->error);
+  c->status = assets_read(RULES, RULES_BYTES_MAX, &c->rules, &c->rules_length, c->error);
   if (c->status) return c->status;
-  Piece rest = piece_file(c->rules, length), word, behind;
+  Piece rest = piece_file(c->rules, c->rules_length), word, behind;
   for (int line = 1; rest.length && !c->status; line++) {
     const Piece row = piece_next_line(&rest);
     c->status = piece_check(row, RULES_BYTES_MAX, RULES, line, c->error);
     if (c->status || !row.length || strchr("# \t", *row.text)) continue;
+    if (row.text > c->rules)
+      c->rules[row.text - c->rules - 1] = '\0'; /* ends the row before, of several lines or one */
     piece_split(row, ':', &word, &behind);
     snprintf(name, sizeof name, "%.*s", (int)word.length, word.text);
     if (word.text[word.length] != ':' ||
@@ -53,8 +54,8 @@ Status config_rules(Config *c) {
 
 const char *config_row(const Config *c, const char *word, const char *after) {
   const size_t n = strlen(word);
-  for (const char *p = after ? after : c->rules; (p = strchr(p, '\n'));)
-    if (!strncmp(++p, word, n) && p[n] == ':') return p + n + 1;
+  for (const char *p = after ? after : c->rules; (p += strlen(p) + 1) < c->rules + c->rules_length;)
+    if (!strncmp(p, word, n) && p[n] == ':') return p + n + 1;
   return "";
 }
 
@@ -62,8 +63,9 @@ bool config_next(const char **names, char name[CONFIG_NAME_BYTES]) {
   static const char BLANKS[] = " \t\r";
   *names += strspn(*names, BLANKS);
   while ((*names)[0] == '\n' && (*names)[1] && strchr(BLANKS, (*names)[1])) *names += 1 + strspn(*names + 1, BLANKS);
-  const size_t n = strcspn(*names, " \t\r\n");
-  snprintf(name, CONFIG_NAME_BYTES, "%.*s", (int)n, *names);
+  const size_t n = strcspn(*names, " \t\r\n"), kept = n < CONFIG_NAME_BYTES ? n : CONFIG_NAME_BYTES - 1;
+  memcpy(name, *names, kept); /* not printf: most of a model's reading would be this line */
+  name[kept] = '\0';
   *names += n;
   return n > 0;
 }

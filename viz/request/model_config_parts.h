@@ -38,8 +38,9 @@ typedef struct {
 } Layer;
 
 typedef struct {
-  const char *file;             /* what messages call it */
-  char *rules;                  /* the text of assets/serving/config.txt */
+  const char *file; /* what messages call it */
+  char *rules;      /* the text of assets/serving/config.txt, '\0' before each row */
+  size_t rules_length;
   json_t *root;                 /* the whole */
   json_t *text;                 /* the part about the text model: the root or an object in it */
   json_t *inner;                /* the object about attention in the text model (attn_config), or NULL */
