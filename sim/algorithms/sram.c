@@ -37,38 +37,61 @@ static void add_place(SramBudget *b, const ProgramName *n, Wide bytes) {
   *(n->is_input ? &b->inputs : sides_are_column(n->rows, n->cols) ? &b->columns : &b->accumulators) += bytes;
 }
 
+typedef struct {
+  Wide bytes;
+  int counted; /* 1 + the name that it is counted as: the place's own, else the first; 0: none */
+} Room;
+
 /* A place has room for the largest value that has it. Where a launch puts some of these into registers, they have one
- * there besides. */
-SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
+ * there besides, in room[1]. Returns what is not there. */
+static Wide rooms_of(const Program *p, int kernel, const SramSizes *sizes, Room room[2][PROGRAM_NAMES_MAX]) {
   const ProgramLaunch *l = sizes->launch ? sizes->launch : &p->launches[kernel];
-  SramBudget b = {.kernel = kernel};
-  Wide room[2][PROGRAM_NAMES_MAX] = {0};
-  int counted[2][PROGRAM_NAMES_MAX] = {0}; /* 1 + the name that it is counted as: its own, else the first */
+  Wide sum = 0;
+  for (int k = 0; k < p->n_names; k++) room[0][k] = room[1][k] = (Room){0};
   for (int k = 0; k < p->n_names; k++) {
     const int place = sram_place(p, kernel, k), apart = in_registers(p, l, kernel, k);
     const ProgramName *n = &p->names[k];
     if (place < 0) continue;
     const Wide bytes =
         (apart ? elements_of(p, n, sizes) * STATS_BYTES : value_bytes(p, n, sizes)) * wide(launch_copies(l, k));
-    if (bytes > room[apart][place]) room[apart][place] = bytes;
-    if (!counted[apart][place] || place == k) counted[apart][place] = k + 1;
+    Room *r = &room[apart][place];
+    if (!r->counted || place == k) r->counted = k + 1;
+    if (bytes <= r->bytes) continue;
+    if (!apart) sum += bytes - r->bytes;
+    r->bytes = bytes;
   }
+  return sum;
+}
+
+SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
+  SramBudget b = {.kernel = kernel};
+  Room room[2][PROGRAM_NAMES_MAX];
+  rooms_of(p, kernel, sizes, room);
   for (int place = 0; place < p->n_names; place++) {
-    if (counted[0][place]) add_place(&b, &p->names[counted[0][place] - 1], room[0][place]);
-    if (!counted[1][place]) continue;
-    b.in_registers[p->names[counted[1][place] - 1].tensor] += room[1][place];
-    b.registers += room[1][place];
+    const Room *in = &room[0][place], *apart = &room[1][place];
+    if (in->counted) add_place(&b, &p->names[in->counted - 1], in->bytes);
+    if (!apart->counted) continue;
+    b.in_registers[p->names[apart->counted - 1].tensor] += apart->bytes;
+    b.registers += apart->bytes;
   }
   return b;
 }
 
-SramBudget sram_budget(const Program *p, const SramSizes *sizes) {
-  SramBudget most = sram_budget_of_kernel(p, 0, sizes);
-  for (int k = 1; k < p->n_kernels; k++) {
-    const SramBudget b = sram_budget_of_kernel(p, k, sizes);
-    if (b.bytes > most.bytes) most = b;
+/* The kernel that needs most, and what it needs. */
+static int largest_kernel(const Program *p, const SramSizes *sizes, Wide *most) {
+  Room room[2][PROGRAM_NAMES_MAX];
+  int largest = 0;
+  *most = 0;
+  for (int k = 0; k < p->n_kernels; k++) {
+    const Wide bytes = rooms_of(p, k, sizes, room);
+    if (bytes > *most) *most = bytes, largest = k;
   }
-  return most;
+  return largest;
+}
+
+SramBudget sram_budget(const Program *p, const SramSizes *sizes) {
+  Wide most;
+  return sram_budget_of_kernel(p, largest_kernel(p, sizes, &most), sizes);
 }
 
 int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_bytes) {
@@ -76,8 +99,10 @@ int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_byte
   for (int64_t next = 64; too_large - fits > 1; next *= 2) { /* it is hundreds, as a rule */
     const int64_t B = next < too_large ? next : fits + (too_large - fits) / 2;
     SramSizes sizes = *of;
+    Wide bytes;
     sizes.B_r = sizes.B_c = B;
-    if (sram_budget(p, &sizes).bytes <= capacity_bytes)
+    largest_kernel(p, &sizes, &bytes);
+    if (bytes <= capacity_bytes)
       fits = B;
     else
       too_large = B;
