@@ -83,16 +83,15 @@ const LanguageWord LANGUAGE_WORDS[] = {
 const int N_LANGUAGE_WORDS = (int)(sizeof LANGUAGE_WORDS / sizeof *LANGUAGE_WORDS);
 
 bool words_are_reserved(const char *text) {
-  for (int k = 0; k < N_LANGUAGE_WORDS; k++)
-    if (LANGUAGE_WORDS[k].is_reserved && strcmp(LANGUAGE_WORDS[k].text, text) == 0) return true;
+  for (const LanguageWord *w = LANGUAGE_WORDS; w < LANGUAGE_WORDS + N_LANGUAGE_WORDS; w++)
+    if (*w->text == *text && w->is_reserved && strcmp(w->text, text) == 0) return true;
   return false;
 }
 
 bool words_begin_prose(const char *line) {
-  for (int k = 0; k < N_LANGUAGE_WORDS; k++) {
-    const size_t n = strlen(LANGUAGE_WORDS[k].text);
-    if ((LANGUAGE_WORDS[k].places & WORDS_PROSE) && strncmp(line, LANGUAGE_WORDS[k].text, n) == 0 && line[n] == ' ')
-      return true;
+  for (const LanguageWord *w = LANGUAGE_WORDS; w->places & WORDS_PROSE; w++) { /* the first of them */
+    const size_t n = strlen(w->text);
+    if (strncmp(line, w->text, n) == 0 && line[n] == ' ') return true;
   }
   return false;
 }
@@ -167,7 +166,7 @@ static void offer(Offer *o, const char *word, size_t n) {
 
 static bool is_word(const char *word, size_t n) {
   for (int k = 0; k < N_LANGUAGE_WORDS; k++)
-    if (strlen(LANGUAGE_WORDS[k].text) == n && strncmp(LANGUAGE_WORDS[k].text, word, n) == 0) return true;
+    if (strncmp(LANGUAGE_WORDS[k].text, word, n) == 0 && !LANGUAGE_WORDS[k].text[n]) return true;
   return false;
 }
 
