@@ -40,6 +40,12 @@ static uint64_t double_bits(double value) {
   return bits;
 }
 
+static uint32_t float_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 static double double_from_bits(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);
@@ -88,6 +94,7 @@ uint64_t precision_to_bits(Precision precision, double value) {
   uint64_t sign = (bits >> 63) << (format->bits - 1);
   if (isnan(value)) return sign | nan_pattern(format, bits);
   if (isinf(value)) return sign | format->overflow;
+  if (precision == PRECISION_FP32) return float_bits((float)value); /* the processor's own, some times as fast */
   uint64_t pattern = unbounded_pattern(format, bits);
   return sign | (pattern > format->largest ? format->overflow : pattern);
 }
