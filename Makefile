@@ -34,6 +34,8 @@ SHARED := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
 HOT := $(if $(SAN),,$(if $(filter -O1,$(CFLAGS)),-O2))
 $(patsubst %,$(BUILD)/%.o,sim/algorithms/% sim/cache/% sim/l2/%): COMPILE += $(HOT)
 $(BUILD)/tests/test_%.o: COMPILE += $(if $(SAN),,-O0 -U_FORTIFY_SOURCE)
+# But for those whose own slow answer is what takes long.
+$(patsubst %,$(BUILD)/tests/test_%.o,cache_random hierarchy_slow scan_lists): COMPILE += $(HOT)
 COMPILE = $(CC) $(WARN) $(CFLAGS) $(SSE) $(SHARED) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(SSE) $(SHARED) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed

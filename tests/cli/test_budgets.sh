@@ -77,7 +77,11 @@ expect 2 'larger than' sim -N 64 --gpu h200 --kernel /dev/zero
 expect 2 'keys.kernel:[0-9]*: ' sim -N 64 --gpu h200 --kernel "$work/keys.kernel"
 
 # A long question says in time how long it will take, off a terminal too; a claim here takes 0.1 s.
-long() { (ulimit -t 1 && exec "$tilewalk" "$@" 2>&1) | grep "^$1.*: about .* in all\$" || failed=1; }
+long() {
+  exec 3< <(ulimit -t 1 && exec "$tilewalk" "$@" 2>&1)
+  grep -m 1 "^$1.*: about .* in all\$" <&3 || failed=1
+  kill $! 2>/dev/null # it has said so
+}
 long sim -N 128K --mask strided:4 --block 16
 long sweep --over batch -N 128K --mask strided:4 --block 16
 long advise -N 128K --mask strided:4

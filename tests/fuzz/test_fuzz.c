@@ -3,9 +3,10 @@
  * failure repeats. `build/tests/test_fuzz gpu` replays one; `make fuzz` is the real search. */
 #include <glob.h>
 #include "tests/support/test.h"
+#include "tests/support/sanitized.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { INPUT_MAX_BYTES = 1 << 16, MUTATIONS_PER_SEED = 256, EDITS_MAX = 4 };
+enum { INPUT_MAX_BYTES = 1 << 16, EDITS_MAX = 4 };
 
 /* xorshift64: no more than variety is asked of it. */
 static uint64_t next(uint64_t *state) {
@@ -52,7 +53,7 @@ static void run_with_mutations(const FuzzTarget *target, const uint8_t *seed, si
   uint64_t state = 0x9e3779b97f4a7c15u ^ size;
   for (size_t i = 0; i < size; i++) state = (state ^ seed[i]) * 0x100000001b3u + 1;
   fuzz_try(target, seed, size);
-  for (int i = 0; i < MUTATIONS_PER_SEED; i++) {
+  for (int n = ONE_OF > 1 ? 64 : 256; n > 0; n--) {
     size_t mutated = size;
     memcpy(data, seed, size);
     for (uint64_t edits = 1 + next(&state) % EDITS_MAX; edits > 0; edits--) mutated = edit(data, mutated, &state);
