@@ -195,7 +195,7 @@ void test_below(double measured, double bound, const char *what, const char *fil
   if (!(measured < bound)) _fail(file, line);
 }
 
-int main(int argc, char **argv) {
+__attribute__((weak)) int main(int argc, char **argv) { /* test_fuzz has its own */
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   return _cmocka_run_group_tests("tests", listed.tests, listed.n, listed.set_up, listed.tear_down);
 }
