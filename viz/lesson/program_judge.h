@@ -7,7 +7,19 @@
 #ifndef TILEWALK_VIZ_LESSON_PROGRAM_JUDGE_H
 #define TILEWALK_VIZ_LESSON_PROGRAM_JUDGE_H
 
-#include "viz/lesson/program_demand.h"
+#include "lessons/engine/program_task.h"
+#include "sim/simulate.h"
+
+/* Of each demand, over the events of one head. */
+typedef struct {
+  double of[PROGRAM_TASK_DEMANDS_MAX];
+} DemandFigures;
+
+/* RIGHT, at this size; `plan` NULL: of a kernel. */
+double demand_bar(const ProgramDemand *demand, const Plan *plan, double reference);
+
+/* "load K: 72 now; right 36; bar 36". */
+void demand_say(const ProgramDemand *demand, double now, double right, double bar, char *text, size_t size);
 
 typedef enum {
   TASK_SOLVED = 0,
