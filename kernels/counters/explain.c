@@ -186,7 +186,7 @@ static double amount_of(const Explain *x, const char *tensors) {
 static void besides(Explain *x) {
   const Moves *b = &x->base;
   const double heads = (double)(x->plan.shape.batch * x->plan.shape.heads), both = b->k + b->v;
-  for (size_t i = 0; i < sizeof BESIDES / sizeof *BESIDES; i++) {
+  for (size_t i = 0; i < COUNT_OF(BESIDES); i++) {
     const bool of_fused = BESIDES[i].kind == CAUSE_SCORES_IN_HBM || BESIDES[i].kind == CAUSE_SCORES_KEPT;
     if (!of_fused || strcmp(x->model->schedule, shipped_unfused()->name))
       offer(x, BESIDES[i].kind, BESIDES[i].penalty, b->read + amount_of(x, BESIDES[i].read),
@@ -343,7 +343,7 @@ static int64_t rows_by_grid(const Explain *x) {
 
 static void tiles(Explain *x) {
   static const int64_t sides[] = {16, 32, 64, 80, 96, 112, 128, 160, 176, 192, 256};
-  enum { N_SIDES = sizeof sides / sizeof *sides };
+  enum { N_SIDES = COUNT_OF(sides) };
   const int64_t by_grid = rows_by_grid(x);
   const Tiling own = x->plan.tiling;
   for (int r = 0; r < N_SIDES; r++)
@@ -577,7 +577,7 @@ bool counter_explain_background(const CounterRow *row, double expected_read, Cau
     return false;
   const int *nearest = NULL;
   double of_nearest = 0;
-  for (size_t s = 0; s < sizeof SCREENS / sizeof *SCREENS; s++) {
+  for (size_t s = 0; s < COUNT_OF(SCREENS); s++) {
     const double of = (double)SCREENS[s][0] * SCREENS[s][1] * SCREENS[s][2] * PIXEL_BYTES;
     if (nearest && fabs(of - rate) >= fabs(of_nearest - rate)) continue;
     nearest = SCREENS[s];

@@ -34,7 +34,7 @@ const KernelModel KERNEL_MODELS[] = {
     {.name = "fa2_backward_twice", .schedule = "fa2", .counted = backward_kernel},
     {.name = "fa3_backward", .schedule = "fa2", .walks_once = true, .counted = backward_kernel},
 };
-const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
+const int N_KERNEL_MODELS = (int)COUNT_OF(KERNEL_MODELS);
 
 const KernelModel *kernel_model_find(const char *name) {
   for (int i = 0; i < N_KERNEL_MODELS; i++)

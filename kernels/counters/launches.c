@@ -36,7 +36,7 @@ static LaunchRole role_of(const CounterRow *row) {
        "elementwise|scale|mask|fill|where|dropout|triu|tril|bias|copy|cast|convert|mul_|add_|div_"},
       {LAUNCH_ROLE_FUSED, "attn|attention|Attention"},
   };
-  for (size_t i = 0; i < sizeof ROLES / sizeof *ROLES; i++)
+  for (size_t i = 0; i < COUNT_OF(ROLES); i++)
     if (has_any(row, ROLES[i].words)) return ROLES[i].role;
   return LAUNCH_ROLE_OTHER;
 }
@@ -120,7 +120,7 @@ static void read_dtype(const CounterRow *row, LaunchFacts *f) {
     const char *words;
   } TYPES[] = {
       {DTYPE_BF16, "bfloat16|bf16|BFloat16"}, {DTYPE_FP16, "half|f16|fp16|Half"}, {DTYPE_FP32, "float|f32|fp32"}};
-  for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES && !f->says_dtype; i++) {
+  for (size_t i = 0; i < COUNT_OF(TYPES) && !f->says_dtype; i++) {
     f->says_dtype = has_any(row, TYPES[i].words);
     if (f->says_dtype) f->dtype = TYPES[i].dtype;
   }
@@ -324,15 +324,15 @@ const char *launch_gpu(const CounterRow *row, const char **candidates) {
                       {103, "b300", "b300 or gb300"}};
   static const char *const OTHERS[] = {" Ti", " SUPER", " Super", " Laptop", " Mobile", " D", "S"}; /* another card */
   *candidates = "";
-  for (size_t i = 0; i < sizeof CARDS / sizeof *CARDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(CARDS); i++) {
     const size_t length = strcspn(CARDS[i], "=");
     const char *at = memmem(row->device, strlen(row->device), CARDS[i], length), *after = at ? at + length : "";
     bool is_other = ascii_is_digit(*after); /* L4, not L40 */
-    for (size_t o = 0; o < sizeof OTHERS / sizeof *OTHERS; o++)
+    for (size_t o = 0; o < COUNT_OF(OTHERS); o++)
       is_other |= *CARDS[i] == 'R' && !strncmp(after, OTHERS[o], strlen(OTHERS[o]));
     if (at && !is_other) return CARDS[i] + length + 1;
   }
-  for (size_t i = 0; i < sizeof CAPABILITIES / sizeof *CAPABILITIES; i++)
+  for (size_t i = 0; i < COUNT_OF(CAPABILITIES); i++)
     if (row->capability == CAPABILITIES[i].capability) {
       *candidates = CAPABILITIES[i].candidates;
       return CAPABILITIES[i].gpu;

@@ -17,7 +17,7 @@ static const struct {
     {"Time (%),Total Time (ns)", "a sum of nsys: it has times, and no bytes"},
 };
 
-enum { N_FOREIGN = sizeof FOREIGN / sizeof *FOREIGN, JOINS_MAX = 64 };
+enum { N_FOREIGN = COUNT_OF(FOREIGN), JOINS_MAX = 64 };
 
 __attribute__((format(printf, 2, 3))) static void note(CounterTable *t, const char *format, ...) {
   va_list arguments;

@@ -18,7 +18,7 @@ typedef struct {
  * apostrophe of Swiss locales, in UTF-8 and Latin-1. */
 static size_t group_mark(const char *at, size_t left) {
   static const char *const marks[] = {" ", "'", "\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89", "\xe2\x80\x99", "\xa0"};
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+  for (size_t i = 0; i < COUNT_OF(marks); i++)
     if (left >= strlen(marks[i]) && !memcmp(at, marks[i], strlen(marks[i]))) return strlen(marks[i]);
   return 0;
 }
@@ -158,11 +158,11 @@ bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
   field = ncu_field_trim(field);
   without_end(&field, "/block"); /* shared memory is given per block */
   const bool is_rate = without_end(&field, "/second") || without_end(&field, "/sec") || without_end(&field, "/s");
-  for (size_t p = 0; p < sizeof PREFIXES / sizeof *PREFIXES; p++) {
+  for (size_t p = 0; p < COUNT_OF(PREFIXES); p++) {
     const size_t n = strlen(PREFIXES[p].prefix);
     if (field.length < n || memcmp(field.at, PREFIXES[p].prefix, n)) continue;
     const NcuField rest = {field.at + n, field.length - n};
-    for (size_t b = 0; b < sizeof BASES / sizeof *BASES; b++) {
+    for (size_t b = 0; b < COUNT_OF(BASES); b++) {
       if (!is_one_of(rest, BASES[b].names) || (n && !rest.length)) continue;
       const bool divides = PREFIXES[p].tenths > 0;
       if (divides && BASES[b].dimension != NCU_UNIT_SECOND) continue;

@@ -38,7 +38,7 @@ static bool are_alike(const CounterRow *a, const CounterRow *b) {
       a->dynamic_shared_bytes != b->dynamic_shared_bytes || strcmp(a->device, b->device) ||
       memcmp(a->known, b->known, sizeof a->known))
     return false;
-  for (size_t i = 0; i < sizeof NEAR / sizeof *NEAR; i++)
+  for (size_t i = 0; i < COUNT_OF(NEAR); i++)
     if (!is_near(a->value[NEAR[i].counter], b->value[NEAR[i].counter], NEAR[i].little)) return false;
   return true;
 }

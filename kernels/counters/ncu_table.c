@@ -54,7 +54,7 @@ static const struct {
     {ROLE_SIZE, MEMBER(tiling.B_c), "block_k"},
     {ROLE_SPLITS, MEMBER(tiling.n_splits), "splits"},
 };
-enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
+enum { N_NAMES = COUNT_OF(NAMES) };
 
 /* Whether a field is one of the names: letters of either case, '_' for a blank. Old reports, and people, leave out
  * ".sum". */
@@ -165,7 +165,7 @@ Status ncu_try_header(Parser *p, bool *is_header, Error *error) {
   Layout *l = p->tried;
   bool names_columns = false;
   *is_header = false;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) names_columns |= ncu_text_has(&p->text, words[i]);
+  for (size_t i = 0; i < COUNT_OF(words); i++) names_columns |= ncu_text_has(&p->text, words[i]);
   for (const char *delimiter = ",;\t"; *delimiter && names_columns; delimiter++) {
     const NcuSplit split = ncu_text_split(&p->text, *delimiter);
     if (split == NCU_SPLIT_TOO_MANY && ncu_text_has(&p->text, "Kernel Name"))

@@ -288,7 +288,7 @@ static void sort_letters(const char *who, Folded letters) {
   size_t used = 0;
   for (const char *p = who; *p;) {
     const char *put = NULL;
-    for (size_t k = 0; k < sizeof ALIKE / sizeof *ALIKE && !put; k++)
+    for (size_t k = 0; k < COUNT_OF(ALIKE) && !put; k++)
       if (strncmp(p, ALIKE[k][0], strlen(ALIKE[k][0])) == 0) put = ALIKE[k][1], p += strlen(ALIKE[k][0]);
     if (put)
       used += (size_t)snprintf(letters + used, CLASS_NAME_BYTES - used, "%s", put);
@@ -433,7 +433,7 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
     take_names(c);
   else
     no_memory(c);
-  for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS && !c->error.status; k++) use_groups(c, &STEPS[k]);
+  for (size_t k = 0; k < COUNT_OF(STEPS) && !c->error.status; k++) use_groups(c, &STEPS[k]);
   const Status status = error_pass(error, &c->error);
   close_lesson(c);
   pool_free(&c->pool);

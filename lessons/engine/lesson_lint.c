@@ -225,7 +225,7 @@ static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
       {ask->tolerance.amount > 0 && !is_step(ask->tolerance.amount), "the tolerance of",
        " begins with neither 1 nor 3, such as 0.3%: half and twice as much are no steps"},
   };
-  for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++)
+  for (size_t k = 0; k < COUNT_OF(RULES); k++)
     if (RULES[k].is_wrong) report(l, ask->line, "%s '%s'%s", RULES[k].before, ask->id, RULES[k].behind);
   if (ask->kind == LESSON_NUMBER && answer_parse(answer, strlen(answer), &typed, NULL) == STATUS_OK)
     report(l, ask->answer.line, "the answer of '%s' is typed in: %s; compute it", ask->id, answer);
@@ -507,7 +507,7 @@ static void check_odd_moves(Lint *l, const LessonTask *task) {
   static const char *const MOVES[] = {"N=8",      "N=65536",  "d=8",     "d=4096",     "heads=64", "batch=64",
                                       "window=1", "causal=1", "block=1", "dtype=fp32", "dtype=fp8"};
   bool is_known = true;
-  for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
+  for (size_t k = 0; k < COUNT_OF(MOVES); k++)
     if (!names_key(task->solution.text, MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
       report(l, task->until.line, "the task is done by '%s', too; pin it in 'until'", MOVES[k]);
 }

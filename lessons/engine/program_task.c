@@ -278,7 +278,7 @@ static void take(Reader *r, const char *key, const char *value) {
                {"says", r->says, PROGRAM_TASK_LINE_BYTES}};
   r->program = NULL;
   if (is(key, "reference")) t->reference_line = r->r.line;
-  for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
+  for (size_t k = 0; k < COUNT_OF(TEXTS); k++)
     if (*value && TEXTS[k].text && is(key, TEXTS[k].key)) {
       take_text(r, TEXTS[k].text, TEXTS[k].size, value);
       return;

@@ -8,7 +8,7 @@
 static const char *const ALIASES[][2] = {{"naive", "standard"}};
 
 const Schedule *schedule_find(const char *name) {
-  for (size_t k = 0; k < sizeof ALIASES / sizeof *ALIASES; k++)
+  for (size_t k = 0; k < COUNT_OF(ALIASES); k++)
     if (strcmp(ALIASES[k][0], name) == 0) name = ALIASES[k][1];
   for (int k = 0; k < N_PROGRAMS; k++)
     if (strcmp(SCHEDULES[k]->name, name) == 0) return SCHEDULES[k];

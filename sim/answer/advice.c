@@ -8,7 +8,7 @@
 
 static const int64_t SIDES[] = {16, 32, 64, 128, 192, 256};
 enum {
-  N_SIDES = sizeof SIDES / sizeof *SIDES,
+  N_SIDES = COUNT_OF(SIDES),
   PAPER_STEP = 16, /* rows: where no instruction asks for a power of two, every multiple is tried */
   PAPER_ROWS = 16,
   TILES_MAX = PAPER_ROWS * N_SIDES,

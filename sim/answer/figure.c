@@ -456,7 +456,7 @@ FigureNeed figure_needs(const FigureRow *row) {
   } OF[] = {{"l2", NEED_L2},         {"overheads", NEED_L2}, {"chiplets", NEED_CHIPLETS},
             {"launch", NEED_LAUNCH}, {"time", NEED_TIME},    {"links", NEED_LINKS}};
   const size_t n = strcspn(row->path, ".");
-  for (size_t k = 0; k < sizeof OF / sizeof *OF; k++)
+  for (size_t k = 0; k < COUNT_OF(OF); k++)
     if (strncmp(row->path, OF[k].group, n) == 0 && !OF[k].group[n]) return OF[k].needs;
   return NEED_NOTHING;
 }

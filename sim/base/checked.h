@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How many rows an array has. */
+#define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
+
 /* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128, of clang 16 or later,
  * with what its library lacks in wide.h: gcc 14.2 crashes on it, and divides wrongly. No C++ compiler has it there. */
 #ifdef __SIZEOF_INT128__

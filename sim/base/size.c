@@ -104,7 +104,7 @@ static Status scale(Decimal decimal, int64_t factor, bool rounds, int64_t *value
 }
 
 static const Unit *find_unit(const char *name, size_t length) {
-  for (size_t u = 0; u < sizeof UNITS / sizeof UNITS[0]; u++) {
+  for (size_t u = 0; u < COUNT_OF(UNITS); u++) {
     if (strlen(UNITS[u].name) != length) continue;
     size_t i = 0;
     while (i < length && lower(name[i]) == UNITS[u].name[i]) i++;

@@ -162,7 +162,7 @@ static const KeyfileField FIELDS[] = {
     TILE("d192_v128_causal_", tiles[PROFILE_MLA][1]),
 };
 
-_Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
+_Static_assert(COUNT_OF(FIELDS) == PROFILE_FIELD_COUNT, "one row for each field");
 _Static_assert(TILE_FIRST + 2 * PROFILE_TILES * TILE_KEYS == PROFILE_FIELD_COUNT, "TILE_KEYS keys a tile");
 
 const KeyfileField *profile_fields(int *n_fields) {
@@ -274,7 +274,7 @@ static Status read_spills(const Check *c, int d) {
 static Status read_every(const Check *c) {
   Profile *p = c->p;
   static const char *const keys[] = {"threads", "registers", "shared", "ctas_per_sm"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+  for (size_t i = 0; i < COUNT_OF(keys); i++)
     if (!*p->tile_text && profile_note(p, keys[i])->line)
       return REFUSE(c, keys[i], "%s is said of every tile, but there is none: give tile = 128 x 64 too", keys[i]);
   if (!*p->tile_text) return STATUS_OK;

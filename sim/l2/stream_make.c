@@ -94,7 +94,7 @@ static void set_move(const Stream *s, const StreamBlocks *b, const ProgramOp *op
   to->in_parts = op->width == SIDE_DV && kernel->parts > 1;
   Wide blocks = to->in_parts ? wide(kernel->parts) : 1;
   static const Dim INNER_FIRST[] = {DIM_S, DIM_J, DIM_I, DIM_H};
-  for (size_t k = 0; k < sizeof INNER_FIRST / sizeof *INNER_FIRST; k++) {
+  for (size_t k = 0; k < COUNT_OF(INNER_FIRST); k++) {
     const Dim dim = INNER_FIRST[k];
     if (!(n->subscripts >> dim & 1)) continue;
     to->per[dim] = clamped(blocks);

@@ -53,7 +53,7 @@ static const KeyfileField FIELDS[] = {
     GROUP("3", 1),
     GROUP("4", 2),
 };
-_Static_assert(sizeof FIELDS / sizeof FIELDS[0] == KVMODEL_FIELD_COUNT, "one row for each field");
+_Static_assert(COUNT_OF(FIELDS) == KVMODEL_FIELD_COUNT, "one row for each field");
 
 const KeyfileField *kvmodel_fields(int *n_fields) {
   *n_fields = KVMODEL_FIELD_COUNT;

@@ -56,7 +56,7 @@ static const Trial TRIALS[] = {
     {.mask = "on 3 ranks with a causal mask", .N_q = 30, .N_k = 30, .B_r = 4, .B_c = 3, .causal = true, .n_ranks = 3},
 };
 
-enum { N_TRIALS = sizeof TRIALS / sizeof *TRIALS, TRIED_D = 6, TRIED_D_V = 5, GROUP = 3 };
+enum { N_TRIALS = COUNT_OF(TRIALS), TRIED_D = 6, TRIED_D_V = 5, GROUP = 3 };
 
 /* fp64 in another order errs by 1e-15, and outliers make it 1e-12; a rounding to a type errs by half a unit in its last
  * place, and results are sums of some tens of those. */

@@ -93,7 +93,7 @@ static int tokens_of(const char *text, size_t length, Token *tokens) {
     size_t end = k;
     while (end < length && is_word(text[end])) end++;
     if (end == k) end++;
-    for (size_t pair = 0; pair < sizeof PAIRS / sizeof *PAIRS; pair++)
+    for (size_t pair = 0; pair < COUNT_OF(PAIRS); pair++)
       if (k + 2 <= length && strncmp(text + k, PAIRS[pair], 2) == 0) end = k + 2;
     if (text[k] != ' ') tokens[n++] = (Token){k, end};
     k = end;
@@ -124,7 +124,7 @@ static const char *const EXCHANGES[][2] = {
 
 static bool try_exchanges(Search *f, int line, Token t) {
   const char *text = line_text(f, line);
-  for (size_t k = 0; k < sizeof EXCHANGES / sizeof *EXCHANGES; k++)
+  for (size_t k = 0; k < COUNT_OF(EXCHANGES); k++)
     if (token_is(text, t, EXCHANGES[k][0]) && try_part(f, line, t.begin, t.end, EXCHANGES[k][1])) return true;
   return false;
 }
@@ -317,7 +317,7 @@ static bool try_insertions(Search *f, int line) {
     const ProgramName *n = &p->names[k];
     static const char *const FORMS[][2] = {
         {"load ", ""}, {"mask ", ""}, {"mask ", " = 0"}, {"", " = 0"}, {"", " = -inf"}};
-    for (size_t form = 0; form < sizeof FORMS / sizeof *FORMS; form++) {
+    for (size_t form = 0; form < COUNT_OF(FORMS); form++) {
       if ((form == 0) != n->is_input || (strlen(FORMS[form][0]) > 0 && !is_tile(n))) continue;
       snprintf(text, sizeof text, "%s%s%s", FORMS[form][0], n->text, FORMS[form][1]);
       if (try_statement(f, line, text)) return true;
@@ -335,7 +335,7 @@ ProgramMend program_mend(const Schedule *s, const SoftmaxConfig *softmax) {
   ProgramMend mend = {0};
   Search f = {.s = s, .softmax = softmax, .n_outputs = judged_outputs(s), .mend = &mend};
   f.changed = malloc(sizeof *f.changed);
-  for (size_t way = 0; f.changed && way < sizeof TRIES / sizeof *TRIES && !mend.kind; way++)
+  for (size_t way = 0; f.changed && way < COUNT_OF(TRIES) && !mend.kind; way++)
     for (int line = s->ops[0].line; line < s->n_lines && !mend.kind; line++) TRIES[way](&f, line);
   free(f.changed);
   return mend;

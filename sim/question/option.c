@@ -96,7 +96,7 @@ static bool same_word(const char *a, const char *b) {
 /* The option of this command that another tool calls so; NULL: none. */
 static const char *called_elsewhere(const OptionParser *parser, const char *typed) {
   Found found;
-  for (size_t k = 0; k < sizeof ELSEWHERE / sizeof *ELSEWHERE; k++)
+  for (size_t k = 0; k < COUNT_OF(ELSEWHERE); k++)
     if (same_word(typed, ELSEWHERE[k].word) &&
         find(parser, ELSEWHERE[k].here, strlen(ELSEWHERE[k].here), 0, false, &found))
       return ELSEWHERE[k].here;

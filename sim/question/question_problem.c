@@ -148,7 +148,7 @@ Status question_algorithms(Question *r, const QuestionFiles *files, QuestionDefa
   if (!status && *r->kernel) status = kernel_algorithm(r, files, error);
   if (status) return status;
   if (r->n_algorithms == 0 && which == REQUEST_COMPARED)
-    r->n_algorithms = shipped_compared(r->algorithms, (int)(sizeof r->algorithms / sizeof *r->algorithms));
+    r->n_algorithms = shipped_compared(r->algorithms, (int)COUNT_OF(r->algorithms));
   if (r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = shipped_default();
   char names[128];
   bool splits = false, lse = false;

@@ -73,7 +73,7 @@ static const PipelineKernel KERNELS[] = {
 };
 
 const PipelineKernel *pipeline_kernel(const char *name) {
-  for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
+  for (size_t k = 0; k < COUNT_OF(KERNELS); k++)
     if (strcmp(KERNELS[k].name, name) == 0) return &KERNELS[k];
   return NULL;
 }

@@ -23,7 +23,7 @@ FUZZ(keyfile, BYTES, "") {
       {"port", KEYFILE_BYTES_PER_CLOCK, offsetof(Record, rate[4]), false, 1, 4096, "a port", NULL},
       {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Record, rate[5]), false, 1, 4096, "a rate", NULL},
   };
-  enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
+  enum { N_FIELDS = COUNT_OF(FIELDS) };
   Record record = {0};
   KeyfileNote notes[N_FIELDS] = {0};
   Error error = {0};
@@ -110,7 +110,7 @@ FUZZ(kernel_profile, BYTES, "sim/l2/kernel_profile") {
     return require_text(&error, "f:");
   }
   require(p.schedule && *p.name && *p.product);
-  for (size_t i = 0; i < 2 * sizeof D / sizeof *D; i++) {
+  for (size_t i = 0; i < 2 * COUNT_OF(D); i++) {
     const Shape shape = {.batch = 2, .heads = 3, .N_q = 1000, .d = D[i / 2], .causal = i % 2};
     LaunchConfig config;
     Launch l;

@@ -2,9 +2,8 @@
 #ifndef TILEWALK_TESTS_SUPPORT_EACH_H
 #define TILEWALK_TESTS_SUPPORT_EACH_H
 
-#include <stddef.h>
+#include "sim/base/checked.h"
 
-#define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 #ifndef EACH
 #define EACH(k, table) for (size_t k = 0; k < COUNT_OF(table); k++)
 #endif

@@ -108,7 +108,7 @@ static bool change_operator(char *body, Rand *r) {
                                              {" of i", ""},
                                              {"_is", "_i"},
                                              {"sum of", "sum of 2 x"}};
-  const int k = (int)rand_in(r, 0, sizeof OPERATORS / sizeof *OPERATORS - 1);
+  const int k = (int)rand_in(r, 0, COUNT_OF(OPERATORS) - 1);
   return mutate_replace(body, OPERATORS[k][0], OPERATORS[k][1], (int)rand_in(r, 0, 5));
 }
 

@@ -19,7 +19,7 @@ int main(void) {
   static const char *const NAMES[] = {"standard", "fa1", "fa2", "fa2-split"};
   for (int64_t N = 1; N < 100000; N = N * 7 + 3)
     for (int causal = 0; causal < 2; causal++)
-      for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
+      for (size_t k = 0; k < COUNT_OF(NAMES); k++) {
         const Problem p = {.shape = {.N_q = N, .d = 64, .heads = 3, .causal = causal}, .machine = machine_paper()};
         print_run(NAMES[k], &p);
       }

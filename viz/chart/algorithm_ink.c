@@ -4,7 +4,7 @@
 
 Ink algorithm_ink(const Schedule *schedule) {
   static const Ink OF[] = {INK_NEUTRAL, INK_ORANGE, INK_BLUE, INK_GREEN, INK_PURPLE};
-  enum { LAST = sizeof OF / sizeof *OF - 1 };
+  enum { LAST = COUNT_OF(OF) - 1 };
   const Schedule *alike[LAST];
   for (int k = 0; k < N_SCHEDULES && k < LAST; k++)
     if (SCHEDULES[k] == schedule) return OF[k];

@@ -59,7 +59,7 @@ static Status check_read_file(Claims *claims, const char *path, Error *error) {
 
 Status check_read(Claims *claims, Error *error) {
   static const char *const files[] = {"lessons/course/claims.md", "lessons/course/questions.md"};
-  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+  for (size_t k = 0; k < COUNT_OF(files); k++) {
     char path[ASSETS_PATH_BYTES];
     Status status = assets_find(path, sizeof path, files[k], error);
     if (!status) status = check_read_file(claims, path, error);

@@ -42,7 +42,7 @@ static const struct {
                       {"h100/hopper/first", NULL},
                       {"h100/more/first", NULL},
                       {"h100/hopper-more/first", NULL}};
-enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
+enum { N_RECORDED = COUNT_OF(RECORDED_FILES) };
 
 typedef struct {
   Request request;
@@ -223,7 +223,7 @@ static Status add_cpu(Crosscheck *c, CrosscheckOptions *o, Error *error) {
   Tiling tiling = o->request.tiling;
   if (o->request.block) tiling.B_r = tiling.B_c = o->request.block;
   Error refused = {0}; /* why a kernel does not take the shape: it is left out, unless none takes it */
-  const size_t n_shapes = has_shape ? 1 : sizeof shapes / sizeof *shapes;
+  const size_t n_shapes = has_shape ? 1 : COUNT_OF(shapes);
   o->n_points = n_shapes * (size_t)N_KERNEL_MODELS;
   for (size_t s = 0; s < n_shapes; s++) {
     Shape shape = has_shape ? own : shapes[s];

@@ -130,7 +130,7 @@ static Status answer(void *options, Document *d, Io *io, Error *error) {
   Table *t = put_table(d, DOCUMENT_ALL, "checks",
                        "part=what|used for~|state|=present|=required|found, or what to do~|=found|=used_for|"
                        "=remedy");
-  for (const Check *c = CHECKS; c < CHECKS + sizeof CHECKS / sizeof *CHECKS; c++) {
+  for (const Check *c = CHECKS; c < CHECKS + COUNT_OF(CHECKS); c++) {
     const bool here = c->found != NULL, bad = !here && c->required;
     io->differs = io->differs || bad;
     put_cells(t, "ss@sbbssss", c->what, c->used_for,

@@ -237,7 +237,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
       {!o->n_names && (o->task == TASK_MOODLE || teaches || hands_out || o->task == TASK_SLIDES),
        "name a lesson; 'tilewalk lesson' lists them"},
   };
-  for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++)
+  for (size_t k = 0; k < COUNT_OF(RULES); k++)
     if (RULES[k].is_wrong) return error_refuse(error, "%s", RULES[k].why);
   if (*o->key && strlen(o->key) < CLASS_KEY_CHARS_MIN)
     return error_refuse(error, "a key of %zu characters is soon guessed; take %d or more", strlen(o->key),

@@ -109,7 +109,7 @@ static void add_held(Document *d, const Ranks *k) {
               {"away_bytes", "behind the link", (Wide)(k->away * (double)all)}};
   Table *t = put_table(d, DOCUMENT_TEXT, NULL, "a rank holds|bytes>");
   put_values(d, "holds{");
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     if (ROWS[i].bytes == 0) continue;
     put_cells(t, "sW", ROWS[i].name, ROWS[i].bytes);
     put_values(d, "%:w", ROWS[i].key, ROWS[i].bytes);

@@ -205,7 +205,7 @@ static void add_counts(Document *d, Table *t, const Reader *r) {
       {true, "written_back_sectors", c->written_back_sectors, "sectors written back"},
       {true, "fetched_bytes", c->read_sector_misses * sector_bytes, "read from below"},
       {true, "written_back_bytes", c->written_back_sectors * sector_bytes, "written below"}};
-  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+  for (size_t k = 0; k < COUNT_OF(rows); k++) {
     put_values(d, "%:u", rows[k].key, rows[k].value);
     if (rows[k].for_people || d->form != DOCUMENT_TEXT)
       put_cells(t, strstr(rows[k].key, "_bytes") ? "sU~s" : "su~s", rows[k].key, rows[k].value, rows[k].what);

@@ -60,7 +60,7 @@ static Status add_pictures(const TourOptions *o, Document *d, Io *io, Error *err
       {"traffic-against-block.png", "--over", "block"},
       {"traffic-against-sram.svg", "--over", "sram", "--block", "largest", "--algorithm", tiled},
       {"tile-by-tile.png", "--state", "N=64 d=16 block=8 causal=1 scene=walk step=120"}};
-  enum { N_PICTURES = sizeof PICTURES / sizeof *PICTURES };
+  enum { N_PICTURES = COUNT_OF(PICTURES) };
   const Schedule *compared[REQUEST_ALGORITHMS_MAX];
   const int n_compared = shipped_compared(compared, REQUEST_ALGORITHMS_MAX);
   if (!*o->output.output) return STATUS_OK;
@@ -110,7 +110,7 @@ static void add_next(Document *d, const Io *io) {
                                         {"Check", "kernel --warp --stride 32 --pad 1"},
                                         {"Learn", "lesson"}};
   document_gap(d);
-  for (size_t k = 0; k < sizeof NEXT / sizeof *NEXT; k++)
+  for (size_t k = 0; k < COUNT_OF(NEXT); k++)
     document_line(d, ROLE_ACCENT, "%-7s%s %s", NEXT[k][0], strchr(io->program, '/') ? io->program : "tilewalk",
                   NEXT[k][1]);
 }

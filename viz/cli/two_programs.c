@@ -39,7 +39,7 @@
 static bool only_prints(int argc, char *const *argv) {
   static const char *const FULL[] = {"-o", "--output", "--view", "--story", "--library"};
   for (int i = 0; i < argc; i++)
-    for (size_t k = 0; k < sizeof FULL / sizeof *FULL; k++)
+    for (size_t k = 0; k < COUNT_OF(FULL); k++)
       if (strncmp(argv[i], FULL[k], strlen(FULL[k])) == 0) return false;
   return true;
 }
@@ -51,7 +51,7 @@ static Status become_full(char *const *argv, Error *error) {
   char folder[4096], path[4200];
   const bool is_known = program_folder(folder, sizeof folder);
   int reason = is_known ? ENOENT : errno;
-  for (size_t k = 0; is_known && k < sizeof PLACES / sizeof *PLACES; k++) {
+  for (size_t k = 0; is_known && k < COUNT_OF(PLACES); k++) {
     snprintf(path, sizeof path, "%s/%s/tilewalk-full", folder, PLACES[k]);
     execv(path, argv);
     if (errno != ENOENT) reason = errno;
@@ -99,7 +99,7 @@ static const struct {
 };
 
 static Status unknown_command(const Command *const *commands, const char *name, Error *error) {
-  for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
+  for (size_t i = 0; i < COUNT_OF(ELSEWHERE); i++)
     if (strcmp(name, ELSEWHERE[i].word) == 0) {
       while (!ELSEWHERE[i].here) i++;
       return error_refuse(error, "there is no command '%s': %s", name, ELSEWHERE[i].here);

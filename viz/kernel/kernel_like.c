@@ -37,7 +37,7 @@ static const char *const NAMES[] = {
 
 /* What a word stands for; -1: nothing. */
 static int name_of(const char *word) {
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+  for (size_t k = 0; k < COUNT_OF(NAMES); k++)
     for (const char *at = NAMES[k]; *at; at += strspn(at, " ")) {
       const size_t n = strcspn(at, " ");
       if (strlen(word) == n && ascii_same_n(at, word, n)) return (int)k;
@@ -160,7 +160,7 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
     if (verdict->wrong < 0) verdict->wrong = e, verdict->is = is, verdict->should = O[e];
     verdict->n_wrong++;
   }
-  for (size_t w = 0; verdict->wrong >= 0 && !verdict->equation && w < sizeof WRONG / sizeof *WRONG; w++)
+  for (size_t w = 0; verdict->wrong >= 0 && !verdict->equation && w < COUNT_OF(WRONG); w++)
     for (int64_t block = LEAST_BLOCK; block <= MOST_BLOCK && !verdict->equation; block *= 2) {
       const int64_t at = verdict->wrong / r->d * r->d; /* the row */
       row(r, Q + at, K + at / head * head, V + at / head * head, at / r->d % r->N, &WRONG[w], block, p, O + at);

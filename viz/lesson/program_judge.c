@@ -190,7 +190,7 @@ static bool counts_once(const Program *p) {
 /* `config`: the last that was tried. */
 static bool is_right(const Program *p, SoftmaxConfig *config, ProgramVerdict *verdict) {
   static const Precision PRECISIONS[] = {PRECISION_FP64, PRECISION_FP16, PRECISION_BF16};
-  for (size_t k = 0; k < sizeof PRECISIONS / sizeof *PRECISIONS; k++) {
+  for (size_t k = 0; k < COUNT_OF(PRECISIONS); k++) {
     *config = (SoftmaxConfig){.precision = PRECISIONS[k]};
     *verdict = program_verdict(p, config);
     if (!verdict->is_right || !verdict->is_tried) return false;

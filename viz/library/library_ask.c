@@ -33,7 +33,7 @@ static const Command *const MORE[] = {&COMMAND_SERVE,      &COMMAND_ELIGIBLE, &C
 static const Command *command_at(size_t k) {
   size_t n = 0;
   while (COMMANDS_PRINT[n]) n++;
-  return k < n ? COMMANDS_PRINT[k] : k - n < sizeof MORE / sizeof *MORE ? MORE[k - n] : NULL;
+  return k < n ? COMMANDS_PRINT[k] : k - n < COUNT_OF(MORE) ? MORE[k - n] : NULL;
 }
 
 static const char *word_for(const Command *c) { return c->old ? c->old : c->name; }
@@ -85,7 +85,7 @@ static int choose_form(const Command *command, int argc, char **argv, char json[
   bool is_chosen = !has_option(command, "json");
   int n = 0;
   for (int k = 0; k < argc; k++) {
-    for (size_t f = 0; f < sizeof FORMS / sizeof *FORMS; f++) is_chosen = is_chosen || strcmp(argv[k], FORMS[f]) == 0;
+    for (size_t f = 0; f < COUNT_OF(FORMS); f++) is_chosen = is_chosen || strcmp(argv[k], FORMS[f]) == 0;
     const bool is_text = strcmp(argv[k], "--text") == 0;
     is_chosen = is_chosen || is_text || is_output(argv[k]);
     if (!is_text) argv[n++] = argv[k];

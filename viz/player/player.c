@@ -7,7 +7,7 @@
 
 static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
-enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 1 };
+enum { N_SPEEDS = COUNT_OF(SPEEDS), DEFAULT_SPEED = 1 };
 #define LONGEST_RUN_S             600.0 /* a long run begins at a speed that ends it in this time */
 #define MAX_TICK_S                0.25  /* a window that was hidden does not catch up */
 #define FASTEST_WITH_MOTION_PER_S 10.0  /* beyond it nothing could be followed */

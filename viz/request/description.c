@@ -71,7 +71,7 @@ static bool same_name(const char *a, const char *b) {
 /* The name of a card without its maker's words, which nvidia-smi prints. */
 static const char *card_of(const char *name) {
   static const char *const MAKERS[] = {"NVIDIA ", "GeForce ", "Tesla ", "AMD ", "Instinct "};
-  for (size_t k = 0; k < sizeof MAKERS / sizeof *MAKERS; k++)
+  for (size_t k = 0; k < COUNT_OF(MAKERS); k++)
     if (ascii_same_n(name, MAKERS[k], strlen(MAKERS[k]))) name += strlen(MAKERS[k]);
   return name;
 }
@@ -83,8 +83,7 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Status status = description_names(kind->folder, &known, error);
   if (status) return status; /* no data files at all */
   for (int i = 0; i < known.n; i++) nearest_offer(&nearest, known.names[i]);
-  for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
-    nearest_offer(&nearest, CALLED[k][0]);
+  for (size_t k = 0; kind == &GPU_KIND && k < COUNT_OF(CALLED); k++) nearest_offer(&nearest, CALLED[k][0]);
   char meant[4 * DESCRIPTION_NAME_BYTES + 32];
   if (nearest.best)
     return error_refuse(error, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
@@ -112,7 +111,7 @@ static bool same_model_part(const char *part, size_t n) {
                                       "fp8",      "awq",  "gptq", "17b", "16e", "original", "preview"};
   if (n > 1 && (part[0] | 0x20) == 'v' && part[1] >= '0' && part[1] <= '9') return true;
   if (n >= 4 && strspn(part, "0123456789") >= n) return true;
-  for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+  for (size_t i = 0; i < COUNT_OF(PARTS); i++)
     if (strlen(PARTS[i]) == n && ascii_same_n(part, PARTS[i], n)) return true;
   return false;
 }
@@ -151,7 +150,7 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
   DescriptionNames known;
   if (!is_name(name)) return STATUS_BAD_REQUEST;
   if (kind == &GPU_KIND) name = card_of(name);
-  for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
+  for (size_t k = 0; kind == &GPU_KIND && k < COUNT_OF(CALLED); k++)
     if (same_name(name, CALLED[k][0])) name = CALLED[k][1];
   if (path_of(kind, name, path) == STATUS_OK) return STATUS_OK;
   if (description_names(kind->folder, &known, NULL)) return STATUS_BAD_REQUEST;

@@ -10,7 +10,7 @@ bool kernel_is_counters(const char *text, size_t length) {
   /* A description has no such words, and no letters of 16 bits. */
   static const char *const words[] = {"Kernel Name", "\"ID\"", "Metric Name", "==PROF=="};
   if (length >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe)) return true;
-  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+  for (size_t w = 0; w < COUNT_OF(words); w++)
     if (memmem(text, length < 65536 ? length : 65536, words[w], strlen(words[w]))) return true;
   return false;
 }

@@ -13,7 +13,7 @@
 static const char *family_of(const Config *c, const char *type) {
   static const char *const ROWS[] = {"attends", "encodes", "recurs"};
   for (ConfigMatch how = WHOLE; how <= GOES_ON; how++)
-    for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++)
+    for (size_t r = 0; r < COUNT_OF(ROWS); r++)
       if (config_is(how, type, config_row(c, ROWS[r], NULL))) return ROWS[r];
   return "";
 }

@@ -164,7 +164,7 @@ json_t *config_find(Config *c, const char *names) {
   const json_t *const in[] = {c->inner, c->text, c->root};
   const char *row = config_row(c, names, NULL), *last = "";
   json_t *found = NULL;
-  for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++) {
+  for (size_t i = 0; i < COUNT_OF(in) && !found; i++) {
     char name[CONFIG_NAME_BYTES], path[CONFIG_NAME_BYTES];
     for (const char *at = *row ? row : names; in[i] && config_next(&at, name);) {
       char *rest = memcpy(path, name, sizeof path);
@@ -246,7 +246,7 @@ static bool says_nothing(const char *name, const json_t *value) {
 void config_unused(const Config *c, char *to, size_t size) {
   json_t *const in[] = {c->text, c->inner, c->text == c->root ? NULL : c->root};
   *to = '\0';
-  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+  for (size_t i = 0; i < COUNT_OF(in); i++) {
     const char *key;
     json_t *value;
     json_object_foreach(in[i], key, value) {

@@ -92,7 +92,7 @@ static void put_text(Piece from, const Event *e, Phrase to) {
     const char *at = from.at + k;
     const size_t left = from.length - k;
     size_t n = 0;
-    for (size_t sign = 0; sign < sizeof SIGNS / sizeof *SIGNS && n == 0; sign++) {
+    for (size_t sign = 0; sign < COUNT_OF(SIGNS) && n == 0; sign++) {
       if (!begins(at, left, SIGNS[sign].written)) continue;
       phrase_put(to, "%s", SIGNS[sign].printed);
       n = strlen(SIGNS[sign].written);

@@ -212,7 +212,7 @@ static int find(Asked a, const void *rows, size_t row_bytes, int n) {
     if (is(a, *(const char *const *)((const char *)rows + (size_t)k * row_bytes))) return k;
   return -1;
 }
-#define FIND(a, rows) find(a, rows, sizeof *rows, (int)(sizeof rows / sizeof *rows))
+#define FIND(a, rows) find(a, rows, sizeof *rows, (int)COUNT_OF(rows))
 
 static void put_value(const Facts *f, Asked a, Phrase to) {
   const LineFacts *l = &f->line;

@@ -31,8 +31,8 @@ static bool is_absent(const Snapshot *now, const char *why[2]) {
   const bool holds[] = {!now->roles.is_softmax, !now->row.is_computed, is_combining(now), !now->has_event,
                         now->row.row < 0 || now->row.phase == ROW_NONE};
   size_t k = 0;
-  while (k < sizeof holds / sizeof *holds && !holds[k]) k++;
-  if (k == sizeof holds / sizeof *holds) return false;
+  while (k < COUNT_OF(holds) && !holds[k]) k++;
+  if (k == COUNT_OF(holds)) return false;
   memcpy(why, WHY[k], sizeof WHY[k]);
   return true;
 }

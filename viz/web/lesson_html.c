@@ -54,7 +54,7 @@ void html_markdown(Html *h, const char *text) {
 
 /* What can be pressed, by LessonAct. */
 static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play"};
-_Static_assert(sizeof ACTS / sizeof *ACTS == HTML_ACTS, "a name each");
+_Static_assert(COUNT_OF(ACTS) == HTML_ACTS, "a name each");
 
 const char *html_act_name(LessonAct act) { return ACTS[act]; }
 

@@ -26,7 +26,7 @@ EXPORT const char *web_menu(void) {
   put_values(d, "] dtype[");
   for (Dtype k = 0; k < DTYPE_COUNT; k++) put_values(d, "[:s :n]", dtype_name(k), (int)dtype_bytes(k));
   put_values(d, "] wants[");
-  for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++)
+  for (size_t k = 0; k < COUNT_OF(TYPED); k++)
     put_values(d, "[:s :s]", TYPED[k], option_named(QUESTION_SETS, TYPED[k], strlen(TYPED[k]))->help);
   free(gpus);
   return web_end();

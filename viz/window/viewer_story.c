@@ -23,7 +23,7 @@ static bool take(void *story, Player *player, const SideEvent *e) {
   if (e->kind == SIDE_MOTION) story_player_drag(story, e->x);
   if (e->kind == SIDE_WHEEL) story_player_input(story, e->turns > 0 ? STORY_GO_BACK : STORY_GO_ON);
   if (e->kind == SIDE_LOOK) return story_player_tick(story, e->seconds);
-  for (size_t k = 0; e->kind == SIDE_KEY && k < sizeof KEYS / sizeof *KEYS; k++)
+  for (size_t k = 0; e->kind == SIDE_KEY && k < COUNT_OF(KEYS); k++)
     if (KEYS[k].key == e->key) story_player_input(story, KEYS[k].input);
   return e->kind != SIDE_KEY || (e->key != SIDE_KEY_COPY && e->key != SIDE_KEY_F11);
 }

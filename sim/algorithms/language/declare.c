@@ -185,7 +185,7 @@ Status declarations_imply(Reader *r) {
   const int n_kept = r->n_words, at = r->at;
   memcpy(kept, r->words, sizeof kept);
   Status status = STATUS_OK;
-  for (size_t k = 0; k < sizeof LINES / sizeof *LINES && !status; k++) {
+  for (size_t k = 0; k < COUNT_OF(LINES) && !status; k++) {
     status = reader_words(r, LINES[k].text, strlen(LINES[k].text));
     if (!status) status = read_body(r, LINES[k].role);
   }

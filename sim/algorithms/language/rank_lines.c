@@ -46,7 +46,7 @@ static Status read_ranks_loop(Reader *r, int indent) {
   static const char USAGE[] = "'for every rank g, contiguous'; striped and zigzag share the tokens out otherwise";
   static const char *const WORDS[] = {"for", "every", "rank", "g"};
   Status status = STATUS_OK;
-  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS && !status; k++) status = reader_expect(r, WORDS[k], USAGE);
+  for (size_t k = 0; k < COUNT_OF(WORDS) && !status; k++) status = reader_expect(r, WORDS[k], USAGE);
   if (status || reader_at_end(r)) return status ? status : open_loop(r, indent, "ranks");
   if ((status = reader_expect(r, ",", USAGE))) return status;
   for (int k = 0; k < LAYOUT_COUNT; k++)
@@ -106,8 +106,7 @@ static Status read_exchange(Reader *r, ProgramRankLine *line) {
   if (!status) status = reader_expect(r, sends ? "+" : "-", usage);
   if (!status) status = reader_expect(r, "1", usage);
   line->not_last = !status && reader_take(r, "when");
-  for (size_t k = 0; line->not_last && k < sizeof WORDS / sizeof *WORDS && !status; k++)
-    status = reader_expect(r, WORDS[k], WHEN);
+  for (size_t k = 0; line->not_last && k < COUNT_OF(WORDS) && !status; k++) status = reader_expect(r, WORDS[k], WHEN);
   return status;
 }
 

@@ -109,8 +109,7 @@ static void find_rows(Program *p) {
   static const char *const IMPLIED[] = {"Q", "K", "V", "S", "P"};
   const bool implied = !p->declares;
   bool statistics = false, moved = implied;
-  for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++)
-    p->tensors[row_of(p, IMPLIED[k])].is_listed = k < 4;
+  for (size_t k = 0; implied && k < COUNT_OF(IMPLIED); k++) p->tensors[row_of(p, IMPLIED[k])].is_listed = k < 4;
   add_rows(p, is_declared);
   add_rows(p, is_own_moved);
   if (implied) p->tensors[row_of(p, "O")].is_listed = true;

@@ -30,7 +30,7 @@ static size_t word_length(const char *text, size_t length, WordKind *kind) {
   static const char *const PAIRS[] = {"+=", "*=", "^T", "<=", ">="};
   size_t n = 0;
   *kind = WORD_SYMBOL;
-  for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++)
+  for (size_t k = 0; k < COUNT_OF(PAIRS); k++)
     if (length >= 2 && strncmp(text, PAIRS[k], 2) == 0) return 2;
   if (strchr("+-*/^()=,;<>:", text[0])) return 1;
   if (is_digit(text[0])) {

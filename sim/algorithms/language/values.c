@@ -249,7 +249,7 @@ static Status read_function(Reader *r, int depth, int *node, bool *is_one) {
     NodeKind kind;
   } FUNCTIONS[] = {{"log", NODE_LOG}, {"tanh", NODE_TANH}, {"sigmoid", NODE_SIGMOID}, {"sqrt", NODE_SQRT}};
   int kind = -1, a;
-  for (size_t k = 0; k < sizeof FUNCTIONS / sizeof *FUNCTIONS && kind < 0; k++)
+  for (size_t k = 0; k < COUNT_OF(FUNCTIONS) && kind < 0; k++)
     if (reader_take(r, FUNCTIONS[k].word)) kind = (int)FUNCTIONS[k].kind;
   if (kind < 0 && (is_power_of(r, "e") || is_power_of(r, "2"))) {
     kind = reader_is(r, "e") ? NODE_EXP : NODE_EXP2;
@@ -309,7 +309,7 @@ static Status read_factor(Reader *r, int depth, int *node) {
 static bool factor_follows(const Reader *r) {
   static const char *const ENDS[] = {"when", "x", "once", "of", "and"};
   if (reader_at_end(r)) return false;
-  for (size_t k = 0; k < sizeof ENDS / sizeof *ENDS; k++)
+  for (size_t k = 0; k < COUNT_OF(ENDS); k++)
     if (reader_is(r, ENDS[k])) return false;
   return r->words[r->at].kind != WORD_SYMBOL || reader_is(r, "(");
 }

@@ -166,8 +166,7 @@ static void print_entry(const Claims *claims, const ClaimEntry *e, Io *io) {
   io_print(io, role, "\n%s ", text_role_mark(&io->style, role));
   io_print(io, ROLE_HEADING, "%s", e->id);
   io_print(io, role, "  %s\n", verdict_name(e->verdict));
-  for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++)
-    print_labelled(io, LINES[k].label, LINES[k].role, LINES[k].text);
+  for (size_t k = 0; k < COUNT_OF(LINES); k++) print_labelled(io, LINES[k].label, LINES[k].role, LINES[k].text);
   for (int p = 0; asks && p < e->n_parts; p++) {
     const ClaimPart *part = claims_part(claims, e, p);
     print_part(part, part->name ? part->name : e->id, p ? "" : "judged", io);

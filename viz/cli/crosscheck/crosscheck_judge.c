@@ -320,7 +320,7 @@ static bool has_bytes(const CounterRow *row) {
   static const Counter counters[] = {COUNTER_BOUNDARY_READ,    COUNTER_BOUNDARY_WRITE, COUNTER_L2_READ_SECTORS,
                                      COUNTER_L2_WRITE_SECTORS, COUNTER_HBM_READ,       COUNTER_HBM_WRITE,
                                      COUNTER_HBM_TOTAL,        COUNTER_COUNTED_READ};
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+  for (size_t i = 0; i < COUNT_OF(counters); i++)
     if (row->known[counters[i]]) return true;
   return false;
 }

@@ -26,7 +26,7 @@ static void put_memories(Document *d, const KernelReport *r) {
   const int32_t *g = r->launch->launch.grid, *b = r->launch->launch.block;
   table_title(t, "%s: grid %d x %d x %d, blocks of %d x %d x %d threads", r->launch->name, g[0], g[1], g[2], b[0], b[1],
               b[2]);
-  for (size_t m = 0; m < sizeof MEMORIES / sizeof *MEMORIES; m++) {
+  for (size_t m = 0; m < COUNT_OF(MEMORIES); m++) {
     const PtxCounts c = kernel_counts(&r->result.totals, MEMORIES[m].a, MEMORIES[m].b);
     if (!c.requests) continue;
     put_cells(t, "su", MEMORIES[m].name, c.requests);

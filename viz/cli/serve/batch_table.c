@@ -35,7 +35,7 @@ static const char *const LABELS[] = {"",
                                      "written to HBM",
                                      "takes",
                                      "the time is"};
-enum { TOKENS = 2, TILES = 5, FLOPS = 8, BESIDES = 10, N_FIGURES = sizeof LABELS / sizeof *LABELS };
+enum { TOKENS = 2, TILES = 5, FLOPS = 8, BESIDES = 10, N_FIGURES = COUNT_OF(LABELS) };
 enum { RUNS_MAX = BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX };
 
 static void take_figures(const BatchRun *r, FigureValue values[N_FIGURES]) {

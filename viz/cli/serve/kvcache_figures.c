@@ -213,7 +213,7 @@ static void add_alternatives(Document *d, const Service *s) {
   for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
   offer(s, t, "without the window", c);
   c = *asked, c.scale_bytes = 0;
-  for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++) {
+  for (size_t k = 0; k < COUNT_OF(TYPES); k++) {
     c.dtype = TYPES[k].dtype, c.group = TYPES[k].group;
     if (kvcache_dtype_bits(c.dtype) == kvcache_dtype_bits(asked->dtype)) c.dtype = asked->dtype;
     offer(s, t, TYPES[k].name, c);

@@ -33,8 +33,7 @@ const SweepAxis SWEEP_AXES[] = {
     COUNTS("d=%lld", "head dimension d", 16, 512, "larger heads need larger tiles and move more"),
     {"gpu=", "GPU", "the same run on one GPU after another", VALUE_COUNT, 0, 0, false},
 };
-_Static_assert(sizeof SWEEP_AXES / sizeof *SWEEP_AXES == sizeof SWEEP_AXIS_NAMES / sizeof *SWEEP_AXIS_NAMES - 1,
-               "a name each");
+_Static_assert(COUNT_OF(SWEEP_AXES) == COUNT_OF(SWEEP_AXIS_NAMES) - 1, "a name each");
 
 const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axis - SWEEP_AXES]; }
 
