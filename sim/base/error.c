@@ -6,7 +6,7 @@
 #include "sim/base/utf8.h"
 
 Status error_set(Error *error, Status status, const char *format, ...) {
-  if (!error || error->status != STATUS_OK) return status;
+  if (!error || error->status) return status;
   error->status = status;
   va_list arguments;
   va_start(arguments, format);

@@ -140,7 +140,7 @@ static Status read_whole(Parser *p, const KeyfileField *field, Piece value, int6
   Error inner = {0};
   const Status status =
       field->kind == KEYFILE_COUNT ? size_parse_count(text, number, &inner) : size_parse(text, number, &inner);
-  if (status != STATUS_OK) return REFUSE(p, "%s: %s", field->name, inner.message);
+  if (status) return REFUSE(p, "%s: %s", field->name, inner.message);
   return STATUS_OK;
 }
 
@@ -180,12 +180,12 @@ static Status store_value(Parser *p, const KeyfileField *field, Piece value) {
   if (field->kind == KEYFILE_COUNT || field->kind == KEYFILE_BYTES) {
     int64_t whole;
     const Status status = read_whole(p, field, value, &whole);
-    if (status != STATUS_OK) return status;
+    if (status) return status;
     memcpy(p->record + field->offset, &whole, sizeof whole);
     number = (double)whole;
   } else {
     const Status status = read_rate(p, field, value, &number);
-    if (status != STATUS_OK) return status;
+    if (status) return status;
     memcpy(p->record + field->offset, &number, sizeof number);
   }
   if (number >= field->min && number <= field->max) return STATUS_OK;
@@ -231,7 +231,7 @@ static Status check_sourced(Parser *p) {
 
 static Status read_entry(Parser *p, Piece entry, Piece comment) {
   const Status sourced = check_sourced(p);
-  if (sourced != STATUS_OK) return sourced;
+  if (sourced) return sourced;
   const char *equals = memchr(entry.text, '=', entry.length);
   if (!equals)
     return REFUSE(p, "'%s' is not 'key = value'; write an entry, or a comment that begins with '#'",
@@ -243,7 +243,7 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
   if (p->notes[field].line)
     return REFUSE(p, "%s is given twice, first on line %d; keep one", p->fields[field].name, p->notes[field].line);
   const Status status = store_value(p, &p->fields[field], piece_after(entry, (size_t)(equals + 1 - entry.text)));
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   p->notes[field].line = p->line;
   if (is_source(comment)) return store_source(p, field, comment);
   p->unsourced = keyfile_is_number(p->fields[field].kind) ? field : -1;
@@ -252,7 +252,7 @@ static Status read_entry(Parser *p, Piece entry, Piece comment) {
 
 static Status read_line(Parser *p, Piece line) {
   const Status status = piece_check(line, KEYFILE_LINE_BYTES, p->display_name, p->line, p->error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   const char *hash = memchr(line.text, '#', line.length);
   const size_t n_entry = hash ? (size_t)(hash - line.text) : line.length;
   const Piece entry = piece_trim((Piece){line.text, n_entry});
@@ -282,10 +282,10 @@ static Status parse(Parser *p, const char *buffer, size_t length) {
     if (++p->line > KEYFILE_MAX_LINES)
       return REFUSE(p, "more than %d lines; a description is shorter", KEYFILE_MAX_LINES);
     const Status status = read_line(p, piece_next_line(&rest));
-    if (status != STATUS_OK) return status;
+    if (status) return status;
   }
   const Status status = check_sourced(p);
-  return status != STATUS_OK ? status : check_required(p);
+  return status ? status : check_required(p);
 }
 
 Status keyfile_parse(const char *buffer, size_t length, const char *display_name, const KeyfileField *fields,
