@@ -102,7 +102,7 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   Plan plan;
   *n_comparisons = 0;
   Status status = plan_make(&plan, shape, tiling, error);
-  if (status == STATUS_OK) status = kernel_model_traffic(model, shape, tiling, &traffic, error);
+  if (!status) status = kernel_model_traffic(model, shape, tiling, &traffic, error);
   if (status) return status;
   const uint64_t asked = kernel_traffic_read(&traffic) + (uint64_t)model->extra_read_bytes; /* may take away */
   const uint64_t written = kernel_traffic_write(&traffic) + (uint64_t)model->extra_write_bytes;

@@ -134,14 +134,14 @@ static Status walk(Parser *p, Error *error) {
     if (ncu_is_skipped(t)) continue;
     const bool may_be_row = in_table && begins_a_row(t, p->layout);
     if (!may_be_row || ncu_text_begins(t, "rung")) status = ncu_try_header(p, &is_header, error);
-    if (status == STATUS_OK && is_header) {
+    if (!status && is_header) {
       ncu_rows_end_report(&p->rows);
       p->table->n_reports++;
       status = ncu_read_units(p, error);
       in_table = true;
-    } else if (status == STATUS_OK && may_be_row) {
+    } else if (!status && may_be_row) {
       status = split_row(p, &is_row, error);
-      if (status == STATUS_OK && is_row) status = ncu_read_row(p, error);
+      if (!status && is_row) status = ncu_read_row(p, error);
     } else if (!p->around.text_page && is_text_page(t)) {
       p->around.text_page = t->line_number;
     }
@@ -187,17 +187,17 @@ static Status walk_twice(Parser *p, Error *error) {
   CounterTable *t = p->table;
   p->surveys = true;
   Status status = walk(p, error);
-  if (status == STATUS_OK && t->n_reports == 0) return no_table(s, p->text.line_number, error);
-  if (status == STATUS_OK) status = choose_decimal(p, error);
+  if (!status && t->n_reports == 0) return no_table(s, p->text.line_number, error);
+  if (!status) status = choose_decimal(p, error);
   ncu_text_rewind(&p->text);
   p->surveys = false;
-  if (status == STATUS_OK) status = walk(p, error);
+  if (!status) status = walk(p, error);
   /* Some kernels were counted all the same. */
-  if (status == STATUS_OK && s->said_line) note(t, "line %lld: ncu says: %.160s", (long long)s->said_line, s->said);
-  if (status == STATUS_OK) status = ncu_rows_finish(&p->rows, t, error);
-  for (size_t k = 0; status == STATUS_OK && k < t->n_rows; k++)
+  if (!status && s->said_line) note(t, "line %lld: ncu says: %.160s", (long long)s->said_line, s->said);
+  if (!status) status = ncu_rows_finish(&p->rows, t, error);
+  for (size_t k = 0; !status && k < t->n_rows; k++)
     if (!*t->rows[k].device) memcpy(t->rows[k].device, s->card, sizeof s->card);
-  if (status == STATUS_OK && t->n_rows == 0)
+  if (!status && t->n_rows == 0)
     status = ncu_fail(p->text.line_number, error,
                       "no row of counters follows the header; the program launched no kernel, or the file is cut off");
   return status;
@@ -208,7 +208,7 @@ Status counter_table_read(CounterTable *table, FILE *file, Error *error) {
   Layout *const layouts = calloc(2, sizeof *layouts);
   Parser p = {.table = table, .layout = layouts, .tried = layouts + 1};
   Status status = layouts ? ncu_text_open(&p.text, file, error) : error_no_memory(error, "to read the counters");
-  if (status == STATUS_OK) status = walk_twice(&p, error);
+  if (!status) status = walk_twice(&p, error);
   ncu_text_free(&p.text);
   ncu_rows_free(&p.rows);
   free(layouts);

@@ -109,12 +109,12 @@ Status ncu_rows_add(NcuRows *rows, const CounterRow *row, CounterRow **added, Er
     rows->merge_at = 2 * rows->n_rows > MERGE_FIRST ? 2 * rows->n_rows : MERGE_FIRST;
     if (rows->merge_at > NCU_MAX_ROWS) rows->merge_at = NCU_MAX_ROWS;
   }
-  if (status == STATUS_OK && rows->n_rows >= NCU_MAX_ROWS)
+  if (!status && rows->n_rows >= NCU_MAX_ROWS)
     status =
         error_set(error, STATUS_TOO_LARGE,
                   "line %lld: more than %d launches that differ; profile fewer kernels at a time (ncu --launch-count)",
                   (long long)row->line, NCU_MAX_ROWS);
-  if (status == STATUS_OK && !grow_array((void **)&rows->rows, &rows->capacity, rows->n_rows + 1, sizeof *rows->rows))
+  if (!status && !grow_array((void **)&rows->rows, &rows->capacity, rows->n_rows + 1, sizeof *rows->rows))
     status = error_no_memory(error, "for %zu rows of counters", rows->n_rows + 1);
   if (status) return status;
   *added = &rows->rows[rows->n_rows++];

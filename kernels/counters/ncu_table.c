@@ -240,7 +240,7 @@ Status ncu_read_units(Parser *p, Error *error) {
   const bool in_header = l->page == PAGE_RAW && l->has_units;
   if (l->page == PAGE_DETAILS) return STATUS_OK;
   Status status = in_header ? STATUS_OK : read_unit_line(p, l, error);
-  for (int c = 0; status == STATUS_OK && c < l->n_columns; c++) {
+  for (int c = 0; !status && c < l->n_columns; c++) {
     Column *column = &l->columns[c];
     const NcuField text = in_header ? column->unit_text : p->text.fields[c];
     column->unit_known = (text.length && ncu_unit_parse(text, &column->unit)) || column->role == ROLE_COUNTER;
@@ -395,13 +395,12 @@ Status ncu_read_row(Parser *p, Error *error) {
                       .has_shape = l->page == PAGE_RECORDED};
   Status status = STATUS_OK;
   if (is_metric && !ncu_field_trim(p->text.fields[l->metric[METRIC_NAME]]).length) return STATUS_OK; /* advice */
-  for (int c = 0; status == STATUS_OK && c < l->n_columns; c++)
-    status = take(p, &l->columns[c], p->text.fields[c], &fresh, error);
+  for (int c = 0; !status && c < l->n_columns; c++) status = take(p, &l->columns[c], p->text.fields[c], &fresh, error);
   Plan plan; /* nothing later has to check again */
   Error why = {0};
-  if (status == STATUS_OK && !p->surveys && fresh.has_shape && plan_make(&plan, &fresh.shape, &fresh.tiling, &why))
+  if (!status && !p->surveys && fresh.has_shape && plan_make(&plan, &fresh.shape, &fresh.tiling, &why))
     status = ncu_fail(fresh.line, error, "%s", why.message);
   CounterRow *row = p->surveys ? &fresh : is_metric ? ncu_rows_open(&p->rows, &fresh) : NULL;
-  if (status == STATUS_OK && !row) status = ncu_rows_add(&p->rows, &fresh, &row, error);
+  if (!status && !row) status = ncu_rows_add(&p->rows, &fresh, &row, error);
   return status || !is_metric ? status : read_metric(p, row, error);
 }

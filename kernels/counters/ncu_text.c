@@ -138,7 +138,7 @@ Status ncu_text_line(NcuText *text, bool *got, Error *error) {
   text->length = 0;
   text->line_number = text->lines_begun + 1;
   const Status status = append_line(text, got, error);
-  if (status == STATUS_OK && !*got) text->line_number = text->lines_begun;
+  if (!status && !*got) text->line_number = text->lines_begun;
   return status;
 }
 

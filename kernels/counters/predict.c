@@ -16,7 +16,7 @@ static Status predict_draw(Prediction *prediction, const Problem *problem, const
                            Error *error) {
   Simulation s;
   Status status = simulate(&s, problem, schedule, error);
-  if (status == STATUS_OK) status = simulation_l2(&s, problem, gpu, error);
+  if (!status) status = simulation_l2(&s, problem, gpu, error);
   if (status) return status;
   simulation_time(&s, gpu);
   *prediction = (Prediction){{NAN, NAN, NAN, NAN, s.timing.run.bound_s}};

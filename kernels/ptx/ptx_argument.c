@@ -275,7 +275,7 @@ Status spec_parse(const char *text, Spec *spec, Error *error) {
                         ? "a whole number of that width, not negative, belongs behind the colon"
                     : TYPES[s.type].is_float ? "a number belongs behind the colon"
                                              : "a whole number of that width belongs behind the colon");
-  if (status == STATUS_OK) *spec = s;
+  if (!status) *spec = s;
   return status;
 }
 

@@ -189,8 +189,7 @@ Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits
   for (size_t k = 0; k < lesson->n_asks; k++)
     for (int v = 0; (v == 0 || v < draws.n_variants) && !x->error.status; v++) {
       if (lesson->asks[k].is_prediction || lesson->asks[k].kind > LESSON_ORDER) break;
-      if (lesson_run_start(&x->run, lesson, limits, draws.seed + (uint64_t)v, &x->error) == STATUS_OK)
-        put_question(x, (int)k, v);
+      if (!lesson_run_start(&x->run, lesson, limits, draws.seed + (uint64_t)v, &x->error)) put_question(x, (int)k, v);
       lesson_run_end(&x->run);
     }
   put(out, "</quiz>\n");

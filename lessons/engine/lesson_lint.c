@@ -490,7 +490,7 @@ static bool is_done_at(Lint *l, const LessonTask *task, const char *change, int 
   const Status status = l->hooks->look_at(l->hooks->context, l->state, change, look, &k, &l->why);
   if (line || l->why.status == STATUS_NO_MEMORY) *is_known &= !failed(l, status, k.is_broken ? 0 : line);
   l->why = (Error){0};
-  return status == STATUS_OK && k.done;
+  return !status && k.done;
 }
 
 /* Whether a change's key stands among the keys of a text. */

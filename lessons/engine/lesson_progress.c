@@ -174,7 +174,7 @@ Status lesson_progress_save(LessonProgress *p, Error *error) {
   if (p->has_failed) return no_memory(error);
   if (!*p->path || json_array_size(p->changes) == 0) return STATUS_OK;
   Status status = STATUS_OK;
-  if (record_lock(&lock, p->path, !p->has_waited, &why) == STATUS_OK) {
+  if (!record_lock(&lock, p->path, !p->has_waited, &why)) {
     status = change_record(p, &lock, &why, error);
     record_unlock(&lock);
   } else {

@@ -70,7 +70,7 @@ StoryTold *story_tell(const Lesson *story, int64_t N, const ExpressionLimits *li
   StoryTold *told = calloc(1, sizeof *told + (story->n_blocks + 1) * sizeof *told->beats);
   if (!told)
     error_no_memory(&own, "for a story");
-  else if (lesson_run_start_variant(&run, story, limits, size, &own) == STATUS_OK)
+  else if (!lesson_run_start_variant(&run, story, limits, size, &own))
     tell(&run, told, &own);
   lesson_run_end(&run);
   if (error_pass(error, &own)) {

@@ -160,7 +160,7 @@ static Status parse(const char *text, bool counting, int64_t *value, Error *erro
   const Status status = scale(decimal, unit->factor, !counting && unit->factor > 1, &whole);
   if (status == STATUS_TOO_LARGE)
     return error_set(error, status, "'%s' is too large: a %s is at most 2^63 - 1, about 9.2e18", q.text, what);
-  if (status != STATUS_OK)
+  if (status)
     return error_set(error, status, "'%s' is not a whole number%s; write one that is, such as 1.5K (1536)", q.text,
                      counting ? "" : " of bytes");
   if (counting && whole == 0) return error_refuse(error, "'%s': a count is at least 1", q.text);

@@ -31,7 +31,7 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   memset(state, 0, sizeof *state);
   CacheConfig *c = &state->config;
   const Status status = cache_config_resolve(config, c, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   const uint64_t sets = c->size_bytes / c->line_bytes / c->ways, lines = sets * c->ways;
   state->sets = sets;
   state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
@@ -85,7 +85,7 @@ Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
   CacheState planned;
   *state = NULL;
   const Status status = plan(config, &planned, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   const uint64_t bytes = align_up(planned.state_bytes);
   if (bytes < PTRDIFF_MAX) *state = aligned_alloc(64, (size_t)bytes);
   if (!*state) return error_no_memory(error, "for the cache (%ju bytes)", bytes);

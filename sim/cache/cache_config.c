@@ -52,8 +52,8 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
     c.sector_bytes = c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
   if (!c.address_bits) c.address_bits = 48;
   Status status = check_sizes(&c, error);
-  if (status == STATUS_OK) status = check_choices(&c, error);
-  if (status != STATUS_OK) return status;
+  if (!status) status = check_choices(&c, error);
+  if (status) return status;
   const uint64_t sets = c.size_bytes / c.line_bytes / c.ways;
   if (!c.xor_shift_bits) c.xor_shift_bits = sets > 1 ? log2_up(sets) : 1;
   if (c.layout == CACHE_LAYOUT_AUTO)

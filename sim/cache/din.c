@@ -426,7 +426,7 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
   const uint32_t default_bytes = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
   size_t done = 0, n = 0;
   Status status = STATUS_OK;
-  while (status == STATUS_OK && done < bytes && n < max_records) {
+  while (!status && done < bytes && n < max_records) {
     const bool may_be_fast = !parser->format && /* a named format is stricter */
                              (parser->detected == DIN_FORMAT_DIN || parser->detected == DIN_FORMAT_XDIN);
     const size_t fast =
@@ -448,7 +448,7 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
     bool is_record;
     parser->line++;
     status = read_line(parser, (Span){line, end}, &records[n], &is_record, error);
-    if (status != STATUS_OK) break;
+    if (status) break;
     n += is_record;
     done = (size_t)(end - text) + (newline != NULL);
   }
@@ -511,7 +511,7 @@ static Status run_access(CacheState *cache, uint64_t address, uint64_t bytes, Ca
   const Status status = is_whole_lines(cache->config.line_bytes, address, bytes)
                             ? cache_access_range(cache, address, bytes, kind)
                             : cache_access(cache, address, bytes, kind);
-  if (status != STATUS_OK)
+  if (status)
     return error_set(error, status, "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
                      (unsigned long long)bytes, (unsigned long long)address, cache->config.address_bits);
   return STATUS_OK;
@@ -540,9 +540,8 @@ Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records,
       continue;
     }
     Status status = run_access(cache, r->address, bytes, r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ, error);
-    if (status == STATUS_OK && r->label == DIN_MODIFY)
-      status = run_access(cache, r->address, bytes, CACHE_WRITE, error);
-    if (status != STATUS_OK) return status;
+    if (!status && r->label == DIN_MODIFY) status = run_access(cache, r->address, bytes, CACHE_WRITE, error);
+    if (status) return status;
     cache->counts.accesses = accesses + n + (r->label == DIN_MODIFY); /* records, not lines */
   }
   return STATUS_OK;

@@ -229,7 +229,7 @@ static void empty_sets(Hierarchy *h) {
 Status hierarchy_init(Hierarchy *hierarchy, const HierarchyConfig *config, Error *error) {
   Hierarchy planned;
   const Status status = plan(config, &planned, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   *hierarchy = planned;
   for (int kind = 0; kind < HIERARCHY_KINDS; kind++)
     for (uint32_t tensor = 0; tensor < tensors_of(&config->kinds[kind]); tensor++)

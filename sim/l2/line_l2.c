@@ -50,7 +50,7 @@ Status line_l2_new(LineL2 **l2, const Gpu *gpu, Error *error) {
                  room = (uint64_t)(gpu->l2_room_bytes ? gpu->l2_room_bytes : gpu->l2_bytes) / new->n_sides,
                  set_bytes = ways *LINE_L2_LINE_BYTES, n_sets = room / set_bytes > 0 ? room / set_bytes : 1;
   Status status = STATUS_OK;
-  for (uint32_t s = 0; s < new->n_sides &&status == STATUS_OK; s++) {
+  for (uint32_t s = 0; s < new->n_sides && !status; s++) {
     const CacheConfig config = {.size_bytes = n_sets * set_bytes,
                                 .ways = ways,
                                 .line_bytes = LINE_L2_LINE_BYTES,
@@ -59,7 +59,7 @@ Status line_l2_new(LineL2 **l2, const Gpu *gpu, Error *error) {
                                 .seed = s + 1};
     status = cache_new(&new->sides[s], &config, error);
   }
-  if (status == STATUS_OK)
+  if (!status)
     *l2 = new;
   else
     line_l2_free(new);

@@ -250,11 +250,11 @@ Status gpu_parse(const char *buffer, size_t length, const char *display_name, Gp
   memset(&read, 0, sizeof read);
   const Check check = {&read, display_name, error};
   Status status = keyfile_parse(buffer, length, display_name, FIELDS, GPU_FIELD_COUNT, &read, read.notes, error);
-  if (status == STATUS_OK) fill_in(&read);
-  if (status == STATUS_OK) status = check_sm(&check);
-  if (status == STATUS_OK) status = check_l2(&check);
-  if (status == STATUS_OK) status = check_measured(&check);
-  if (status == STATUS_OK) *gpu = read;
+  if (!status) fill_in(&read);
+  if (!status) status = check_sm(&check);
+  if (!status) status = check_l2(&check);
+  if (!status) status = check_measured(&check);
+  if (!status) *gpu = read;
   return status;
 }
 
@@ -295,6 +295,6 @@ extern const char
 
 void gpu_paper(Gpu *gpu) {
   const Status status = gpu_parse(gpu_paper_text, strlen(gpu_paper_text), "paper", gpu, NULL);
-  assert(status == STATUS_OK);
+  assert(!status);
   (void)status;
 }

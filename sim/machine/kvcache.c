@@ -208,7 +208,7 @@ static Status share_heads(int64_t *kv_heads, int64_t n_gpus, Error *error) {
 Status kvcache_share(KvCache *cache, int64_t n_gpus, Error *error) {
   KvCache c = *cache;
   Status status = share_heads(&c.kv_heads, n_gpus, error);
-  for (int g = 0; g < c.n_more && status == STATUS_OK; g++) status = share_heads(&c.more[g].kv_heads, n_gpus, error);
-  if (status == STATUS_OK) *cache = c;
+  for (int g = 0; g < c.n_more && !status; g++) status = share_heads(&c.more[g].kv_heads, n_gpus, error);
+  if (!status) *cache = c;
   return status;
 }

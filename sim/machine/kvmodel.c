@@ -140,8 +140,8 @@ Status kvmodel_parse(const char *buffer, size_t length, const char *display_name
   memset(&read, 0, sizeof read);
   Status status =
       keyfile_parse_unsourced(buffer, length, display_name, FIELDS, KVMODEL_FIELD_COUNT, &read, read.notes, error);
-  if (status == STATUS_OK) status = check(&read, display_name, error);
-  if (status != STATUS_OK) return status;
+  if (!status) status = check(&read, display_name, error);
+  if (status) return status;
   complete_groups(&read);
   if (read.state_bytes)
     read.fixed[read.n_fixed++] = (KvFixed){.what = "states", .layers = 1, .bytes = read.state_bytes};
@@ -169,7 +169,7 @@ KvCache kvmodel_cache(const KvModel *m) {
   }
   kvcache_dtype_from_name(m->dtype, &cache.dtype);
   const Status status = kvcache_complete(&cache, NULL);
-  assert(status == STATUS_OK); /* kvmodel_parse has checked all of it */
+  assert(!status); /* kvmodel_parse has checked all of it */
   (void)status;
   return cache;
 }

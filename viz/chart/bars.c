@@ -29,8 +29,8 @@ void bars_free(Bars *bars) {
 }
 
 static void add_row(Bars *bars, BarsRow row) {
-  if (bars->status == STATUS_OK) bars->status = bars->text.status;
-  if (bars->status != STATUS_OK) return;
+  if (!bars->status) bars->status = bars->text.status;
+  if (bars->status) return;
   void *rows = bars->rows;
   if (!grow_array(&rows, &bars->capacity, bars->n_rows + 1, sizeof(BarsRow))) {
     bars->status = STATUS_NO_MEMORY;
@@ -193,8 +193,7 @@ static void put_key(FILE *out, const Frame *frame) {
 
 Status bars_print(const Bars *bars, FILE *out, const TextStyle *style, Error *error) {
   Status status = bars->status != STATUS_OK ? bars->status : bars->text.status;
-  if (status != STATUS_OK)
-    return error_set(error, status, "out of memory while a chart was built; nothing was printed");
+  if (status) return error_set(error, status, "out of memory while a chart was built; nothing was printed");
   Frame frame = frame_of(bars, style);
   if (bars->title) text_paragraph(out, style, ROLE_HEADING, 0, bars_text(bars, bars->title));
   for (size_t i = 0; i < bars->n_rows; i++) {

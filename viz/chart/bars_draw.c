@@ -107,7 +107,7 @@ static void draw_remark(const BarsPlan *plan, double y) {
 
 void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme) {
   BarsPlan plan = plan_bars(bars, cr, width, height, theme);
-  bool is_good = bars->status == STATUS_OK && bars->text.status == STATUS_OK;
+  bool is_good = !bars->status && !bars->text.status;
   cairo_save(cr);
   canvas_frame(&plan.canvas);
   double y = plan.top;

@@ -48,7 +48,7 @@ static int free_cue(const Chart *chart, Ink ink) {
 }
 
 void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look) {
-  if (chart->status != STATUS_OK) return;
+  if (chart->status) return;
   if (chart->n_series == CHART_SERIES_MAX) {
     chart->status = STATUS_TOO_LARGE;
     return;
@@ -63,7 +63,7 @@ void chart_series(Chart *chart, const char *name, Ink ink, SeriesLook look) {
 }
 
 void chart_point(Chart *chart, double x, double y) {
-  if (chart->status != STATUS_OK || chart->n_series == 0) return;
+  if (chart->status || chart->n_series == 0) return;
   void *points = chart->points;
   if (!grow_array(&points, &chart->point_capacity, chart->n_points + 1, sizeof(ChartPoint))) {
     chart->status = STATUS_NO_MEMORY;
@@ -75,7 +75,7 @@ void chart_point(Chart *chart, double x, double y) {
 }
 
 static void add_note(Chart *chart, ChartNoteKind kind, double x, double y, const char *text) {
-  if (chart->status != STATUS_OK) return;
+  if (chart->status) return;
   void *notes = chart->notes;
   if (!grow_array(&notes, &chart->note_capacity, chart->n_notes + 1, sizeof(ChartNote))) {
     chart->status = STATUS_NO_MEMORY;
@@ -99,7 +99,7 @@ Status chart_check(const Chart *chart, Error *error) {
   if (status == STATUS_TOO_LARGE)
     return error_set(error, status, "a chart shows at most %d series, because more cannot be told apart; ask for fewer",
                      CHART_SERIES_MAX);
-  if (status != STATUS_OK) return error_set(error, status, "out of memory while a chart was built; nothing was drawn");
+  if (status) return error_set(error, status, "out of memory while a chart was built; nothing was drawn");
   return STATUS_OK;
 }
 

@@ -277,7 +277,7 @@ void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, co
   ChartLayout layout = chart_lay_out(chart, cr, width, height, theme);
   cairo_save(cr);
   canvas_frame(&layout.canvas);
-  if (chart_check(chart, NULL) == STATUS_OK) {
+  if (!chart_check(chart, NULL)) {
     chart_draw_stretches(&layout);
     draw_axes(&layout);
     chart_draw_note_lines(&layout);

@@ -258,7 +258,7 @@ static void put_plot(const Plot *plot, FILE *out, const Ticks *ticks) {
 
 Status plot_print(const Chart *chart, FILE *out, const TextStyle *style, int rows, Error *error) {
   Status status = chart_check(chart, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   if (rows == 0) rows = PLOT_ROWS_DEFAULT;
   rows = rows < PLOT_ROWS_MIN ? PLOT_ROWS_MIN : rows > PLOT_ROWS_MAX ? PLOT_ROWS_MAX : rows;
   Plot plot = {.chart = chart, .style = style, .rows = rows};

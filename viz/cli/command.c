@@ -329,7 +329,7 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
   parser.set_positional = command->set_positional;
   parser.takes_files = strstr(command->usage, "FILE") != NULL;
   int exit_status = EXIT_BAD_REQUEST;
-  if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
+  if (!options_parse(&parser, argc, argv, error)) {
     if (parser.help) {
       if (!command_help(command, parser.help, io, error)) exit_status = EXIT_DONE;
     } else if (!check_apart(command, &parser, error)) {

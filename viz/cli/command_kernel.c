@@ -87,7 +87,7 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
                                       .swizzle = r->swizzle,
                                       .n_blocks = (int64_t)g[0] * g[1] * g[2],
                                       .out = io->out};
-  if (status == STATUS_OK) status = io->drawing->kernel_window(&window, error);
+  if (!status) status = io->drawing->kernel_window(&window, error);
   kernel_film_free(&film);
   return status;
 }

@@ -510,7 +510,7 @@ static Status judge_list(Compile *c, char *rule, Error *error) {
   Status status = STATUS_OK;
   char *at = strstr(rule, ": "), *path;
   if (at) at += 2, next_name(&at);
-  while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
+  while (at && !status && (path = next_name(&at)) != NULL) {
     char stub[160];
     if (*path == '/' || (rule != c->searched.out && access(path, F_OK) == 0)) { /* what -M found has absolute paths */
       if (!may_read(path, c->searched.err, &c->folder)) status = refuse_path(c->source, path, error);
@@ -606,7 +606,7 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
         error, STATUS_BAD_REQUEST,
         "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
   if (!status) status = folder_new(&c->folder, error);
-  for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && status == STATUS_OK; h++) {
+  for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && !status; h++) {
     char stub[160];
     snprintf(stub, sizeof stub, STUBS "%s", STOOD_FOR[h]);
     status = folder_write(&c->folder, stub, "", 0, "", error);

@@ -89,7 +89,7 @@ static Status set_target(FileWrite *write, const char *path, struct stat *old, E
 static Status begin(FileWrite *write, const char *path, bool may_be_unnamed, Error *error) {
   struct stat old;
   Status status = set_target(write, path, &old, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
 
   int file = -1;
   if (write->is_direct) {

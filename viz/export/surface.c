@@ -143,8 +143,8 @@ static cairo_status_t make_svg(ByteBuffer *out, double width, double height, Dra
   if (status == CAIRO_STATUS_SUCCESS) {
     unsigned char *bytes = NULL;
     size_t n = 0;
-    if (svg_text_finish(&svg, (const char *)plain.bytes, plain.used, metadata->title, metadata->state, &bytes, &n,
-                        NULL) == STATUS_OK)
+    if (!svg_text_finish(&svg, (const char *)plain.bytes, plain.used, metadata->title, metadata->state, &bytes, &n,
+                         NULL))
       *out = (ByteBuffer){bytes, n, n, false};
     else
       out->failed = true;
@@ -172,7 +172,7 @@ static char *clean_copy(const char *text) {
 Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw, const void *data,
                      const SurfaceMetadata *given, unsigned char **bytes, size_t *n_bytes, Error *error) {
   Status status = check_size(width, height, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   char *title = clean_copy(given ? given->title : NULL), *state = clean_copy(given ? given->state : NULL);
   const SurfaceMetadata clean = {title, state}, *metadata = &clean;
   ByteBuffer out = {0};

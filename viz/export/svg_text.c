@@ -70,7 +70,7 @@ static bool paint_stand_in(cairo_t *cr, const LetterPiece *piece, size_t index) 
 
 void svg_text_tap(void *data, cairo_t *cr, const LetterPiece *piece) {
   SvgText *svg = data;
-  if (svg->status != STATUS_OK || piece->text[0] == '\0') return;
+  if (svg->status || piece->text[0] == '\0') return;
   ByteBuffer element = {0};
   add_element(&element, cr, piece);
   buffer_add(&element, "", 1);
@@ -79,7 +79,7 @@ void svg_text_tap(void *data, cairo_t *cr, const LetterPiece *piece) {
   if (good) {
     svg->pieces = pieces;
     svg->pieces[svg->n_pieces++] = text_store_add(&svg->text, (const char *)element.bytes);
-    good = svg->text.status == STATUS_OK && paint_stand_in(cr, piece, svg->n_pieces - 1);
+    good = !svg->text.status && paint_stand_in(cr, piece, svg->n_pieces - 1);
   }
   if (!good) svg->status = STATUS_NO_MEMORY;
   buffer_free(&element);
@@ -208,7 +208,7 @@ Status svg_text_finish(const SvgText *svg, const char *document, size_t n_bytes,
     at += length;
   }
   free(rewrite.elements);
-  if (rewrite.failed || rewrite.out.failed || svg->status != STATUS_OK || svg->text.status != STATUS_OK) {
+  if (rewrite.failed || rewrite.out.failed || svg->status || svg->text.status) {
     buffer_free(&rewrite.out);
     return error_set(error, STATUS_NO_MEMORY, "out of memory while an SVG file was made; ask for a smaller drawing");
   }

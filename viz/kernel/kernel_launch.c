@@ -29,7 +29,7 @@ static Status compile(KernelLaunch *l, Error *error) {
   CudaResult result = {0};
   if (!r->compile) return error_refuse(error, "%.160s: nothing here compiles a .cu; give its PTX", r->file);
   const Status status = r->compile(&source, &result, error);
-  if (status == STATUS_OK) {
+  if (!status) {
     l->ptx = result.ptx, l->ptx_length = result.length;
     result.ptx = NULL;
     l->by_clang = true;
@@ -329,7 +329,7 @@ static Status load_module(KernelLaunch *l, Error *error) {
   const char *file = path_base(l->request->file);
   snprintf(name, sizeof name, l->by_clang ? "PTX of %.140s" : "%.150s", file);
   Status status = ptx_module_load(l->ptx, l->ptx_length, name, &l->module, error);
-  if (status == STATUS_OK) status = find_entry(l, error);
+  if (!status) status = find_entry(l, error);
   if (status) return status;
   if (!l->source) find_source(l);
   signature_plain_name(ptx_entry_name(l->module, l->entry), l->name, sizeof l->name);
@@ -353,13 +353,13 @@ Status kernel_launch_prepare(KernelLaunch *l, KernelRequest *request, Error *err
     l->source = text, l->source_length = length;
   status = kernel_request_from_file(request, text, length, error);
   like_defaults(request);
-  if (status == STATUS_OK && !l->ptx) status = compile(l, error);
+  if (!status && !l->ptx) status = compile(l, error);
   if (!status && l->by_clang && !strstr(l->ptx, ".entry")) status = compile_defaults(l, request, error);
   if (status || request->ptx) return status;
   status = load_module(l, error);
-  if (status == STATUS_OK) status = make_shape(l, error);
-  if (status == STATUS_OK) status = kernel_launch_arguments(l, error);
-  if (status == STATUS_OK) status = make_launch(l, error);
+  if (!status) status = make_shape(l, error);
+  if (!status) status = kernel_launch_arguments(l, error);
+  if (!status) status = make_launch(l, error);
   return status;
 }
 

@@ -20,10 +20,10 @@ static Status find_writer(KernelReport *r, Error *error) {
   launch.faults = launch.l1 = false;
   launch.print = NULL;
   Status status = kernel_launch_refill(l, error);
-  if (status == STATUS_OK) status = ptx_run(l->kernel, &launch, &result, error);
-  if (status == STATUS_OK && result.watch_pc < 0)
+  if (!status) status = ptx_run(l->kernel, &launch, &result, error);
+  if (!status && result.watch_pc < 0)
     snprintf(r->wrong_by, sizeof r->wrong_by, "nobody");
-  else if (status == STATUS_OK) {
+  else if (!status) {
     const PtxInstruction at = ptx_instruction(l->kernel, result.watch_pc);
     snprintf(r->wrong_by, sizeof r->wrong_by, "line %d, thread %d of block %lld", at.line ? at.line : at.ptx_line,
              result.watch_thread, (long long)result.watch_block);
@@ -87,7 +87,7 @@ Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
   kernel_output_find(l);
   r->is_judged = l->request->like[0] != '\0';
   if (r->is_judged) status = kernel_output_judge(l, &r->verdict, error);
-  if (status == STATUS_OK && r->is_judged && r->verdict.wrong >= 0) status = find_writer(r, error);
+  if (!status && r->is_judged && r->verdict.wrong >= 0) status = find_writer(r, error);
   return status;
 }
 

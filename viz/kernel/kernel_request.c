@@ -50,7 +50,7 @@ static Status add_argument(void *t, const char *v, Error *e) {
 static Status set_step(void *t, const char *v, Error *e) {
   long long n;
   const Status status = options_count("step", v, 0, INT64_MAX / 2, &n, e);
-  if (status == STATUS_OK) ((KernelRequest *)t)->step = n + 1;
+  if (!status) ((KernelRequest *)t)->step = n + 1;
   return status;
 }
 static Status set_swizzle(void *t, const char *v, Error *e) {
@@ -266,7 +266,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
   strcpy(f->file, request->file);
   bool takes = true, found = false; /* in the common part, or in the wanted entry's; it was seen */
   int line = 1;
-  for (size_t i = 0; i < length && status == STATUS_OK; line++) {
+  for (size_t i = 0; i < length && !status; line++) {
     const char *end = memchr(text + i, '\n', length - i);
     const size_t n = end ? (size_t)(end - text) - i : length - i;
     const char *slashes = NULL;
@@ -287,7 +287,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
   }
 #define TAKE(field, given)                                                                                             \
   if (!(given)) memcpy(&request->field, &f->field, sizeof request->field)
-  if (status == STATUS_OK) {
+  if (!status) {
     TAKE(entry, request->entry[0]);
     TAKE(grid, request->grid[0]);
     TAKE(block, request->block[0]);

@@ -207,10 +207,10 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     return task_error(g->task, g->task->state_lines[state], &own, g->error);
   }
   status = run(kernel, s, false, -1, &is, &own);
-  if (status == STATUS_OK && is.result.totals.executed > WORK_TIMES * should.result.totals.executed + 100000) {
+  if (!status && is.result.totals.executed > WORK_TIMES * should.result.totals.executed + 100000) {
     task_fails(j, TASK_MUCH_WORK, "it runs %s instructions, and %s are enough",
                number_count(is.result.totals.executed).text, number_count(should.result.totals.executed).text);
-  } else if (status == STATUS_OK || status == STATUS_BAD_REQUEST) {
+  } else if (!status || status == STATUS_BAD_REQUEST) {
     Error fault = {0}; /* what a plain run refuses, an access outside every buffer, is a fault with its place */
     const Status again = run(kernel, s, true, -1, &watched, &fault);
     const PtxFault *first = &watched.result.faults[0];

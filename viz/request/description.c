@@ -152,7 +152,7 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
   if (kind == &GPU_KIND) name = card_of(name);
   for (size_t k = 0; kind == &GPU_KIND && k < COUNT_OF(CALLED); k++)
     if (same_name(name, CALLED[k][0])) name = CALLED[k][1];
-  if (path_of(kind, name, path) == STATUS_OK) return STATUS_OK;
+  if (!path_of(kind, name, path)) return STATUS_OK;
   if (description_names(kind->folder, &known, NULL)) return STATUS_BAD_REQUEST;
   for (int i = 0; i < known.n; i++) {
     const char *own = known.names[i]; /* a number alone is that of an RTX card */
@@ -179,7 +179,7 @@ Status description_shipped(Thing thing, const char *name, Error *error) {
   if (thing == THING_MASK) return strpbrk(name, "/.") ? no_file(name, "masks", error) : STATUS_OK;
   const Kind *kind = KINDS[thing];
   if (thing == THING_GPU && (!*name || strcmp(name, "paper") == 0)) return STATUS_OK;
-  if (find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
+  if (!find_named(kind, name, path)) return STATUS_OK;
   return error_refuse(error,
                       "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
                       quote_text(name).text, kind->what);
@@ -190,7 +190,7 @@ static Status read_text(const Kind *kind, const char *name, size_t most, char **
   char path[ASSETS_PATH_BYTES];
   *buffer = NULL;
   *length = 0;
-  if (find_named(kind, name, path) == STATUS_OK) return file_read(path, most, buffer, length, error);
+  if (!find_named(kind, name, path)) return file_read(path, most, buffer, length, error);
   if (!strchr(name, '/') && !file_exists(name)) return refuse(kind, name, error);
   return file_read(name, most, buffer, length, error);
 }

@@ -77,7 +77,7 @@ static bool end_table(Terminal *t) {
   const Status status = t->has_table ? table_print(&t->table, t->out, t->style, &error) : STATUS_OK;
   if (t->has_table) table_free(&t->table);
   t->has_table = false;
-  return status == STATUS_OK;
+  return !status;
 }
 
 static bool take(void *data, const ProseBlock *b) {

@@ -8,7 +8,7 @@
 /* Room for `bytes` more, after the empty string that opens every store. Returns its offset, 0 on
  * failure. */
 static size_t reserve(TextStore *store, size_t bytes) {
-  if (store->status != STATUS_OK) return 0;
+  if (store->status) return 0;
   size_t start = store->used ? store->used : 1;
   void *block = store->bytes;
   if (bytes > SIZE_MAX - start || !grow_array(&block, &store->capacity, start + bytes, sizeof(char))) {

@@ -51,8 +51,8 @@ void table_free(Table *table) {
 }
 
 static void add_item(Table *table, struct TableItem item) {
-  if (table->status == STATUS_OK) table->status = table->text.status;
-  if (table->status != STATUS_OK) return;
+  if (!table->status) table->status = table->text.status;
+  if (table->status) return;
   void *items = table->items;
   if (!grow_array(&items, &table->capacity, table->n_items + 1, sizeof(struct TableItem))) {
     table->status = STATUS_NO_MEMORY;
@@ -191,7 +191,7 @@ void table_note(Table *table, const char *format, ...) {
 
 Status table_check(const Table *table, Error *error) {
   Status status = table->status != STATUS_OK ? table->status : table->text.status;
-  if (status == STATUS_OK) return status;
+  if (!status) return status;
   return error_set(error, status, "out of memory while a table was built; nothing was printed");
 }
 
@@ -244,7 +244,7 @@ static void put_csv_row(const Table *table, FILE *out, const size_t *first) {
 
 Status table_csv(const Table *table, FILE *out, Error *error) {
   Status status = table_check(table, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   if (!table->continues) put_csv_row(table, out, NULL);
   for (size_t i = 0; i < table->n_items;) {
     const bool is_row = table->items[i].kind == ITEM_CELL;

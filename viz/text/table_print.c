@@ -262,7 +262,7 @@ void table_show_rows(Table *table, size_t rows) {
 
 Status table_print(const Table *table, FILE *out, const TextStyle *style, Error *error) {
   Status status = table_check(table, error);
-  if (status != STATUS_OK) return status;
+  if (status) return status;
   Layout layout = lay_out(table, style);
   if (table->title) text_paragraph(out, style, ROLE_HEADING, 0, table_item_text(table, table->title));
   if (!layout.as_list) put_headings(table, out, style, &layout);

@@ -21,7 +21,7 @@ static void put_entry(Document *d, const PtxModule *module, int e) {
   }
   const int *block = entry.required_block;
   put_values(d, "] block[:n :n :n]", block[0], block[1], block[2]);
-  if (ptx_kernel_new(module, e, &kernel, &error) == STATUS_OK)
+  if (!ptx_kernel_new(module, e, &kernel, &error))
     put_values(d, "shared:b", ptx_kernel_dynamic_shared(kernel));
   else
     put_values(d, "refused:s", error.message);

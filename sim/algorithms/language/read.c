@@ -175,7 +175,7 @@ static Status read_text(Reader *r, size_t length) {
     status = read_line(r, begin, end - begin);
     begin = end + 1;
   }
-  r->number += status == STATUS_OK;
+  r->number += !status;
   return status ? status : reader_close_loops(r, 0);
 }
 
