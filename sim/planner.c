@@ -44,22 +44,22 @@ static bool names_dtype(const char *list, const char *name) {
 static Status check_kernel(const Problem *p, const Profile *kernel, Error *error) {
   const size_t digits = strcspn(kernel->runs_on, "+");
   if (!has_capability(kernel->runs_on, p->machine.compute_capability))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s runs on compute capability %.*s%s, and %s has %s; take another kernel, or leave it out",
-                     kernel->name, (int)digits, kernel->runs_on, kernel->runs_on[digits] ? " and later ones" : " alone",
-                     p->machine.name, p->machine.compute_capability);
+    return error_refuse(
+        error, "%s runs on compute capability %.*s%s, and %s has %s; take another kernel, or leave it out",
+        kernel->name, (int)digits, kernel->runs_on, kernel->runs_on[digits] ? " and later ones" : " alone",
+        p->machine.name, p->machine.compute_capability);
   if (!names_dtype(kernel->dtypes, dtype_name(p->shape.dtype)))
-    return error_set(error, STATUS_BAD_REQUEST, "%s has no %s; it is built for %s", kernel->name,
-                     dtype_name(p->shape.dtype), kernel->dtypes);
+    return error_refuse(error, "%s has no %s; it is built for %s", kernel->name, dtype_name(p->shape.dtype),
+                        kernel->dtypes);
   if (p->shape.has_kv_dtype && p->shape.kv_dtype != p->shape.dtype && *kernel->dtypes)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s takes K and V of the type of Q, and not %s beside %s; leave --kv-dtype or the kernel out",
-                     kernel->name, dtype_name(p->shape.kv_dtype), dtype_name(p->shape.dtype));
+    return error_refuse(error,
+                        "%s takes K and V of the type of Q, and not %s beside %s; leave --kv-dtype or the kernel out",
+                        kernel->name, dtype_name(p->shape.kv_dtype), dtype_name(p->shape.dtype));
   if (!kernel->takes_blocks && p->shape.pattern && p->shape.pattern->kind != PATTERN_DOCUMENTS)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s has no mask of blocks, sinks or prefixes; leave --mask or the kernel "
-                     "out",
-                     kernel->name);
+    return error_refuse(error,
+                        "%s has no mask of blocks, sinks or prefixes; leave --mask or the kernel "
+                        "out",
+                        kernel->name);
   return STATUS_OK;
 }
 
@@ -110,8 +110,8 @@ static Status take_asked(LaunchConfig *c, const LaunchAsked *asked, const Profil
   if (asked->has_walk) c->walk = asked->walk;
   if (!asked->ctas_per_sm) return STATUS_OK;
   if (kernel && c->ctas_per_sm && asked->ctas_per_sm > c->ctas_per_sm)
-    return error_set(error, STATUS_BAD_REQUEST, "%s launches at most %lld CTAs on an SM, not %lld", kernel->name,
-                     (long long)c->ctas_per_sm, (long long)asked->ctas_per_sm);
+    return error_refuse(error, "%s launches at most %lld CTAs on an SM, not %lld", kernel->name,
+                        (long long)c->ctas_per_sm, (long long)asked->ctas_per_sm);
   c->ctas_per_sm = asked->ctas_per_sm;
   if (!kernel) c->threads = c->registers_per_thread = c->shared_bytes = 0;
   return STATUS_OK;

@@ -170,24 +170,25 @@ static Status refuse_sizes(const Ranks *ranks, Error *error) {
   const bool by_tokens = scheme_is_ring(ranks->scheme) || ranks->scheme == SCHEME_ULYSSES;
   const bool by_heads = ranks->scheme == SCHEME_ULYSSES || ranks->scheme == SCHEME_TENSOR;
   if (by_tokens && s->N_q != s->N_k)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s: a rank holds queries and keys of the same tokens, and there are "
-                     "%jd and %jd; leave out --seq-len-k, or take --scheme tensor",
-                     name, s->N_q, s->N_k);
+    return error_refuse(error,
+                        "%s: a rank holds queries and keys of the same tokens, and there are "
+                        "%jd and %jd; leave out --seq-len-k, or take --scheme tensor",
+                        name, s->N_q, s->N_k);
   if (by_tokens && s->N_q % parts)
-    return error_set(error, STATUS_BAD_REQUEST, "%s: %jd tokens are not %jd equal parts; give -N %jd", name, s->N_q,
-                     parts, ceil_div(s->N_q, parts) * parts);
+    return error_refuse(error, "%s: %jd tokens are not %jd equal parts; give -N %jd", name, s->N_q, parts,
+                        ceil_div(s->N_q, parts) * parts);
   if (by_heads && (s->heads % ranks->n || (s->kv_heads % ranks->n && ranks->n % s->kv_heads)))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "%s: %jd query heads and %jd KV heads are not shared out evenly among "
         "%jd ranks; a divisor of the query heads that divides the KV heads, or is divided by them, is right",
         name, s->heads, s->kv_heads, ranks->n);
   if (scheme_is_ring(ranks->scheme) && (s->window || s->sided || s->pattern || s->top_left))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s: blocks are causal, whole or masked; windows and other masks are not modelled between ranks. "
-                     "Leave out --window and --mask, or take --scheme ulysses",
-                     name);
+    return error_refuse(
+        error,
+        "%s: blocks are causal, whole or masked; windows and other masks are not modelled between ranks. "
+        "Leave out --window and --mask, or take --scheme ulysses",
+        name);
   return STATUS_OK;
 }
 
@@ -237,11 +238,10 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   Status status = shape_complete(&ranks->shape, error);
   if (status) return status;
   if (asked->program && asked->program->declares)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone",
-                     asked->program->name);
+    return error_refuse(error, "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone",
+                        asked->program->name);
   if (ranks->n < 1 || ranks->n > RANKS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "%jd ranks; there are 1 to %d", ranks->n, RANKS_MAX);
+    return error_refuse(error, "%jd ranks; there are 1 to %d", ranks->n, RANKS_MAX);
   status = refuse_sizes(ranks, error);
   if (status) return status;
   Shape *s = &ranks->shape;

@@ -155,7 +155,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   if (status) return status;
   p.tiling = complete_blocks(&p, schedule);
   if (p.pack == PACK_ON && p.shape.pattern && p.shape.heads > p.shape.kv_heads)
-    return error_set(error, STATUS_BAD_REQUEST, "heads cannot be packed under a mask of blocks; leave one of them out");
+    return error_refuse(error, "heads cannot be packed under a mask of blocks; leave one of them out");
   if (packs(&p, schedule, &p.tiling)) p.shape = shape_packed(&p.shape);
   p.tiling = complete_splits(&p, &p.shape, p.tiling);
   Simulation s = {.schedule = schedule, .machine = p.machine, .config = p.launch, .kernel = kernel};
@@ -235,9 +235,9 @@ static Status check_ctas(const Simulation *s, const Problem *problem, const Laun
   if (!problem->asked.ctas_per_sm || !s->kernel) return STATUS_OK;
   const Status status = launch_occupancy(&most, &free, gpu, error);
   if (status || problem->asked.ctas_per_sm <= most.ctas_per_sm) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "an SM of %s has room for %lld CTAs of this kernel (%s), not %lld",
-                   gpu->name, (long long)most.ctas_per_sm, occupancy_limit_name(most.binds),
-                   (long long)problem->asked.ctas_per_sm);
+  return error_refuse(error, "an SM of %s has room for %lld CTAs of this kernel (%s), not %lld", gpu->name,
+                      (long long)most.ctas_per_sm, occupancy_limit_name(most.binds),
+                      (long long)problem->asked.ctas_per_sm);
 }
 
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {

@@ -17,7 +17,7 @@ static FILE *opened(const char *folder, const char *name, Error *error) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *f = fopen(path, "rb");
-  if (!f) error_set(error, STATUS_BAD_REQUEST, "%s: cannot be opened; the ladder's kernels are recorded there", path);
+  if (!f) error_refuse(error, "%s: cannot be opened; the ladder's kernels are recorded there", path);
   return f;
 }
 
@@ -33,8 +33,8 @@ static Status find(const char *folder, const char *kernel, Place *place, Error *
             sscanf(line + n, "\t%99[^\t/]\t%ld\t%ld", place->file, &place->from, &place->bytes) == 3;
   fclose(f);
   if (found && place->from >= 0 && place->bytes > 0 && place->bytes <= MOST_MEMBER) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "%s has no kernel '%.200s'; kernels/collect/record_ladder.py records them", folder, kernel);
+  return error_refuse(error, "%s has no kernel '%.200s'; kernels/collect/record_ladder.py records them", folder,
+                      kernel);
 }
 
 /* Unpacks the gzip member at the beginning of `bytes`, whose checksum must hold. */

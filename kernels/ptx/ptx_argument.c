@@ -77,7 +77,7 @@ void spec_fill(const Spec *spec, void *bytes) {
 static const char RIGHT[] = "say i32:256, f32:0.125, f32[65536]:normal:1, f16[N]:zero, i32[N]:int:3 or FILE.bin";
 
 static Status refuse(const char *text, Error *error, const char *why) {
-  return error_set(error, STATUS_BAD_REQUEST, "the argument '%s': %s", quote_text(text).text, why);
+  return error_refuse(error, "the argument '%s': %s", quote_text(text).text, why);
 }
 
 /* A type's name at the start of text; its length, 0: none. */

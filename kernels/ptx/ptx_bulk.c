@@ -28,7 +28,7 @@ static const struct {
                  {"s64", T_S64}, {"f16", T_F16}, {"f32", T_F32}, {"f64", T_F64}, {"bf16", T_BF16}};
 
 static Status map_refuses(Error *error, const char *what, long long is, const char *right) {
-  return error_set(error, STATUS_BAD_REQUEST, "a tensor map's %s is %lld; %s is right", what, is, right);
+  return error_refuse(error, "a tensor map's %s is %lld; %s is right", what, is, right);
 }
 
 Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MAP_BYTES], Error *error) {
@@ -37,10 +37,10 @@ Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MA
   for (size_t k = 0; k < sizeof MAP_TYPES / sizeof *MAP_TYPES; k++)
     if (map->type && !strcmp(map->type, MAP_TYPES[k].name)) b.type = MAP_TYPES[k].type;
   if (!b.type)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a tensor map of '%s'; u8, u16, u32, s32, u64, s64, f16, bf16, f32 and "
-                     "f64 are right",
-                     map->type ? map->type : "");
+    return error_refuse(error,
+                        "a tensor map of '%s'; u8, u16, u32, s32, u64, s64, f16, bf16, f32 and "
+                        "f64 are right",
+                        map->type ? map->type : "");
   if (map->address % 16) return map_refuses(error, "address", (long long)map->address, "a multiple of 16");
   if (map->swizzle_bytes != 0 && map->swizzle_bytes != 32 && map->swizzle_bytes != 64 && map->swizzle_bytes != 128)
     return map_refuses(error, "swizzle", map->swizzle_bytes, "0, 32, 64 or 128");

@@ -18,18 +18,18 @@ const Schedule *schedule_find(const char *name) {
 Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
   const Shape *shape = &plan->shape;
   if (s->diagonal && (plan->tiling.B_r != plan->tiling.B_c || shape->N_q != shape->N_k))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "%s walks the diagonal of tiles, row block i with column block i; it takes B_r = B_c and N_q = N_k", s->name);
+    return error_refuse(
+        error, "%s walks the diagonal of tiles, row block i with column block i; it takes B_r = B_c and N_q = N_k",
+        s->name);
   if (s->diagonal && (!shape->causal || shape->window || shape->sided || shape->pattern))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "%s walks the diagonal: what is before it is seen, what is after it hidden; it takes --causal and no "
         "other mask",
         s->name);
   if (s->declares && !plan_keys_are_plain(plan))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
+    return error_refuse(
+        error,
         "%s declares its own tensors, so --v-in-k and --kv-dtype do not say which are meant; write it in the "
         "program",
         s->name);
@@ -38,9 +38,9 @@ Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
     if (n->kind != NODE_FIRST) continue;
     const int64_t first = schedule_side(s, plan, n->cols), all = schedule_side(s, plan, s->nodes[n->a].cols);
     if (first > all)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "%s takes the first %lld columns of %lld; the first must be no more (--head-dim-v, -d)", s->name,
-                       (long long)first, (long long)all);
+      return error_refuse(error,
+                          "%s takes the first %lld columns of %lld; the first must be no more (--head-dim-v, -d)",
+                          s->name, (long long)first, (long long)all);
   }
   return STATUS_OK;
 }

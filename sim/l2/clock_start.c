@@ -107,8 +107,8 @@ static void set_side_delays(Clock *p) {
 Status clock_prepare(Clock *p, Error *error) {
   const ClockConfig *c = &p->config;
   if (c->n_ctas < 1 || c->n_ctas > CLOCK_CTAS_MAX || c->ctas_per_sm > c->n_ctas)
-    return error_set(error, STATUS_BAD_REQUEST, "clock: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas,
-                     c->ctas_per_sm, CLOCK_CTAS_MAX);
+    return error_refuse(error, "clock: %u CTAs, %u to an SM; 1 to %d at once are modelled", c->n_ctas, c->ctas_per_sm,
+                        CLOCK_CTAS_MAX);
   const size_t bytes = hierarchy_state_bytes(&c->hierarchy);
   Hierarchy probe;
   if (!bytes) return hierarchy_init(&probe, &c->hierarchy, error);

@@ -59,32 +59,29 @@ static Status check_kinds(const HierarchyConfig *c, Hierarchy *h, Error *error) 
     h->n_granules = k->n > GRANULES_MAX ? GRANULES_MAX + 1 : h->n_granules + k->n;
     if (h->n_granules > GRANULES_MAX) break;
     if (k->n && !(k->bytes > 0 && k->bytes < 1e18))
-      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %g bytes is not possible", k->bytes);
+      return error_refuse(error, "hierarchy: a granule of %g bytes is not possible", k->bytes);
     if (k->n_tensors > HIERARCHY_TENSORS_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tensors is not possible; 1 to %d are",
-                       k->n_tensors, HIERARCHY_TENSORS_MAX);
+      return error_refuse(error, "hierarchy: a granule of %u tensors is not possible; 1 to %d are", k->n_tensors,
+                          HIERARCHY_TENSORS_MAX);
     if (k->n_tiles > HIERARCHY_TILES_MAX)
-      return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a granule of %u tiles is not possible; 1 to %d are",
-                       k->n_tiles, HIERARCHY_TILES_MAX);
+      return error_refuse(error, "hierarchy: a granule of %u tiles is not possible; 1 to %d are", k->n_tiles,
+                          HIERARCHY_TILES_MAX);
     h->n_parts[kind] = tensors_of(k) * tiles_of(k);
     h->part_bytes[kind] = k->bytes / 2 / h->n_parts[kind];
     if (k->n) h->unit_bytes = fmax(h->unit_bytes, h->part_bytes[kind]);
   }
   if (h->n_granules && h->n_granules <= GRANULES_MAX) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %s parts of lines; 1 to 2^30 are modelled",
-                   h->n_granules ? "too many" : "0");
+  return error_refuse(error, "hierarchy: %s parts of lines; 1 to 2^30 are modelled", h->n_granules ? "too many" : "0");
 }
 
 static Status check_room(const HierarchyConfig *c, Error *error) {
   if (!(c->side_capacity_bytes > 0 && c->side_capacity_bytes < 1e18))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a side of %g bytes is not possible",
-                     c->side_capacity_bytes);
+    return error_refuse(error, "hierarchy: a side of %g bytes is not possible", c->side_capacity_bytes);
   if (!(c->side_ways < 1e9 && fabs(c->side_ways) >= 1))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: a set of %g half parts is not possible; 1 or more is",
-                     c->side_ways);
+    return error_refuse(error, "hierarchy: a set of %g half parts is not possible; 1 or more is", c->side_ways);
   if (!(c->side_resident_bytes >= 0 && c->side_resident_bytes < c->side_capacity_bytes))
-    return error_set(error, STATUS_BAD_REQUEST, "hierarchy: %g bytes of a side of %g cannot be used all the time",
-                     c->side_resident_bytes, c->side_capacity_bytes);
+    return error_refuse(error, "hierarchy: %g bytes of a side of %g cannot be used all the time",
+                        c->side_resident_bytes, c->side_capacity_bytes);
   return STATUS_OK;
 }
 
@@ -117,9 +114,9 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   if (status) return status;
   divide_into_sets(h);
   if (h->n_nodes + h->n_sets > NODES_MAX)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "hierarchy: too many parts of lines; in two homes, these tensors and tiles come to %.3g parts",
-                     (double)h->n_nodes);
+    return error_refuse(error,
+                        "hierarchy: too many parts of lines; in two homes, these tensors and tiles come to %.3g parts",
+                        (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
   h->nodes_offset = h->order_offset + aligned(h->n_sets * sizeof(uint16_t));

@@ -39,18 +39,18 @@ static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {
   const ProfileTile *t = tile_of(profile, shape);
   if (!t && shape->d_v && shape->d_v != shape->d)
-    return error_set(
-        error, STATUS_BAD_REQUEST, "%s is described for %s; leave --head-dim-v or the kernel out", profile->name,
-        profile->tiles[PROFILE_MLA][0].block_q ? "heads of V as large as those of K, and for d = 192 with V of 128"
-                                               : "heads of V as large as those of K");
+    return error_refuse(error, "%s is described for %s; leave --head-dim-v or the kernel out", profile->name,
+                        profile->tiles[PROFILE_MLA][0].block_q
+                            ? "heads of V as large as those of K, and for d = 192 with V of 128"
+                            : "heads of V as large as those of K");
   if (!t) {
     char listed[64] = "";
     for (int i = 0; i < PROFILE_D_COUNT; i++)
       if (profile->tiles[i][0].block_q)
         text_add(listed, sizeof listed, "%s%lld", *listed ? ", " : "", (long long)PROFILE_D[i]);
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s has no tile for d = %lld; its description has d = %s, and kernels choose others between them",
-                     profile->name, (long long)shape->d, listed);
+    return error_refuse(
+        error, "%s has no tile for d = %lld; its description has d = %s, and kernels choose others between them",
+        profile->name, (long long)shape->d, listed);
   }
   *config = (LaunchConfig){.order = profile->order,
                            .rows = profile->rows,

@@ -23,16 +23,13 @@ static int64_t n_blocks(const Launch *l, const Plan *plan) {
 
 Status l2_check(const Launch *l, const Plan *plan, const L2RunConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
-    return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2",
-                     (long long)c->l2_partitions);
+    return error_refuse(error, "an L2 of %lld partitions is not modelled; give 1 or 2", (long long)c->l2_partitions);
   if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
-    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d",
-                     (long long)c->skew_turns, 1 << 20);
+    return error_refuse(error, "a skew of %lld turns is not possible; give 0 to %d", (long long)c->skew_turns, 1 << 20);
   if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
       l->config.block_k != plan->tiling.B_c || l->n_row_blocks != n_blocks(l, plan) || l->heads != plan->shape.heads ||
       l->batch != plan->shape.batch)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the launch and the plan must be of one problem, with equal blocks and splits");
+    return error_refuse(error, "the launch and the plan must be of one problem, with equal blocks and splits");
   return STATUS_OK;
 }
 
@@ -86,7 +83,7 @@ Status l2_choose_walk(Run *r, const Schedule *schedule, const Plan *plan, Error 
   int64_t merge = 1, n_heads = 0;
   for (;; merge *= 2) {
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
-      return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
+      return error_refuse(error, "%s is not walked through L2", schedule->name);
     n_heads = r->stream.all_heads;
     const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads, plan->shape.N_k), 1);
     if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest ||

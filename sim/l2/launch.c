@@ -108,20 +108,20 @@ static int64_t thread_limit(const LaunchConfig *c, const Gpu *gpu, int64_t warps
 static Status refuse_occupancy(const LaunchConfig *c, const Gpu *g, OccupancyLimit limit, Error *error) {
   switch (limit) {
   case LIMIT_SHARED:
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a CTA asks for %lld B of shared memory and one on %s can have %lld B; take smaller blocks",
-                     (long long)c->shared_bytes, g->name, (long long)g->shared_bytes_per_cta);
+    return error_refuse(error,
+                        "a CTA asks for %lld B of shared memory and one on %s can have %lld B; take smaller blocks",
+                        (long long)c->shared_bytes, g->name, (long long)g->shared_bytes_per_cta);
   case LIMIT_REGISTERS:
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%lld threads of %lld registers do not fit an SM of %s (%lld registers, at most %lld a thread); "
-                     "take fewer of either",
-                     (long long)c->threads, (long long)c->registers_per_thread, g->name, (long long)g->registers_per_sm,
-                     (long long)g->registers_per_thread);
+    return error_refuse(
+        error,
+        "%lld threads of %lld registers do not fit an SM of %s (%lld registers, at most %lld a thread); "
+        "take fewer of either",
+        (long long)c->threads, (long long)c->registers_per_thread, g->name, (long long)g->registers_per_sm,
+        (long long)g->registers_per_thread);
   default:
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a CTA of %lld threads does not fit an SM of %s (%lld threads, at most %lld a CTA); take fewer",
-                     (long long)c->threads, g->name, (long long)(g->warps_per_sm * g->warp_size),
-                     (long long)g->threads_per_cta);
+    return error_refuse(
+        error, "a CTA of %lld threads does not fit an SM of %s (%lld threads, at most %lld a CTA); take fewer",
+        (long long)c->threads, g->name, (long long)(g->warps_per_sm * g->warp_size), (long long)g->threads_per_cta);
   }
 }
 
@@ -154,13 +154,12 @@ static Status check_config(const LaunchConfig *c, Error *error) {
   const int64_t most[] = {PLAN_MAX_SPLITS, 1 << 20, 1 << 20, (int64_t)1 << 40, 1 << 20};
   const char *const names[] = {"splits", "threads", "registers a thread", "bytes of shared memory", "CTAs per SM"};
   if (c->block_q < 1 || c->block_q > PLAN_MAX_BLOCK || c->block_k < 1 || c->block_k > PLAN_MAX_BLOCK)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "a block of %lld x %lld is not possible; give 1 to %lld rows of Q and of K", (long long)c->block_q,
-                     (long long)c->block_k, (long long)PLAN_MAX_BLOCK);
+    return error_refuse(error, "a block of %lld x %lld is not possible; give 1 to %lld rows of Q and of K",
+                        (long long)c->block_q, (long long)c->block_k, (long long)PLAN_MAX_BLOCK);
   for (int i = 0; i < 5; i++)
     if (counts[i] < 0 || counts[i] > most[i])
-      return error_set(error, STATUS_BAD_REQUEST, "%lld %s are not possible; give 0 (not known) to %lld",
-                       (long long)counts[i], names[i], (long long)most[i]);
+      return error_refuse(error, "%lld %s are not possible; give 0 (not known) to %lld", (long long)counts[i], names[i],
+                          (long long)most[i]);
   return STATUS_OK;
 }
 

@@ -38,11 +38,10 @@ static uint32_t home_of(const LineL2 *l2, uint64_t address) {
 
 Status line_l2_new(LineL2 **l2, const Gpu *gpu, Error *error) {
   *l2 = NULL;
-  if (gpu->l2_bytes <= 0)
-    return error_set(error, STATUS_BAD_REQUEST, "nothing is known of the L2 of '%s'; take another GPU", gpu->name);
+  if (gpu->l2_bytes <= 0) return error_refuse(error, "nothing is known of the L2 of '%s'; take another GPU", gpu->name);
   if (gpu->l2_line_bytes && gpu->l2_line_bytes != LINE_L2_LINE_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the L2 of %s has lines of %lld bytes; this model has 128", gpu->name,
-                     (long long)gpu->l2_line_bytes);
+    return error_refuse(error, "the L2 of %s has lines of %lld bytes; this model has 128", gpu->name,
+                        (long long)gpu->l2_line_bytes);
   LineL2 *new = calloc(1, sizeof *new);
   if (!new) return error_no_memory(error, "for L2");
   new->n_sides = gpu->l2_partitions == 2 ? 2 : 1;

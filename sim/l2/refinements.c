@@ -19,10 +19,11 @@ static Status unknown(const char *word, size_t length, Error *error) {
   snprintf(typed, sizeof typed, "%.*s", length < sizeof typed ? (int)length : 0, word);
   Nearest nearest = {.word = typed};
   for (int r = 0; r < N_REFINEMENTS; r++) nearest_offer(&nearest, REFINEMENT_NAMES[r]);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no part of the model of L2 that can be left out%s%s; "
-                   "sim/l2/MODEL.md lists them: clock, partitions, coalescer, ...",
-                   quote(word, length).text, nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "");
+  return error_refuse(error,
+                      "'%s' is no part of the model of L2 that can be left out%s%s; "
+                      "sim/l2/MODEL.md lists them: clock, partitions, coalescer, ...",
+                      quote(word, length).text, nearest.best ? "; did you mean " : "",
+                      nearest.best ? nearest.best : "");
 }
 
 Status refinements_parse(const char *text, Refinements *set, Error *error) {

@@ -34,13 +34,12 @@ WarpAccess warp_column(const WarpTile *tile, uint64_t column, uint32_t element_b
 Status warp_check(const WarpAccess *access, Error *error) {
   const uint32_t bytes = access->element_bytes;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)
-    return error_set(error, STATUS_BAD_REQUEST, "a lane moves 1, 2, 4, 8 or 16 bytes, not %u", bytes);
+    return error_refuse(error, "a lane moves 1, 2, 4, 8 or 16 bytes, not %u", bytes);
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
     if (!is_active(access, lane)) continue;
     if (access->address[lane] % bytes)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane, bytes,
-                       (unsigned long long)access->address[lane], bytes);
+      return error_refuse(error, "lane %u asks for %u bytes at address %llu, which is no multiple of %u", lane, bytes,
+                          (unsigned long long)access->address[lane], bytes);
   }
   return STATUS_OK;
 }

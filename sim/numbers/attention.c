@@ -80,12 +80,12 @@ static const char *tensor_of(const Attention *a, const Event *e) {
 static Status check(const Attention *a, const Event *e, Cursor *walked, Error *error) {
   Event next;
   if (!schedule_next(a->schedule, &a->plan, walked, &next))
-    return error_set(error, STATUS_BAD_REQUEST, "event %ju (%s %s, tile %jd, %jd): %s is over", e->step, kind_of(e),
-                     tensor_of(a, e), e->i, e->j, a->schedule->name);
+    return error_refuse(error, "event %ju (%s %s, tile %jd, %jd): %s is over", e->step, kind_of(e), tensor_of(a, e),
+                        e->i, e->j, a->schedule->name);
   if (memcmp(&next, e, sizeof next) == 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "event %ju (%s %s, tile %jd, %jd): %s does '%s %s' of tile %jd, %jd here",
-                   e->step, kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name, kind_of(&next),
-                   tensor_of(a, &next), next.i, next.j);
+  return error_refuse(error, "event %ju (%s %s, tile %jd, %jd): %s does '%s %s' of tile %jd, %jd here", e->step,
+                      kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name, kind_of(&next), tensor_of(a, &next),
+                      next.i, next.j);
 }
 
 Status attention_apply(Attention *a, const Event *e, Error *error) {

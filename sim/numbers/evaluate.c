@@ -127,13 +127,12 @@ static bool has_scores(const Schedule *s) {
 
 Status evaluate_takes(const Schedule *s, const SoftmaxConfig *config, Error *error) {
   if (config->softcap > 0 && !has_scores(s))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s has no line S = Q_i K_j^T / sqrt(d), whose scores a cap would bend; leave --softcap out",
-                     s->name);
+    return error_refuse(
+        error, "%s has no line S = Q_i K_j^T / sqrt(d), whose scores a cap would bend; leave --softcap out", s->name);
   if (config->has_sink && (!has_beginning(s, 'm') || !has_beginning(s, 'l')))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s sets no m and l before it takes the max of scores, so a sink has no place; leave --sink out",
-                     s->name);
+    return error_refuse(
+        error, "%s sets no m and l before it takes the max of scores, so a sink has no place; leave --sink out",
+        s->name);
   return STATUS_OK;
 }
 

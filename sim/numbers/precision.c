@@ -30,8 +30,7 @@ Status precision_from_name(const char *name, Precision *precision, Error *error)
     *precision = (Precision)i;
     return STATUS_OK;
   }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "no precision is called '%.20s'; use fp64, fp32, fp16, bf16, e4m3 (or fp8), e5m2", name);
+  return error_refuse(error, "no precision is called '%.20s'; use fp64, fp32, fp16, bf16, e4m3 (or fp8), e5m2", name);
 }
 
 static uint64_t double_bits(double value) {

@@ -50,10 +50,10 @@ static bool whole_number(const char **text, int64_t *value) {
 }
 
 static Pattern *no_mask(const char *name, Error *error) {
-  error_set(error, STATUS_BAD_REQUEST,
-            "'%s' is no mask; there are " PATTERN_NAMES
-            ", documents:FILE, and files of # and . (with a / or a dot in their name)",
-            quote_text(name).text);
+  error_refuse(error,
+               "'%s' is no mask; there are " PATTERN_NAMES
+               ", documents:FILE, and files of # and . (with a / or a dot in their name)",
+               quote_text(name).text);
   return NULL;
 }
 
@@ -90,10 +90,10 @@ static Pattern *painted(const char *name, const char *at, PatternMatrix matrix, 
   const size_t n = strlen(at);
   if (strspn(at, "0123456789abcdef") != n) return no_mask(name, error);
   if (n / (size_t)digits != (size_t)rows || n % (size_t)digits != 0) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "a painted mask of %jd x %jd tokens in blocks of %jd has %jd rows of "
-              "%jd hexadecimal digits, and this has %zu digits",
-              matrix.N_q, matrix.N_k, block, rows, digits, n);
+    error_refuse(error,
+                 "a painted mask of %jd x %jd tokens in blocks of %jd has %jd rows of "
+                 "%jd hexadecimal digits, and this has %zu digits",
+                 matrix.N_q, matrix.N_k, block, rows, digits, n);
     return NULL;
   }
   Pattern *p = blocks_new(name, block, matrix, error);
@@ -124,17 +124,16 @@ Pattern *pattern_documents(const char *text, size_t length, const char *name, Pa
   int64_t n = 0, sum = 0, only = 0, next;
   while ((next = next_length(&at, end)) > 0) n++, sum += next, only = next;
   if (next < 0 || n == 0 || matrix.N_k > UINT32_MAX) {
-    error_set(error, STATUS_BAD_REQUEST,
-              matrix.N_k > UINT32_MAX
-                  ? "%s: documents have at most 2^32 - 1 tokens in all"
-                  : "%s: lengths of documents are whole numbers of tokens, apart by commas or blanks",
-              quote_text(name).text);
+    error_refuse(error,
+                 matrix.N_k > UINT32_MAX
+                     ? "%s: documents have at most 2^32 - 1 tokens in all"
+                     : "%s: lengths of documents are whole numbers of tokens, apart by commas or blanks",
+                 quote_text(name).text);
     return NULL;
   }
   if (n > 1 && sum != matrix.N_k) {
-    error_set(error, STATUS_BAD_REQUEST,
-              "%s: %jd documents have %jd tokens, and there are %jd keys; -N %jd would be right", quote_text(name).text,
-              n, sum, matrix.N_k, sum);
+    error_refuse(error, "%s: %jd documents have %jd tokens, and there are %jd keys; -N %jd would be right",
+                 quote_text(name).text, n, sum, matrix.N_k, sum);
     return NULL;
   }
   Pattern *p = pattern_alloc(name, PATTERN_DOCUMENTS, matrix, n, error);

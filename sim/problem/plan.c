@@ -1,8 +1,7 @@
 #include "sim/problem/plan.h"
 
 static Status check_block(const char *what, int64_t block, Error *error) {
-  if (block < 1)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %jd rows; a block holds at least 1 row", what, block);
+  if (block < 1) return error_refuse(error, "%s is %jd rows; a block holds at least 1 row", what, block);
   if (block > PLAN_MAX_BLOCK)
     return error_set(error, STATUS_TOO_LARGE, "%s is %jd rows; at most %jd is modelled", what, block, PLAN_MAX_BLOCK);
   return STATUS_OK;
@@ -16,8 +15,8 @@ Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *er
   if (status) return status;
   if (p.tiling.n_splits == 0) p.tiling.n_splits = 1;
   if (p.tiling.n_splits < 1 || p.tiling.n_splits > PLAN_MAX_SPLITS)
-    return error_set(error, STATUS_BAD_REQUEST, "%jd splits asked for; between 1 and %jd are possible",
-                     p.tiling.n_splits, PLAN_MAX_SPLITS);
+    return error_refuse(error, "%jd splits asked for; between 1 and %jd are possible", p.tiling.n_splits,
+                        PLAN_MAX_SPLITS);
   p.T_r = ceil_div(p.shape.N_q, p.tiling.B_r);
   p.T_c = ceil_div(p.shape.N_k, p.tiling.B_c);
   p.tiles_per_split = ceil_div(p.T_c, p.tiling.n_splits);

@@ -19,7 +19,7 @@ bool dtype_from_name(const char *name, Dtype *dtype) {
 }
 
 static Status check_range(const char *what, int64_t value, int64_t max, Error *error) {
-  if (value < 1) return error_set(error, STATUS_BAD_REQUEST, "%s is %jd; it must be at least 1", what, value);
+  if (value < 1) return error_refuse(error, "%s is %jd; it must be at least 1", what, value);
   if (value > max) return error_set(error, STATUS_TOO_LARGE, "%s is %jd; at most %jd is modelled", what, value, max);
   return STATUS_OK;
 }
@@ -61,29 +61,25 @@ Status shape_complete(Shape *shape, Error *error) {
     if (status) return status;
   }
   if (s.heads % s.kv_heads != 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%jd query heads cannot share %jd KV heads evenly; the KV heads must divide the heads", s.heads,
-                     s.kv_heads);
+    return error_refuse(error, "%jd query heads cannot share %jd KV heads evenly; the KV heads must divide the heads",
+                        s.heads, s.kv_heads);
   if (s.v_in_k && s.d_v > s.d)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "V cannot be the first %jd elements of K, which has %jd; with --v-in-k --head-dim-v is at most -d",
-                     s.d_v, s.d);
+    return error_refuse(
+        error, "V cannot be the first %jd elements of K, which has %jd; with --v-in-k --head-dim-v is at most -d",
+        s.d_v, s.d);
   if (s.has_kv_dtype && s.kv_dtype == s.dtype) s.has_kv_dtype = false;
   if (!s.has_kv_dtype) s.kv_dtype = s.dtype;
   if (s.N_q % s.group != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "%jd rows of Q are no whole number of queries of %jd packed heads",
-                     s.N_q, s.group);
-  if (s.pattern && s.group > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "a mask by --mask cannot be packed; leave heads apart");
+    return error_refuse(error, "%jd rows of Q are no whole number of queries of %jd packed heads", s.N_q, s.group);
+  if (s.pattern && s.group > 1) return error_refuse(error, "a mask by --mask cannot be packed; leave heads apart");
   if (s.sided && (s.left < -1 || s.right < -1))
-    return error_set(error, STATUS_BAD_REQUEST, "a side of the window is %jd keys; give 0 or more, or -1 for no limit",
-                     s.left < -1 ? s.left : s.right);
+    return error_refuse(error, "a side of the window is %jd keys; give 0 or more, or -1 for no limit",
+                        s.left < -1 ? s.left : s.right);
   if (s.window < 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the window is %jd keys; it must be at least 1 (or left out: no window)", s.window);
+    return error_refuse(error, "the window is %jd keys; it must be at least 1 (or left out: no window)", s.window);
   if (s.pattern && (s.pattern->matrix.N_q != s.N_q || s.pattern->matrix.N_k != s.N_k))
-    return error_set(error, STATUS_BAD_REQUEST, "the mask '%.48s' is for %jd queries and %jd keys, not for %jd and %jd",
-                     s.pattern->name, s.pattern->matrix.N_q, s.pattern->matrix.N_k, s.N_q, s.N_k);
+    return error_refuse(error, "the mask '%.48s' is for %jd queries and %jd keys, not for %jd and %jd", s.pattern->name,
+                        s.pattern->matrix.N_q, s.pattern->matrix.N_k, s.N_q, s.N_k);
   drop_idle_window(&s);
   *shape = s;
   return STATUS_OK;

@@ -44,8 +44,8 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
       int64_t length, count;
       while (end < n_bytes && !is_between(text[end])) end++;
       if (!read_word(text + at, end - at, &length, &count)) {
-        error_set(error, STATUS_BAD_REQUEST, "%s:%d: '%s' is no length; give tokens, or TOKENSxCOUNT: 3001,777,512x8",
-                  quote_text(name).text, line, quote(text + at, end - at).text);
+        error_refuse(error, "%s:%d: '%s' is no length; give tokens, or TOKENSxCOUNT: 3001,777,512x8",
+                     quote_text(name).text, line, quote(text + at, end - at).text);
         return NULL;
       }
       if (count > BATCH_SEQUENCES_MAX - n && pass == 0) {
@@ -57,7 +57,7 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
       at = end;
     }
     if (n == 0) {
-      error_set(error, STATUS_BAD_REQUEST, "%s: no lengths; give some as 3001,777,512x8", quote_text(name).text);
+      error_refuse(error, "%s: no lengths; give some as 3001,777,512x8", quote_text(name).text);
       return NULL;
     }
   }

@@ -112,7 +112,7 @@ static Status load(const char *name, Lesson *lesson, Error *error) {
       "B.\nitem: six | C.\nanswer: 'one "
       "two six'\nhint: h\nexplain: e\n```\n";
   if (strcmp(name, "t") == 0) return lesson_from_buffer(lesson, LESSON, sizeof LESSON - 1, "t.md", error);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'", name);
+  return error_refuse(error, "there is no lesson '%s'", name);
 }
 
 static Status take(void *data, const ClassRow *row, Error *error) {

@@ -19,7 +19,7 @@ static Status load(const char *name, Lesson *lesson, Error *error) {
     return lesson_from_buffer(lesson, LESSON("2"), strlen(LESSON("2")), "01-two.md", error);
   if (strcmp(name, "02-three") == 0)
     return lesson_from_buffer(lesson, LESSON("3"), strlen(LESSON("3")), "02-three.md", error);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'", name);
+  return error_refuse(error, "there is no lesson '%s'", name);
 }
 
 /* The number that a seed draws. */

@@ -259,8 +259,8 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
   if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {
     if (reader_is_gone()) end_by(SIGPIPE); /* as `head` ends others: in silence */
-    error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
-              errno ? strerror(errno) : "write error");
+    error_refuse(&error, "the output could not be written (%s); nothing more was printed",
+                 errno ? strerror(errno) : "write error");
     exit_status = EXIT_BAD_REQUEST;
     stopped = true;
   }

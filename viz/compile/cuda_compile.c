@@ -152,8 +152,8 @@ static Status refuse(const Compile *c, const char *said, Error *error) {
   const char *given = source->template_name ? source->template_name : "";
   snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(given, "<"), given);
   if (strstr(what, MARK) && signature_template(source->text, source->length, kernel, parameters, sizeof parameters))
-    return error_set(error, STATUS_BAD_REQUEST, "%.100s: '%.80s' does not fit the template of '%.60s', %s",
-                     source->path, given, kernel, parameters);
+    return error_refuse(error, "%.100s: '%.80s' does not fit the template of '%.60s', %s", source->path, given, kernel,
+                        parameters);
   const char *name = path_base(source->path);
   where[colon ? colon - where : 0] = '\0';
   return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", own && !strcmp(file, name) ? source->path : file,
@@ -602,8 +602,8 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
       strcspn(parameters, "=") >= strcspn(parameters, ","))
     status = error_refuse(error, "'%s' has no defaults", kernel);
   else if (!clang_find(c->clang))
-    status = error_set(
-        error, STATUS_BAD_REQUEST,
+    status = error_refuse(
+        error,
         "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
   if (!status) status = folder_new(&c->folder, error);
   for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && !status; h++) {

@@ -52,25 +52,25 @@ Status crosscheck_live(Crosscheck *crosscheck, Judge *judge, const Request *requ
                        const char *program, bool *with_ncu, Error *error) {
   (void)crosscheck, (void)judge, (void)request, (void)kernels, (void)program;
   *with_ncu = false;
-  return error_set(error, STATUS_BAD_REQUEST, "--live runs kernels on this computer's GPU, and a page cannot");
+  return error_refuse(error, "--live runs kernels on this computer's GPU, and a page cannot");
 }
 
 Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
                      CpuCheck *check, Error *error) {
   (void)rung, (void)shape, (void)tiling, (void)seed, (void)folder, (void)check;
-  return error_set(error, STATUS_BAD_REQUEST, "--cpu runs the recorded kernels, and they do not come with a page");
+  return error_refuse(error, "--cpu runs the recorded kernels, and they do not come with a page");
 }
 
 Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) {
   *result = (CudaResult){0};
-  return error_set(error, STATUS_BAD_REQUEST, "%.200s: nothing in a page compiles a .cu", source->path);
+  return error_refuse(error, "%.200s: nothing in a page compiles a .cu", source->path);
 }
 CudaCompile *const LESSON_COMPILER = NULL;
 
 /* A picture is an answer: SVG, with text as the page's own. */
 Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
                    const SurfaceMetadata *metadata, Error *error) {
-  if (strcmp(path, "-.svg")) return error_set(error, STATUS_BAD_REQUEST, "a page draws SVG alone: -o -.svg");
+  if (strcmp(path, "-.svg")) return error_refuse(error, "a page draws SVG alone: -o -.svg");
   drawing_set_measure(web_measure, NULL);
   cairo_surface_t *surface = drawing_new((int)width, (int)height);
   cairo_t *cr = cairo_create(surface);

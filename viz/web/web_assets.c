@@ -59,7 +59,7 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
     memcpy(path, relative, strlen(relative) + 1);
     return STATUS_OK;
   }
-  return error_set(error, STATUS_BAD_REQUEST, "this page has no file %.200s", relative);
+  return error_refuse(error, "this page has no file %.200s", relative);
 }
 
 Status assets_list(const char *relative, bool (*take)(void *data, const char *name), void *data, Error *error) {
@@ -67,17 +67,14 @@ Status assets_list(const char *relative, bool (*take)(void *data, const char *na
     const char *name = below(file, relative);
     if (name && !strchr(name, '/') && !take(data, name)) return STATUS_OK;
   }
-  return file_exists(relative) ? STATUS_OK
-                               : error_set(error, STATUS_BAD_REQUEST, "this page has no folder %.200s", relative);
+  return file_exists(relative) ? STATUS_OK : error_refuse(error, "this page has no folder %.200s", relative);
 }
 
 Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
   const struct File *file = find(path);
   *buffer = NULL;
   *length = 0;
-  if (!file)
-    return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: a page in a browser reads only what came with it",
-                     path);
+  if (!file) return error_refuse(error, "cannot open %.200s: a page in a browser reads only what came with it", path);
   if (file->length > max_bytes)
     return error_set(error, STATUS_TOO_LARGE, "%.200s is larger than %zu bytes, the most that is read of such a file",
                      path, max_bytes);

@@ -20,21 +20,21 @@ Status record_read(const char *path, size_t max_bytes, char **bytes, size_t *len
   free(*bytes);
   *bytes = NULL;
   *length = 0;
-  return error_set(error, STATUS_BAD_REQUEST, "%.200s is larger than %zu bytes", path, max_bytes);
+  return error_refuse(error, "%.200s is larger than %zu bytes", path, max_bytes);
 }
 
 Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error) {
   (void)waits;
   lock->file = -1;
   if (snprintf(lock->path, sizeof lock->path, "%s", path) < (int)sizeof lock->path) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the name of the record is too long");
+  return error_refuse(error, "the name of the record is too long");
 }
 
 void record_unlock(RecordLock *lock) { (void)lock; }
 
 Status record_write(const RecordLock *lock, const void *bytes, size_t length, Error *error) {
   if (page_keep(lock->path, bytes, length)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "this browser keeps nothing for this page (a private window?)");
+  return error_refuse(error, "this browser keeps nothing for this page (a private window?)");
 }
 
 Status record_set_aside(const RecordLock *lock, char other[RECORD_PATH_BYTES], Error *error) {
@@ -42,5 +42,5 @@ Status record_set_aside(const RecordLock *lock, char other[RECORD_PATH_BYTES], E
   snprintf(other, RECORD_PATH_BYTES, "%.*s.damaged", RECORD_PATH_BYTES - 16, lock->path);
   const bool kept = bytes && page_keep(other, bytes, strlen(bytes)) && page_keep(lock->path, "", 0);
   free(bytes);
-  return kept ? STATUS_OK : error_set(error, STATUS_BAD_REQUEST, "the record could not be set aside");
+  return kept ? STATUS_OK : error_refuse(error, "the record could not be set aside");
 }
