@@ -59,7 +59,7 @@ bool warp_together(Warp *w, int32_t pc, uint32_t m, uint32_t wanted) {
 /* The same for the lanes that `members` names. */
 static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t members) {
   uint32_t wanted = 0;
-  FOR_LANES (l, m) {
+  FOR_LANES (l, w->alive & ~m ? m : 0) { /* else all are here */
     wanted |= lane_word(R, members, l);
   }
   return warp_together(w, pc, m, wanted);
@@ -84,7 +84,8 @@ static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
     if (j >= 0) found |= 1u << l;
     to[l] = from[j < 0 ? l : j];
   }
-  FOR_LANES (l, m) {
+  if (m == ~0u) memcpy(R + i->d, to, sizeof to);
+  FOR_LANES (l, m == ~0u ? 0 : m) {
     lane_set(R + i->d, false, l, to[l]);
   }
   if (i->ext >= 0) set_predicate(&P[i->ext], m, found);
