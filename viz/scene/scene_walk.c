@@ -414,17 +414,17 @@ static void take_table(Walk *w) {
   piles_free(&room);
 }
 
-/* In the largest letters that fit, of all of the line or of a part of it. */
+/* In the largest letters that fit, of all of the line or of a part of it; smaller than other words it is left out. */
 static void draw_line(const Walk *w, double middle, double width, double base) {
   char words[WORDS];
   const double size = 1.25 * w->table.letters;
   line_words(w->pen->now, 12, words);
   if (pen_words_width(w->pen, size, true, words) > width) line_words(w->pen->now, 0, words);
   const double fits = fmin(1, width / fmax(1, pen_words_width(w->pen, size, true, words)));
-  if (fits * size < 12) return;
+  if (fits * size < w->table.letters) return;
   pen_words(w->pen, fits * size, w->pen->theme->ink, true, ANCHOR_MIDDLE, middle, base, words);
-  const Box at = box_at(middle - width / 2, base - size, width, 1.4 * size);
-  pen_region(w->pen, HIT_LINE, 0, -1, -1, w->pen->now->code_line, at);
+  pen_region(w->pen, HIT_LINE, 0, -1, -1, w->pen->now->code_line,
+             box_at(middle - width / 2, base - size, width, 1.4 * size));
 }
 
 static void draw_words(const Walk *w, Box page) {
