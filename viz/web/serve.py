@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Serves the browser's folder on this machine alone, packed, and opens it: serve.py FOLDER TILEWALK [PORT].
+"""Serves the browser's folder on this machine alone and opens it: serve.py FOLDER TILEWALK [PORT].
 
 POST ptx, from the page itself, turns a .cu into PTX where clang is: `tilewalk kernel FILE.cu --ptx`, which compiles it and
 runs nothing of it.
 """
-import gzip
 import http.server
 import os
 import pathlib
@@ -16,7 +15,6 @@ import urllib.parse
 import webbrowser
 
 SOURCE_MAX = 4 << 20
-PACKED = ('.html', '.js', '.css', '.json', '.wasm', '.bundle', '.svg')
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -31,26 +29,22 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         origin = self.headers.get('Origin') # a page names it with each POST
         return self.headers.get('Host') in own and (origin.removeprefix('http://') in own if origin else self.command != 'POST')
 
-    def answer(self, status, text, kind='text/plain; charset=utf-8', packed=False):
-        body = gzip.compress(text, 6) if packed else text
-        self.send_response(status)
-        self.send_header('Content-Type', kind)
-        self.send_header('Content-Length', str(len(body)))
+    def end_headers(self):
         self.send_header('Cache-Control', 'no-cache')
-        if packed:
-            self.send_header('Content-Encoding', 'gzip')
+        super().end_headers()
+
+    def answer(self, status, text):
+        self.send_response(status)
+        self.send_header('Content-Type', 'text/plain; charset=utf-8')
+        self.send_header('Content-Length', str(len(text)))
         self.end_headers()
-        if self.command != 'HEAD':
-            self.wfile.write(body)
+        self.wfile.write(text)
 
     def do_GET(self):
         if not self.is_own():
             return self.answer(403, b'for pages of this machine alone\n')
-        path = self.translate_path(self.path)
-        if '\0' in path:
+        if '\0' in self.translate_path(self.path):
             return self.answer(404, b'no file has such a name\n')
-        if path.endswith(PACKED) and os.path.isfile(path) and 'gzip' in self.headers.get('Accept-Encoding', ''):
-            return self.answer(200, pathlib.Path(path).read_bytes(), self.guess_type(path), True)
         return super().do_GET()
 
     def do_POST(self):
