@@ -9,8 +9,8 @@ const bundles = ['assets', 'reports'].map(name => readFileSync(`${folder}/${name
 const engine = await load(new WebAssembly.Module(readFileSync(`${folder}/whole.wasm`)), bundles, { measure: () => 0 })
 
 function ask(line) {
-  const status = engine.call('web_ask', line)
-  return [status, status === 2 ? engine.text('web_remark') + '\n' : engine.text('web_answer')]
+  const { status, text, remark } = engine.json('web_ask', line)
+  return [status, status === 2 ? remark + '\n' : text]
 }
 for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1)) {
   const [, kernel] = line.match(/^kernel .*?(\S+\.ptx)/) ?? []

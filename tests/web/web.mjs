@@ -58,7 +58,10 @@ async function primitives(world) {
   })
   same(native.length, lines.length, 'states that C drew')
   const page = await open(world)
-  await page.evaluate(`tilewalk.engine.call('web_l2_later', 0)`) // as the C beside it does
+  await page.evaluate(`import(new URL('canvas.js', location)).then(({ Ruler }) => { // as the C beside it does
+    Ruler.prototype.measure = (engine, size, style, at, length) => [...engine.readPart(at, length)].length * size * (style & 4 ? 0.6 : style & 1 ? 0.55 : 0.5)
+    tilewalk.engine.call('web_l2_later', 0)
+  })`)
   let count = 0
   for (const one of native) {
     check(!one.list.startsWith('refused'), `C refuses ${one.line}`)
@@ -66,7 +69,6 @@ async function primitives(world) {
       const { engine } = tilewalk
       if (!engine.call('web_open', ${JSON.stringify(one.line)})) return ['refused ' + engine.text('web_message'), '']
       engine.call('web_look', 0, 0)
-      engine.call('web_plain_measures', 1)
       engine.call('web_picture', ${width}, ${height}, true)
       return [engine.taken('web_svg'), engine.text('web_describe')]
     })()`)
@@ -569,7 +571,7 @@ async function read(world) {
   await page.setJavaScriptEnabled(false)
   const show = async name => { await page.visit(addressOf(world.server, name)); await page.until(`document.readyState === 'complete' && document.querySelector('footer, main')`) }
   await show('lessons.html')
-  const names = await page.evaluate(`$$('#list a').map(a => a.getAttribute('href'))`)
+  const names = await page.evaluate(`$$('#list li > a').map(a => a.getAttribute('href'))`)
   const wanted = execFileSync(`${build}/tilewalk`, ['lesson', '--list', '--json'], { encoding: 'utf8' })
   same(names.length, JSON.parse(wanted).lessons.length, 'lessons in the list without a script')
   let figures = 0, questions = 0
@@ -585,7 +587,7 @@ async function read(world) {
 
 async function course(world) {
   const page = await open(world, '', 'lessons.html')
-  const names = await page.until(`tilewalk.engine.json('web_lesson_list').lessons.map(l => l.name)`)
+  const names = await page.until(`tilewalk && $$('#list li > a').map(a => a.hash.slice(1))`)
   for (const name of names) {
     await page.evaluate(`location.hash = '${name}'`)
     await page.until(`document.querySelector('#page .foot')`)
@@ -794,7 +796,7 @@ async function questions(world) {
     'check --only P-fa1-traffic', 'gpus', 'algorithms', 'sim -N 0', 'sim --gpu none', 'kvcache --model nobody', 'zork', 'eligible --gpu h200 -d 64 -N 100', 'warp --stride 8']
   const environment = { ...process.env, COLUMNS: '100', LC_ALL: 'C.UTF-8', NO_COLOR: '' }
   for (const line of asked) {
-    const answers = await page.evaluate(`tilewalk.ask(${JSON.stringify(line)})`)
+    const answers = await page.evaluate(`Promise.all(['--text --details', '--csv', '--json'].map(form => tilewalk.ask(${JSON.stringify(line)} + ' ' + form)))`)
     ;['--text', '--csv', '--json'].forEach((form, k) => {
       const words = [...line.split(' '), ...form === '--text' ? ['--details'] : [form]]
       const native = spawnSync(`${build}/tilewalk`, words, { encoding: 'utf8', env: environment, maxBuffer: 1 << 26 })
@@ -1070,7 +1072,7 @@ async function speed(world) {
       const start = performance.now()
       engine.call('web_act', 'next')
       engine.calls.web_frame(0)
-      painter.paint(context, new tilewalk.List(engine), canvas.width, canvas.height)
+      painter.paint(context, engine, 0, canvas.width, canvas.height)
       context.getImageData(0, 0, 1, 1)
       times.push(performance.now() - start)
     }
@@ -1122,7 +1124,7 @@ async function anything(world) {
             ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'bank'][random(9)] + ' step=' + random(500))
         }
         engine.calls.web_frame(0.05)
-        if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); JSON.parse(engine.text('web_numbers')); await 0 }
+        if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, engine, 0, canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); JSON.parse(engine.text('web_numbers')); await 0 }
       }
       return { n, taken, bytes: tilewalk.engine.calls.memory.buffer.byteLength }
     } catch (error) { return { n, error: String(error.stack) } }

@@ -2,19 +2,21 @@
 #include "viz/web/drawing.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "viz/export/buffer.h"
 #include "viz/text/lettering.h"
+#include "viz/web/web_page.h"
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
 struct _cairo_surface {
   int references;
   int width, height;
-  ByteBuffer numbers, text, surfaces; /* doubles, letters, pointers to surfaces */
+  ByteBuffer numbers, surfaces; /* doubles, pointers to surfaces */
   bool is_broken;
 };
 
@@ -38,8 +40,12 @@ struct _cairo {
   bool is_path_open; /* points were added since the last fill, stroke or clip */
 };
 
-#define ADD(cr, ...)                                                                                                   \
-  buffer_add(&(cr)->target->numbers, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}))
+/* An operation and its numbers; how many they are goes with it. */
+static void add(cairo_t *cr, size_t n, double *of) {
+  of[0] += DRAWING_OPS * ((double)n - 1);
+  buffer_add(&cr->target->numbers, of, n * sizeof *of);
+}
+#define ADD(cr, ...) add(cr, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
 
 static State *state_of(cairo_t *cr) { return &cr->states[cr->depth]; }
 static double at_x(cairo_t *cr, double x) { return state_of(cr)->x + state_of(cr)->scale_x * x; }
@@ -59,15 +65,15 @@ cairo_surface_t *drawing_new(int width, int height) {
 }
 
 static size_t n_surfaces(const cairo_surface_t *s) { return s->surfaces.used / sizeof(cairo_surface_t *); }
-static cairo_surface_t *inner(const cairo_surface_t *s, size_t index) {
+cairo_surface_t *drawing_surface(const cairo_surface_t *s, size_t index) {
   return ((cairo_surface_t **)(void *)s->surfaces.bytes)[index];
 }
 
 void drawing_clear(cairo_surface_t *s) {
   if (s == &broken_surface) return;
-  for (size_t k = 0; k < n_surfaces(s); k++) cairo_surface_destroy(inner(s, k));
-  s->surfaces.used = s->numbers.used = s->text.used = 0;
-  s->surfaces.failed = s->numbers.failed = s->text.failed = s->is_broken = false;
+  for (size_t k = 0; k < n_surfaces(s); k++) cairo_surface_destroy(drawing_surface(s, k));
+  s->surfaces.used = s->numbers.used = 0;
+  s->surfaces.failed = s->numbers.failed = s->is_broken = false;
 }
 
 void cairo_surface_destroy(cairo_surface_t *s) {
@@ -75,7 +81,6 @@ void cairo_surface_destroy(cairo_surface_t *s) {
   drawing_clear(s);
   buffer_free(&s->surfaces);
   buffer_free(&s->numbers);
-  buffer_free(&s->text);
   free(s);
 }
 
@@ -89,9 +94,7 @@ cairo_surface_t *cairo_image_surface_create(cairo_format_t format, int width, in
   return drawing_new(width, height);
 }
 
-static bool is_whole(const cairo_surface_t *s) {
-  return !s->is_broken && !s->numbers.failed && !s->text.failed && !s->surfaces.failed;
-}
+static bool is_whole(const cairo_surface_t *s) { return !s->is_broken && !s->numbers.failed && !s->surfaces.failed; }
 
 cairo_status_t cairo_surface_status(cairo_surface_t *s) {
   return is_whole(s) ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
@@ -103,37 +106,18 @@ cairo_surface_type_t cairo_surface_get_type(cairo_surface_t *s) {
 }
 
 DrawingList drawing_list(const cairo_surface_t *s) {
-  return (DrawingList){(const double *)(const void *)s->numbers.bytes, s->numbers.used / sizeof(double),
-                       (const char *)s->text.bytes, s->text.used};
+  return (DrawingList){(const double *)(const void *)s->numbers.bytes, s->numbers.used / sizeof(double)};
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are that many. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
-  const unsigned char *p = bytes;
-  uint64_t word;
-  for (; n >= sizeof word; n -= sizeof word, p += sizeof word) {
-    memcpy(&word, p, sizeof word);
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes; as many of its bits as a double holds. */
+static double hash_of(const cairo_surface_t *s) {
+  uint64_t hash = 0xcbf29ce484222325u, word;
+  for (size_t at = 0; at < s->numbers.used; at += sizeof word) {
+    memcpy(&word, s->numbers.bytes + at, sizeof word);
     hash = (hash ^ word) * 0x100000001b3u;
     hash ^= hash >> 29;
   }
-  while (n--) hash = (hash ^ *p++) * 0x100000001b3u;
-  return hash;
-}
-
-static uint64_t hash_of(const cairo_surface_t *s) {
-  uint64_t hash = hash_bytes(0xcbf29ce484222325u, (const int[]){s->width, s->height}, 2 * sizeof(int));
-  hash = hash_bytes(hash, s->numbers.bytes, s->numbers.used);
-  hash = hash_bytes(hash, s->text.bytes, s->text.used);
-  for (size_t k = 0; k < n_surfaces(s); k++) {
-    const uint64_t own = hash_of(inner(s, k));
-    hash = hash_bytes(hash, &own, sizeof own);
-  }
-  return hash;
-}
-
-DrawingSurface drawing_surface(const cairo_surface_t *s, size_t index) {
-  const cairo_surface_t *of = inner(s, index);
-  return (DrawingSurface){hash_of(of), of->width, of->height, of};
+  return (double)(hash >> 11);
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------------------- */
@@ -221,7 +205,8 @@ static void write_source(cairo_t *cr) {
   const cairo_pattern_t *source = &state_of(cr)->source;
   cairo_surface_t *s = cr->target;
   if (!source->surface) return;
-  ADD(cr, DRAWING_SURFACE, (double)n_surfaces(s), source->x, source->y, source->repeats, source->smooth);
+  ADD(cr, DRAWING_SURFACE, (double)n_surfaces(s), hash_of(source->surface), source->surface->width,
+      source->surface->height, source->x, source->y, source->repeats, source->smooth);
   buffer_add(&s->surfaces, &source->surface, sizeof source->surface);
   if (!s->surfaces.failed) reference(source->surface);
 }
@@ -240,9 +225,11 @@ void cairo_move_to(cairo_t *cr, double x, double y) {
   ADD(cr, DRAWING_MOVE, at_x(cr, x), at_y(cr, y));
 }
 
+/* The first point of a path is moved to. */
 void cairo_line_to(cairo_t *cr, double x, double y) {
+  const DrawingOp op = cr->is_path_open ? DRAWING_LINE : DRAWING_MOVE;
   begin(cr);
-  ADD(cr, DRAWING_LINE, at_x(cr, x), at_y(cr, y));
+  ADD(cr, op, at_x(cr, x), at_y(cr, y));
 }
 
 void cairo_rectangle(cairo_t *cr, double x, double y, double width, double height) {
@@ -293,8 +280,9 @@ void cairo_set_line_width(cairo_t *cr, double width) { ADD(cr, DRAWING_WIDTH, st
 void cairo_set_line_join(cairo_t *cr, cairo_line_join_t join) { ADD(cr, DRAWING_JOIN, (double)join); }
 
 void cairo_set_dash(cairo_t *cr, const double *dashes, int n, double offset) {
-  ADD(cr, DRAWING_DASH, offset, (double)n);
-  if (n > 0) buffer_add(&cr->target->numbers, dashes, (size_t)n * sizeof *dashes);
+  (void)offset;
+  ADD(cr, DRAWING_DASH + DRAWING_OPS * n);
+  buffer_add(&cr->target->numbers, dashes, (size_t)n * sizeof *dashes);
 }
 
 /* Where pixels are whole, as in all that is drawn without antialiasing, there is nothing to do. */
@@ -312,21 +300,6 @@ void cairo_set_antialias(cairo_t *cr, cairo_antialias_t antialias) {
 enum { CAIRO_LINE_WIDTH = 2 }; /* before it is set */
 enum { STYLE_BOLD = 1, STYLE_FIXED = 4 };
 
-static DrawingMeasure *measure_line = drawing_plain_measure;
-static void *measure_data;
-
-void drawing_set_measure(DrawingMeasure *measure, void *data) {
-  measure_line = measure;
-  measure_data = data;
-}
-
-double drawing_plain_measure(void *data, double size, int style, const char *text) {
-  int characters = 0;
-  (void)data;
-  for (; *text; text++) characters += ((unsigned char)*text & 0xC0) != 0x80;
-  return characters * size * (style & STYLE_FIXED ? 0.6 : style & STYLE_BOLD ? 0.55 : 0.5);
-}
-
 static int style_of(const Lettering *lettering) {
   const bool fixed = lettering->family && (strstr(lettering->family, "Mono") || strstr(lettering->family, "mono"));
   return (lettering->bold ? STYLE_BOLD : 0) | (fixed ? STYLE_FIXED : 0);
@@ -336,92 +309,91 @@ void letter_forget_fonts(void) {} /* the browser's own */
 
 LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *text) {
   if (cairo_status(cr) != CAIRO_STATUS_SUCCESS) return (LetterBox){0, 0, 0};
-  return (LetterBox){measure_line(measure_data, lettering->size, style_of(lettering), text), ASCENT * lettering->size,
+  return (LetterBox){page_measure(lettering->size, style_of(lettering), text, strlen(text)), ASCENT * lettering->size,
                      DESCENT * lettering->size};
 }
 
 LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text) {
   const LetterBox box = letter_measure(cr, lettering, text);
-  const size_t length = strlen(text), offset = cr->target->text.used;
-  for (const char *c = text; *c; c++) buffer_add(&cr->target->text, *c == '\n' || *c == '\t' ? " " : c, 1);
+  const size_t length = strlen(text), padded = (length + 7) / 8 * 8;
   if (lettering->anchor == ANCHOR_MIDDLE) x -= box.width / 2;
   if (lettering->anchor == ANCHOR_END) x -= box.width;
-  ADD(cr, DRAWING_TEXT, at_x(cr, x), at_y(cr, y), state_of(cr)->scale_x * lettering->size, style_of(lettering),
-      (double)offset, (double)length);
+  ADD(cr, DRAWING_TEXT + DRAWING_OPS * (double)(padded / 8), at_x(cr, x), at_y(cr, y),
+      state_of(cr)->scale_x * lettering->size, style_of(lettering), (double)length);
+  for (size_t k = 0; k < padded; k++)
+    buffer_add(&cr->target->numbers, k >= length ? "" : strchr("\n\t", text[k]) ? " " : text + k, 1);
   cr->is_path_open = false; /* as with pango, which draws over the path */
   return box;
 }
 
 /* ---- As SVG ---------------------------------------------------------------------------------------------- */
 
-/* How many numbers follow an operation; a dash has its lengths besides. */
-static const unsigned char NUMBERS[] = {
-    [DRAWING_MOVE] = 2,  [DRAWING_LINE] = 2, [DRAWING_RECTANGLE] = 4, [DRAWING_ARC] = 5,     [DRAWING_COLOUR] = 4,
-    [DRAWING_WIDTH] = 1, [DRAWING_DASH] = 2, [DRAWING_JOIN] = 1,      [DRAWING_SURFACE] = 5, [DRAWING_TEXT] = 6};
-
-static const double *next(const double *at) {
-  return at + 1 + NUMBERS[(int)*at] + (*at == DRAWING_DASH ? (size_t)at[2] : 0);
-}
+static int op_at(const double *at) { return (int)*at % DRAWING_OPS; }
+static int count_at(const double *at) { return (int)*at / DRAWING_OPS; }
 
 /* What a shape is painted with. */
 typedef struct {
   char paint[40]; /* "#0072b2", "url(#s3)" */
   double alpha, width;
-  const double *dash; /* offset n lengths...; NULL: none */
+  const double *dash; /* its place in the list; NULL: none */
   int join, n_groups;
 } Look;
 
-static double thousandth(double x) { return round(x * 1000) / 1000 + 0.0; }
+/* A format whose % are numbers, rounded to 1/1000. */
+static void put(ByteBuffer *to, const char *format, ...) {
+  va_list numbers;
+  va_start(numbers, format);
+  for (; *format; format++)
+    if (*format == '%')
+      buffer_add_format(to, "%.10g", round(va_arg(numbers, double) * 1000) / 1000 + 0.0);
+    else
+      buffer_add(to, format, 1);
+  va_end(numbers);
+}
 
 /* As a fill or a stroke. */
 static void print_paint(ByteBuffer *to, const char *as, const Look *look) {
   buffer_add_format(to, " %s=\"%s\"", as, look->paint);
-  if (look->alpha < 1) buffer_add_format(to, " %s-opacity=\"%.10g\"", as, thousandth(look->alpha));
+  if (look->alpha < 1) buffer_add_format(to, " %s-opacity=\"", as), put(to, "%\"", look->alpha);
 }
 
 static void print_stroke(ByteBuffer *to, const Look *look) {
   static const char *const JOINS[] = {"miter", "round", "bevel"};
+  const int n_dashes = look->dash ? count_at(look->dash) : 0;
   buffer_add_text(to, " fill=\"none\"");
   print_paint(to, "stroke", look);
-  buffer_add_format(to, " stroke-width=\"%.10g\"", thousandth(look->width));
+  put(to, " stroke-width=\"%\"", look->width);
   if (look->join) buffer_add_format(to, " stroke-linejoin=\"%s\"", JOINS[look->join]);
-  if (!look->dash || look->dash[1] == 0) return;
-  for (int k = 0; k < (int)look->dash[1]; k++)
-    buffer_add_format(to, "%s%.10g", k ? " " : " stroke-dasharray=\"", thousandth(look->dash[2 + k]));
-  buffer_add_text(to, "\"");
+  for (int k = 1; k <= n_dashes; k++) put(to, k > 1 ? " %" : " stroke-dasharray=\"%", look->dash[k]);
+  if (n_dashes) buffer_add_text(to, "\"");
 }
 
-static void print_text(ByteBuffer *to, const double *of, const char *text, const Look *look) {
+static void print_text(ByteBuffer *to, const double *of, const Look *look) {
   const int style = (int)of[3];
-  buffer_add_format(to, "<text x=\"%.10g\" y=\"%.10g\" font-size=\"%.10g\"", thousandth(of[0]), thousandth(of[1]),
-                    thousandth(of[2]));
+  put(to, "<text x=\"%\" y=\"%\" font-size=\"%\"", of[0], of[1], of[2]);
   if (style & STYLE_FIXED) buffer_add_text(to, " font-family=\"DejaVu Sans Mono, monospace\"");
   if (style & STYLE_BOLD) buffer_add_text(to, " font-weight=\"bold\"");
   print_paint(to, "fill", look);
   buffer_add_text(to, " xml:space=\"preserve\">");
-  buffer_add_escaped(to, text, (size_t)of[5]);
+  buffer_add_escaped(to, (const char *)(of + 5), (size_t)of[4]);
   buffer_add_text(to, "</text>\n");
 }
 
 /* A path that begins at `at`, used at `end`. */
 static void print_path(ByteBuffer *to, const double *at, const double *end) {
   buffer_add_text(to, "<path d=\"");
-  for (char first = 'M'; at < end; at = next(at)) {
-    const double *of = at + 1, x = thousandth(of[0]), y = thousandth(of[1]), r = thousandth(of[2]);
-    switch ((int)*at) {
-    case DRAWING_MOVE: buffer_add_format(to, "M%.10g %.10g", x, y); break;
-    case DRAWING_LINE: buffer_add_format(to, "%c%.10g %.10g", first, x, y); break;
-    case DRAWING_RECTANGLE:
-      buffer_add_format(to, "M%.10g %.10gh%.10gv%.10gh%.10gZ", x, y, r, thousandth(of[3]), -r);
-      break;
+  for (; at < end; at += 1 + count_at(at)) {
+    const double *of = at + 1, r = of[2];
+    switch (op_at(at)) {
+    case DRAWING_MOVE: put(to, "M% %", of[0], of[1]); break;
+    case DRAWING_LINE: put(to, "L% %", of[0], of[1]); break;
+    case DRAWING_RECTANGLE: put(to, "M% %h%v%h%Z", of[0], of[1], r, of[3], -r); break;
     case DRAWING_ARC: /* nothing draws less than a circle */
-      buffer_add_format(to, "M%.10g %.10ga%.10g %.10g 0 1 1 %.10g 0a%.10g %.10g 0 1 1 %.10g 0Z",
-                        thousandth(of[0] + of[2]), y, r, r, thousandth(-2 * of[2]), r, r, thousandth(2 * of[2]));
+      put(to, "M% %a% % 0 1 1 % 0a% % 0 1 1 % 0Z", of[0] + r, of[1], r, r, -2 * r, r, r, 2 * r);
       break;
     case DRAWING_CLOSE: buffer_add_text(to, "Z"); break;
-    default: continue;
+    default: break;
     }
-    first = 'L';
   }
   buffer_add_text(to, "\"");
 }
@@ -435,9 +407,9 @@ static void print_list(ByteBuffer *to, const cairo_surface_t *s, int *id) {
   const DrawingList l = drawing_list(s);
   const double *path = l.numbers;
   Look looks[STATES] = {{.paint = "#000000", .alpha = 1, .width = CAIRO_LINE_WIDTH}}, *look = looks;
-  for (const double *at = l.numbers; at < l.numbers + l.n_numbers; at = next(at)) {
+  for (const double *at = l.numbers; at < l.numbers + l.n_numbers; at += 1 + count_at(at)) {
     const double *of = at + 1;
-    switch ((int)*at) {
+    switch (op_at(at)) {
     case DRAWING_SAVE:
       look[1] = look[0];
       (++look)->n_groups = 0;
@@ -447,7 +419,7 @@ static void print_list(ByteBuffer *to, const cairo_surface_t *s, int *id) {
     case DRAWING_FILL:
     case DRAWING_STROKE:
       print_path(to, path, at);
-      if (*at == DRAWING_FILL)
+      if (op_at(at) == DRAWING_FILL)
         print_paint(to, "fill", look);
       else
         print_stroke(to, look);
@@ -465,7 +437,7 @@ static void print_list(ByteBuffer *to, const cairo_surface_t *s, int *id) {
       look->alpha = of[3];
       break;
     case DRAWING_WIDTH: look->width = of[0]; break;
-    case DRAWING_DASH: look->dash = of; break;
+    case DRAWING_DASH: look->dash = at; break;
     case DRAWING_JOIN: look->join = (int)of[0]; break;
     case DRAWING_PAINT:
       buffer_add_format(to, "<path d=\"M0 0h%dv%dh%dZ\"", s->width, s->height, -s->width);
@@ -473,17 +445,17 @@ static void print_list(ByteBuffer *to, const cairo_surface_t *s, int *id) {
       buffer_add_text(to, "/>\n");
       break;
     case DRAWING_SURFACE: {
-      const cairo_surface_t *of_it = inner(s, (size_t)of[0]);
+      const cairo_surface_t *of_it = drawing_surface(s, (size_t)of[0]);
       snprintf(look->paint, sizeof look->paint, "url(#s%d)", ++*id);
       look->alpha = 1;
-      buffer_add_format(to, "<pattern id=\"s%d\" patternUnits=\"userSpaceOnUse\" x=\"%.10g\" y=\"%.10g\" ", *id,
-                        thousandth(of[1]), thousandth(of[2]));
+      buffer_add_format(to, "<pattern id=\"s%d\" patternUnits=\"userSpaceOnUse\"", *id);
+      put(to, " x=\"%\" y=\"%\" ", of[4], of[5]);
       buffer_add_format(to, "width=\"%d\" height=\"%d\">\n", of_it->width, of_it->height);
       print_list(to, of_it, id);
       buffer_add_text(to, "</pattern>\n");
       break;
     }
-    case DRAWING_TEXT: print_text(to, of, l.text + (size_t)of[4], look); break;
+    case DRAWING_TEXT: print_text(to, of, look); break;
     }
   }
   for (; look > looks; look--) end_groups(to, look);

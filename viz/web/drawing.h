@@ -17,7 +17,8 @@
 
 #include <cairo.h>
 
-/* What a list holds: an operation, then its numbers. viz/web/page/canvas.js reads the same table. */
+/* What a list holds: an operation plus DRAWING_OPS times the count of its numbers; then those. viz/web/page/canvas.js
+ * reads the same. */
 typedef enum {
   DRAWING_SAVE = 1,
   DRAWING_RESTORE,
@@ -32,41 +33,27 @@ typedef enum {
   DRAWING_CLIP,
   DRAWING_COLOUR,  /* red green blue alpha, 0 to 1 */
   DRAWING_WIDTH,   /* of lines */
-  DRAWING_DASH,    /* offset n lengths... */
+  DRAWING_DASH,    /* lengths... */
   DRAWING_JOIN,    /* 0 miter, 1 round, 2 bevel */
   DRAWING_PAINT,   /* all of the clip */
-  DRAWING_SURFACE, /* the source is surface number `index` of the frame, at x y, repeated or not, smooth or not */
-  DRAWING_TEXT,    /* x y size style (1 bold, 4 fixed width) offset length: of the list's text */
+  DRAWING_SURFACE, /* the source is surface number index, of a hash (the same, the same picture), width height, at x y,
+                    * repeated or not, smooth or not */
+  DRAWING_TEXT,    /* x y size style (1 bold, 4 fixed width) length, and its bytes in as many numbers as they fill */
+  DRAWING_OPS = 32,
 } DrawingOp;
 
-/* A list. A surface in it is named by its place among drawing_surface's. */
 typedef struct {
   const double *numbers;
   size_t n_numbers;
-  const char *text;
-  size_t n_text;
 } DrawingList;
-
-typedef struct {
-  uint64_t hash; /* of what it shows: the same hash, the same picture */
-  int width, height;
-  const cairo_surface_t *surface; /* for its list */
-} DrawingSurface;
 
 /* A surface that takes a list, as large as said. */
 cairo_surface_t *drawing_new(int width, int height);
 void drawing_clear(cairo_surface_t *surface); /* an empty list again */
 DrawingList drawing_list(const cairo_surface_t *surface);
 
-/* The surfaces that its list draws; they live until the next drawing_clear. */
-DrawingSurface drawing_surface(const cairo_surface_t *surface, size_t index);
-
-/* How wide a line is, in pixels for a size in pixels: the browser's measure, or a test's. */
-typedef double DrawingMeasure(void *data, double size, int style, const char *text);
-void drawing_set_measure(DrawingMeasure *measure, void *data);
-
-/* Every character as wide as half its size, a bold one a tenth more, in fixed width 0.6: what tests lay out by. */
-double drawing_plain_measure(void *data, double size, int style, const char *text);
+/* The surfaces that its list draws, by their numbers; they live until the next drawing_clear. */
+cairo_surface_t *drawing_surface(const cairo_surface_t *surface, size_t index);
 
 /* The list as an SVG with a title and a state in its head, an element a line, numbers rounded to 1/1000. The caller
  * frees it; NULL: no memory, then or when it was drawn. */

@@ -1,4 +1,5 @@
-/* A lesson printed for a page that needs no program: web_learn LESSON; or a text, as HTML: web_learn FILE.md.
+/* What can be read without a program: web_native LESSON; or a text, as HTML: web_native FILE.md; or all lessons, as a
+ * list: web_native list.
  *
  * Prints "title ...", "idea ...", "minutes 12", "state ...", which it begins with, an empty line, and the pages as HTML
  * (lesson_html.h), as a learner leaves them who skips every question; what is shown there as <figure>STATE</figure>.
@@ -72,7 +73,7 @@ static int print_markdown(const char *name) {
   Error error = {0};
   Html all = {0};
   if (assets_find(path, sizeof path, name, &error) || file_read(path, 1 << 20, &text, &length, &error)) {
-    fprintf(stderr, "web_learn: %s\n", error.message);
+    fprintf(stderr, "web_native: %s\n", error.message);
     return 2;
   }
   html_markdown(&all, text);
@@ -82,16 +83,21 @@ static int print_markdown(const char *name) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc != 2) {
-    fputs("web_learn: usage: web_learn LESSON|FILE.md\n", stderr);
-    return 2;
-  }
-  if (strstr(argv[1], ".md")) return print_markdown(argv[1]);
+static int print_list(void) {
+  Html all = {0};
+  lesson_html_list(&all);
+  fputs(html_text(&all), stdout);
+  html_free(&all);
+  return 0;
+}
+
+int print_for_reading(const char *what) {
+  if (strstr(what, ".md")) return print_markdown(what);
+  if (strcmp(what, "list") == 0) return print_list();
   Printer *p = calloc(1, sizeof *p);
   if (!p) return 2;
-  const int status = print_lesson(p, argv[1]);
-  if (status) fprintf(stderr, "web_learn: %s: %s\n", argv[1], p->error.message);
+  const int status = print_lesson(p, what);
+  if (status) fprintf(stderr, "web_native: %s: %s\n", what, p->error.message);
   lesson_session_close(&p->session);
   player_free(&p->player);
   free(p);

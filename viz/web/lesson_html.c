@@ -4,7 +4,9 @@
 #include <stdarg.h>
 
 #include "lessons/engine/lesson_file.h"
+#include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
+#include "viz/story/story_file.h"
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
@@ -99,10 +101,11 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
   if (part->ask == LESSON_ORDER)
     html_put(h, "<p class=\"soft\">Press them in order; press one again to take it back.</p>\n");
   if (part->ask == LESSON_WORK)
-    html_put(h,
-             "<textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" rows=\"18\" "
-             "maxlength=\"%d\" aria-label=\"%s\">\n%e</textarea>\n",
-             LESSON_WORK_FILE_BYTES, unit, typed);
+    html_put(
+        h,
+        "<div class=\"paper\"><pre id=\"paint\" aria-hidden=\"true\"></pre><textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" wrap=\"off\" rows=\"18\" "
+        "maxlength=\"%d\" aria-label=\"%s\">\n%e</textarea></div>\n",
+        LESSON_WORK_FILE_BYTES, unit, typed);
   if (part->ask == LESSON_NUMBER)
     html_put(h,
              "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s: <input id=\"answer\" "
@@ -205,6 +208,43 @@ void lesson_html_page(Html *h) {
   lesson_page_make(&h->page, h->session);
   put_parts(h);
   if (!h->figure) put_foot(h, lesson_session_page_end(h->session));
+}
+
+/* ---- The list -------------------------------------------------------------------------------------------- */
+
+/* Before those that were put: the usual one is the last by its name. */
+static void put_story(void *data, const char *name, const char *title) {
+  Html *h = data;
+  ByteBuffer before = h->out;
+  h->out = (ByteBuffer){0};
+  html_put(h,
+           "<p><a href=\"#story-%s\">%e</a> <span class=\"soft\">a story: two minutes of film and guesses</span></p>\n",
+           name, title);
+  buffer_add(&h->out, before.bytes, before.used);
+  buffer_free(&before);
+}
+
+void lesson_html_list(Html *h) {
+  LessonShelf shelf = {0};
+  LessonProgress progress;
+  Error error = {0};
+  const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
+  h->out.used = 0;
+  story_list(put_story, h, &error);
+  html_put(h, "<ol>\n");
+  while (lesson_next(&shelf, &error)) {
+    const Lesson *l = &shelf.lesson;
+    const LessonStanding s = has_progress ? lesson_progress_of(&progress, l->name) : (LessonStanding){0};
+    if (shelf.why.status) continue;
+    html_put(h, "<li><a href=\"#%s\">%e</a> <span class=\"soft\">", l->name, l->title.text);
+    if (s.has_begun)
+      html_put(h, s.is_finished ? "done, %d of %d right" : "begun, %d of %d right", s.n_right, lesson_n_counted(l));
+    else
+      html_put(h, "%d minutes", l->minutes);
+    html_put(h, "; <a href=\"learn-%s.html\">read it</a></span><div>%e</div></li>\n", l->name, l->idea.text);
+  }
+  html_put(h, "</ol>\n");
+  lesson_progress_close(&progress);
 }
 
 void html_free(Html *h) {

@@ -29,6 +29,9 @@ const char *html_text(Html *h); /* what was put, until more is; "": no memory */
 
 /* The page that its session is on, in place of what was put. What comes last is in <section id="open">. */
 void lesson_html_page(Html *h);
+
+/* All stories and lessons, with what was done of them, in place of what was put. */
+void lesson_html_list(Html *h);
 void html_free(Html *h);
 
 #endif

@@ -18,7 +18,6 @@ static bool is_open;
 static bool l2_later;
 static Error last_error;
 static DrawingList shown_list;
-static DrawingSurface shown_surface;
 
 Player *web_player(void) { return &player; }
 SceneMemo *web_memo(void) { return viewer.memo; }
@@ -43,11 +42,6 @@ static char *no_clipboard(void *data) {
   return NULL;
 }
 
-double web_measure(void *data, double size, int style, const char *text) {
-  (void)data;
-  return page_measure(size, style, text, strlen(text));
-}
-
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 Status web_parse(const char *line, Request *request, Error *error) {
@@ -66,14 +60,14 @@ static Status open_first(const char *line, Error *error) {
   return status;
 }
 
-/* Why a state line cannot be opened, or cannot be read; "": it can. Then web_possible_steps has its steps. */
+/* Why a state line cannot be opened; "": it can. Then web_possible_steps has its steps. */
 static uint64_t possible_steps;
-EXPORT const char *web_refuses(const char *line, bool opens) {
+EXPORT const char *web_refuses(const char *line) {
   static Error error;
   Request request;
   Player tried;
   error = (Error){0};
-  if (web_parse(line, &request, &error) || !opens) return error.message;
+  if (web_parse(line, &request, &error)) return error.message;
   request.l2_later = true;
   player_open(&tried, &request, &error);
   possible_steps = tried.now.n_steps;
@@ -100,7 +94,6 @@ EXPORT bool web_open(const char *line) {
   last_error = (Error){0};
   viewer.is_dirty = true;
   if (is_open) return open_again(line);
-  drawing_set_measure(web_measure, NULL);
   const bool taken = !open_first(line, &last_error);
   is_open = viewer_open(&viewer, &player, NULL, (ViewerHost){NULL, act, no_clipboard});
   surface = drawing_new(1, 1);
@@ -108,11 +101,6 @@ EXPORT bool web_open(const char *line) {
 }
 
 EXPORT const char *web_error(void) { return last_error.message; }
-EXPORT void web_plain_measures(bool plain) {
-  drawing_set_measure(plain ? drawing_plain_measure : web_measure, NULL);
-  viewer_resize(&viewer, viewer.width, viewer.height);
-}
-
 EXPORT void web_resize(int width, int height) {
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);
@@ -180,9 +168,8 @@ EXPORT const DrawingList *web_list(const cairo_surface_t *of) {
   shown_list = drawing_list(of ? of : surface);
   return &shown_list;
 }
-EXPORT const DrawingSurface *web_surface(const cairo_surface_t *of, size_t index) {
-  shown_surface = drawing_surface(of ? of : surface, index);
-  return &shown_surface;
+EXPORT const cairo_surface_t *web_surface(const cairo_surface_t *of, size_t index) {
+  return drawing_surface(of ? of : surface, index);
 }
 EXPORT char *web_svg(void) { /* the page frees it */
   char state[REQUEST_STATE_BYTES], title[96];

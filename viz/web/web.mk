@@ -42,7 +42,7 @@ WEB_reports := $(wildcard assets/links/* assets/schema.json assets/serving/* ass
 WEB_lessons := $(filter-out %/plan.md %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.md lessons/tasks/*.task lessons/tasks/*.ptx)
 WEB_READ := $(patsubst lessons/course/%.md,learn-%,$(wildcard lessons/course/[0-9][0-9]-*.md)) glossary
 WEB_FILES := $(patsubst %,$(WEB)/%,tilewalk.wasm whole.wasm kernels.json moving.webp moving-dark.webp $(WEB_READ:%=%.html) \
-  $(addsuffix .bundle,assets pipeline reports lessons) $(addsuffix .woff2,sans sans-bold mono mono-bold) \
+  $(addsuffix .bundle,assets pipeline reports lessons) $(addsuffix .woff2,DejaVuSans DejaVuSans-Bold DejaVuSansMono DejaVuSansMono-Bold) \
   $(notdir $(filter-out %.css %/worker.js %/early.js,$(wildcard viz/web/page/*))))
 
 WEB_MAKERS := $(patsubst %,viz/web/%,pages.py poster.py blocks.html) viz/web/page/tilewalk.css viz/web/page/early.js viz/web/page/see.js
@@ -103,20 +103,14 @@ $(patsubst %,$(BUILD)/wasm/%.o,viz/% lessons/% sim/% kernels/counters/%): WEB_FL
 $(patsubst %,$(BUILD)/wasm/sim/%.o,l2/% cache/%): WEB_FLAGS += -O2
 $(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
 $(WEB_PTX_HOT): WEB_FLAGS += -fno-unroll-loops -msimd128 $(WEB_PTX_FLAGS)
-$(WEB)/kernels.json: viz/web/kernels.py $(BUILD)/tilewalk $(wildcard viz/web/kernels/*.cu kernels/cuda/*.h)
-	$(call say,GEN)viz/web/kernels.py $(BUILD)/tilewalk $@ $(wildcard viz/web/kernels/*.cu)
-# The course as pages to read: the lessons' own pages, printed by the native program, and what they show as pictures.
-$(BUILD)/web_learn: $(patsubst %,$(BUILD)/%.o,viz/web/learn viz/web/lesson_html md4c/md4c-html md4c/entity) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
 $(BUILD)/md4c/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) -O2 -w -I$(WEB_SOURCES)/md4c/src -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
-$(BUILD)/learn/parts.json: $(BUILD)/web_learn $(BUILD)/web_native viz/web/learn.py viz/web/poster.py viz/web/EMBED.md sim/algorithms/LANGUAGE.md $(wildcard lessons/course/*.md lessons/tasks/*)
-	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< $(word 2,$^) lessons/course $(WEB) $(@D)
-$(WEB_READ:%=$(WEB)/%.html): $(WEB)/%.html: $(BUILD)/learn/parts.json $(WEB_MAKERS)
-	@viz/web/pages.py $(BUILD)/learn/$*.html $@ $(BUILD) $(WEB_ADDRESS)
-$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB_assets) $(BUILD)/learn/parts.json
-	@viz/web/pages.py $< $@ $(BUILD) $(WEB_ADDRESS)
+$(BUILD)/web_pages: $(WEB_MAKERS) $(BUILD)/web_native $(BUILD)/tilewalk viz/web/EMBED.md sim/algorithms/LANGUAGE.md $(WEB_assets) \
+  $(wildcard viz/web/page/*.html viz/web/kernels/*.cu kernels/cuda/*.h lessons/course/*.md lessons/tasks/*)
+	$(call say,GEN)TILEWALK_ASSETS=$(CURDIR)/assets viz/web/pages.py $(BUILD) $(WEB_ADDRESS) && touch $@
+$(WEB)/%.html: $(BUILD)/web_pages ;
+$(WEB)/kernels.json: $(BUILD)/web_pages ;
 $(WEB)/%: viz/web/page/%
 	@cp $< $@
 $(WEB)/%.webp: assets/pictures/%.webp
@@ -129,9 +123,10 @@ $(WEB_PAGE_ALONE): viz/web/single.py $(WEB_FILES)
 $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 	@sed "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" $< >$@
 
-# The same C with gcc: pages have their first picture from it, and a test asks it the same things as the page.
-WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_answer web_words drawing)
-$(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
+# The same C with gcc: pages have their first picture and what is read from it, and a test asks it the same things as the
+# page.
+WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native learn lesson_html web web_answer web_words drawing)
+$(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/md4c/md4c-html.o $(BUILD)/md4c/entity.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
--include $(WEB_OWN:.o=.d) $(WEB_NATIVE:.o=.d) $(BUILD)/viz/web/learn.d $(BUILD)/viz/web/lesson_html.d
+-include $(WEB_OWN:.o=.d) $(WEB_NATIVE:.o=.d)

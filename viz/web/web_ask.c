@@ -1,7 +1,6 @@
 /* Questions in a page: libtilewalk over what the page was given instead of files.
  *
- *     web_file("mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(),
- * web_remark()
+ *     web_file("mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  {"status", "text", "remark"}
  *
  * The commands are those that start no other program and wait for no GPU. What is computed takes as long as it takes:
  * a page asks in a worker, which it can end. */
@@ -71,7 +70,6 @@ CudaCompile *const LESSON_COMPILER = NULL;
 Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
                    const SurfaceMetadata *metadata, Error *error) {
   if (strcmp(path, "-.svg")) return error_refuse(error, "a page draws SVG alone: -o -.svg");
-  drawing_set_measure(web_measure, NULL);
   cairo_surface_t *surface = drawing_new((int)width, (int)height);
   cairo_t *cr = cairo_create(surface);
   draw(cr, width, height, data);
@@ -86,13 +84,11 @@ Status surface_put(const char *path, FILE *out, double width, double height, Dra
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */
 
-static TilewalkAnswer *answer;
-
-/* As tilewalk_status. */
-EXPORT int web_ask(const char *line) {
+/* {"status": as tilewalk_status, "text", "remark"} */
+EXPORT const char *web_ask(const char *line) {
+  TilewalkAnswer *answer = tilewalk_ask_line(line);
+  put_values(web_begin(), "status:n text:s remark:s", tilewalk_status(answer), tilewalk_text(answer),
+             tilewalk_error(answer));
   tilewalk_free(answer);
-  answer = tilewalk_ask_line(line);
-  return tilewalk_status(answer);
+  return web_end();
 }
-EXPORT const char *web_answer(void) { return answer ? tilewalk_text(answer) : ""; }
-EXPORT const char *web_remark(void) { return answer ? tilewalk_error(answer) : "no memory for an answer"; }

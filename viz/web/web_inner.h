@@ -13,7 +13,6 @@ Status web_parse(const char *line, Request *request, Error *error); /* a state l
  */
 Document *web_begin(void);
 const char *web_end(void);
-double web_measure(void *data, double size, int style, const char *text); /* by the page's fonts */
 bool web_file(const char *name, const char *text); /* is read before those that the page fetched; false: no room */
 void web_changed(void);                            /* the next frame is drawn */
 void web_forget_drawn(void); /* what was kept from frame to frame: it may name a program that is gone */

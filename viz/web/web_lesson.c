@@ -7,7 +7,7 @@
 #include "lessons/engine/lesson_class.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/story/story_file.h"
+#include "viz/text/number.h"
 #include "viz/web/lesson_html.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
@@ -59,11 +59,14 @@ EXPORT void web_lesson_type(const char *text) {
   lesson_session_type(&session, text);
 }
 
-/* "choose" and "play" with a number, "check", "hint", "next", "back". */
-EXPORT void web_lesson_press(const char *what, int number) {
-  for (int act = 0; is_open && act < HTML_ACTS; act++)
+/* "choose" and "play" with a number, "check", "hint", "next", "back". Whether another page is open. */
+EXPORT bool web_lesson_press(const char *what, int number) {
+  if (!is_open) return false;
+  const int page = lesson_session_page_number(&session);
+  for (int act = 0; act < HTML_ACTS; act++)
     if (strcmp(what, html_act_name((LessonAct)act)) == 0) lesson_session_press(&session, (LessonAct)act, number);
   web_changed();
+  return lesson_session_page_number(&session) != page;
 }
 
 /* The player may have moved: whether the page says something else now. */
@@ -81,54 +84,43 @@ EXPORT const char *web_lesson_hand_in(const char *student) {
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
-static void put_story(void *document, const char *name, const char *title) {
-  put_values(document, "{name:s title:s}", name, title);
-}
-
-static Status put_graded(void *document, const ClassRow *row, Error *error) {
+static Status put_graded(void *rows, const ClassRow *row, Error *error) {
+  const char *const cells[] = {row->lesson, row->id, row->answer, row->verdict, row->remark};
   (void)error;
-  put_values(document, "{student:s lesson:s id:s answer:s verdict:s remark:s seed:u counts:b right:b}", row->student,
-             row->lesson, row->id, row->answer, row->verdict, row->remark, row->seed, row->counts, row->is_right);
+  html_put(rows, "<tr><th scope=\"row\">%e</th>", row->student);
+  for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) html_put(rows, "<td>%e</td>", cells[k]);
+  html_put(rows, "<td>%s</td></tr>\n", number_count(wide(row->seed)).text);
   return STATUS_OK;
 }
 
-/* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names: {"rows": [{"student",
- * "lesson", "id", "answer", "verdict", "remark", "seed", "counts", "right"}...]}, or {"error"}. */
+/* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names, as HTML; or why not. */
 EXPORT const char *web_lesson_grade(const char *text, const char *file) {
+  static Error error;
   const ClassRules rules = {.load = lesson_load_named, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
   Submission submission = {0};
   ClassSum sum;
-  Error error = {0};
-  Document *d = web_begin();
-  put_values(d, "rows[");
-  Status status = submission_add(&submission, text, strlen(text), file, &error);
-  if (!status) status = lesson_class_grade(&submission, &rules, put_graded, d, &sum, &error);
+  Html rows = {0};
+  error = (Error){0};
+  html.out.used = 0;
+  if (!submission_add(&submission, text, strlen(text), file, &error))
+    lesson_class_grade(&submission, &rules, put_graded, &rows, &sum, &error);
   submission_free(&submission);
-  put_end(d);
-  if (status) put_values(d, "error:s", error.message);
-  return web_end();
+  if (!error.status)
+    html_put(&html,
+             "<h2>%e: %d of %d right</h2>\n<p class=\"soft\">Graded with the numbers of each row's seed, as the file "
+             "has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.</p>\n"
+             "<div class=\"scrolls\" tabindex=\"0\"><table class=\"data\"><caption>What was handed in</caption>\n"
+             "<thead><tr><th>student</th><th>lesson</th><th>question</th><th>answer</th><th>verdict</th><th>remark</th>"
+             "<th>seed</th></tr></thead><tbody>%s</tbody></table></div>\n",
+             file, sum.n_right, sum.n_counted, html_text(&rows));
+  html_free(&rows);
+  return error.status ? error.message : html_text(&html);
 }
 
-/* {"lessons": [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...], "stories": [{"name",
- * "title"}...]} */
+/* Stories and lessons, as HTML. */
 EXPORT const char *web_lesson_list(void) {
-  LessonShelf shelf = {0};
-  LessonProgress progress;
-  Error error = {0};
-  Document *d = web_begin();
-  const bool has_progress = !lesson_progress_open(&progress, stderr, &error);
-  put_values(d, "lessons[");
-  while (lesson_next(&shelf, &error)) {
-    const Lesson *l = &shelf.lesson;
-    if (shelf.why.status) continue;
-    const LessonStanding s = has_progress ? lesson_progress_of(&progress, l->name) : (LessonStanding){0};
-    put_values(d, "{name:s title:s idea:s minutes:n right:n counted:n begun:b finished:b}", l->name, l->title.text,
-               l->idea.text, l->minutes, s.n_right, lesson_n_counted(l), s.has_begun, s.is_finished);
-  }
-  lesson_progress_close(&progress);
-  put_values(d, "] stories[");
-  story_list(put_story, d, NULL);
-  return web_end();
+  lesson_html_list(&html);
+  return html_text(&html);
 }
 
 /* An entry of the glossary as HTML; "" none. */

@@ -3,7 +3,7 @@
 import { Ruler } from './canvas.js'
 import { bytesOf, load } from './engine.js'
 
-const NUMBERS = /^web_(file|ask|open)$/
+const NUMBERS = /^web_(file|open)$/
 let ready, reports // the program, and what questions read besides
 
 self.onmessage = async ({ data: { id, program, calls } }) => {

@@ -1,9 +1,8 @@
 // Draws the lists of viz/web/drawing.h on a canvas.
 
-// The operations that are calls of a canvas; those that are not; and how many numbers each has.
+// The operations that are calls of a canvas, and those that are not.
 const CALLS = [, 'save', 'restore', 'beginPath', 'moveTo', 'lineTo', 'rect', 'arc', 'closePath', 'fill', 'stroke', 'clip']
-const COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
-const NUMBERS = [0, 0, 0, 0, 2, 2, 4, 5, 0, 0, 0, 0, 4, 1, 2, 1, 0, 5, 6]
+const OPS = 32, COLOUR = 12, WIDTH = 13, DASH = 14, JOIN = 15, PAINT = 16, SURFACE = 17, TEXT = 18
 const BOLD = 1, FIXED = 4
 const JOINS = ['miter', 'round', 'bevel']
 const FAMILIES = { sans: '"Tilewalk Sans", "DejaVu Sans", sans-serif', mono: '"Tilewalk Mono", "DejaVu Sans Mono", monospace' }
@@ -41,24 +40,6 @@ export class Ruler {
   }
 }
 
-// A list in C's memory: numbers, text, and the surfaces it draws, each read when it is wanted.
-export class List {
-  constructor(engine, surface = 0) {
-    const at = engine.calls.web_list(surface)
-    const [numbers, count, text, length] = new Uint32Array(engine.calls.memory.buffer, at, 4)
-    this.engine = engine
-    this.address = surface
-    this.numbers = new Float64Array(engine.calls.memory.buffer, numbers, count)
-    this.bytes = new Uint8Array(engine.calls.memory.buffer, text, length)
-  }
-  surface(index) {
-    const { engine } = this
-    const at = engine.calls.web_surface(this.address, index)
-    const view = new DataView(engine.calls.memory.buffer, at, 24)
-    return { key: view.getBigUint64(0, true), width: view.getInt32(8, true), height: view.getInt32(12, true), address: view.getUint32(16, true) }
-  }
-}
-
 const decoder = new TextDecoder()
 
 export class Painter {
@@ -74,45 +55,44 @@ export class Painter {
     return text
   }
 
-  // At the scale of what it goes into.
-  picture(list, index, scale) {
-    const surface = list.surface(index), key = `${surface.key} ${scale}`
+  // Of a surface, by its hash and the scale of what it goes into.
+  picture(engine, surface, hash, width, height, scale) {
+    const key = `${hash} ${scale}`
     let canvas = this.kept.get(key)
     this.kept.delete(key)
     if (!canvas) {
-      canvas = new OffscreenCanvas(Math.max(1, surface.width * scale), Math.max(1, surface.height * scale))
-      this.paint(canvas.getContext('2d'), new List(list.engine, surface.address), canvas.width, canvas.height, scale)
+      canvas = new OffscreenCanvas(Math.max(1, width * scale), Math.max(1, height * scale))
+      this.paint(canvas.getContext('2d'), engine, surface, canvas.width, canvas.height, scale)
     }
     this.kept.set(key, canvas)
     if (this.kept.size > 48) this.kept.delete(this.kept.keys().next().value)
     return canvas
   }
 
-  paint(context, list, width, height, scale = 1) {
-    const of = list.numbers
+  // The list of a surface in C's memory; of the frame: 0.
+  paint(context, engine, surface, width, height, scale = 1) {
+    const { calls } = engine, { buffer } = calls.memory, [at, count] = new Uint32Array(buffer, calls.web_list(surface), 2), numbers = new Float64Array(buffer, at, count)
     context.reset()
     context.scale(scale, scale)
     prepare(context)
-    for (let k = 0; k < of.length;) {
-      const op = of[k++], n = NUMBERS[op], at = k
-      k += n
-      if (CALLS[op]) context[CALLS[op]](...of.subarray(at, k))
-      else if (op === COLOUR) context.fillStyle = context.strokeStyle = this.colour(...of.subarray(at, k))
-      else if (op === WIDTH) context.lineWidth = of[at]
-      else if (op === JOIN) context.lineJoin = JOINS[of[at]]
+    for (let k = 0; k < numbers.length;) {
+      const op = numbers[k] % OPS, of = numbers.subarray(k + 1, k += 1 + Math.floor(numbers[k] / OPS))
+      if (CALLS[op]) context[CALLS[op]](...of)
+      else if (op === COLOUR) context.fillStyle = context.strokeStyle = this.colour(...of)
+      else if (op === WIDTH) context.lineWidth = of[0]
+      else if (op === JOIN) context.lineJoin = JOINS[of[0]]
       else if (op === PAINT) context.fillRect(0, 0, width, height)
-      else if (op === DASH) {
-        context.lineDashOffset = of[at]
-        context.setLineDash(Array.from(of.subarray(k, k += of[at + 1])))
-      } else if (op === SURFACE) {
-        const [index, x, y, repeats, smooth] = of.subarray(at, k), pattern = context.createPattern(this.picture(list, index, scale), repeats ? 'repeat' : 'no-repeat')
+      else if (op === DASH) context.setLineDash(Array.from(of))
+      else if (op === SURFACE) {
+        const [index, hash, wide, high, x, y, repeats, smooth] = of
+        const pattern = context.createPattern(this.picture(engine, calls.web_surface(surface, index), hash, wide, high, scale), repeats ? 'repeat' : 'no-repeat')
         pattern.setTransform(new DOMMatrix([1 / scale, 0, 0, 1 / scale, x, y]))
         context.imageSmoothingEnabled = smooth === 1
         context.fillStyle = context.strokeStyle = pattern
       } else if (op === TEXT) {
-        const [x, y, size, style, offset, length] = of.subarray(at, k)
+        const [x, y, size, style, length] = of
         context.font = fontOf(size, style)
-        context.fillText(decoder.decode(list.bytes.subarray(offset, offset + length)), x, y)
+        context.fillText(decoder.decode(new Uint8Array(buffer, of.byteOffset + 40, length)), x, y)
       } else throw new Error('the list of what to draw is damaged')
     }
   }

@@ -7,7 +7,7 @@ try {
 } catch { /* nothing is kept here */ }
 // The poster is of the problem that See begins with: a link shows its own.
 if (location.hash.includes('=')) early.classList.add('linked')
-// Learn asks for its program now. A lesson that was not begun here shows its words and its first picture before (learn.py).
+// Learn asks for its program now. A lesson that was not begun here shows its words and its first picture before (pages.py).
 const [, lesson] = location.hash.match(/^#(story|\d\d-[\w-]+)$/) ?? []
 const fetchSoon = files => files.forEach(href => document.head.append(Object.assign(document.createElement('link'), { rel: 'preload', as: 'fetch', crossOrigin: '', href })))
 let isBegun = !lesson

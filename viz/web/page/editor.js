@@ -7,7 +7,7 @@ export function colours(words) {
   const kinds = new Map(words)
   const colour = part => {
     const kind = part[0] === '#' ? 'words' : kinds.get(part)
-    return kind ? element('span', { className: kind, textContent: part }) : part
+    return kind ? element('span.' + kind, part) : part
   }
   const paint = line => {
     const [first] = line.match(/^[a-z]+/) ?? ['']

@@ -1,10 +1,12 @@
 // What pages are made of.
 
-export function element(tag, more = {}, ...children) {
-  const { data, ...properties } = more
-  const made = Object.assign(document.createElement(tag), properties)
-  Object.assign(made.dataset, data)
-  made.append(...children)
+// element('p.soft', { id: 'x' }, 'text', element('b')): a tag and its classes; what it has; what is in it.
+export function element(name, ...parts) {
+  const [tag, ...classes] = name.split('.'), made = document.createElement(tag)
+  made.classList.add(...classes)
+  for (const part of parts)
+    if (part.constructor === Object) Object.assign(made, part)
+    else made.append(part)
   return made
 }
 
@@ -12,7 +14,7 @@ export const $ = id => document.getElementById(id)
 export const elements = new Proxy({}, { get: (_, id) => $(id) }) // of the page, by their ids
 // What is done by pressing things of the page, by their ids.
 export const onPress = calls => Object.entries(calls).forEach(([id, call]) => { $(id).onclick = call })
-export const button = (textContent, onclick, more) => element('button', { type: 'button', textContent, onclick, ...more })
+export const button = (words, onclick, more) => element('button', { type: 'button', onclick, ...more }, words)
 
 // What keeps the page from what it is for; "": nothing does.
 export function tellProblem(text) {
@@ -29,12 +31,10 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000)
 }
 
-// A table; a cell is text or an element, and may be { is, className }.
-export function table(title, columns, rows, className = 'data') {
-  const cell = (given, k) => element(k ? 'td' : 'th', { className: given?.className ?? '', ...k ? {} : { scope: 'row' } }, given?.is ?? given)
-  return element('div', { className: 'scrolls', tabIndex: 0 }, element('table', { className }, element('caption', { textContent: title }),
-    element('thead', {}, element('tr', {}, ...columns.map(textContent => element('th', { scope: 'col', textContent })))),
-    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map(cell))))))
+export function table(title, columns, rows) {
+  const row = ([head, ...cells]) => element('tr', element('th', { scope: 'row' }, head), ...cells.map(cell => element('td', cell)))
+  return element('div.scrolls', { tabIndex: 0 }, element('table.data', element('caption', title),
+    element('thead', element('tr', ...columns.map(column => element('th', { scope: 'col' }, column)))), element('tbody', ...rows.map(row))))
 }
 
 export const quoted = word => /^[\w.,:/=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -77,19 +77,12 @@ function wasi(engine) {
       view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
       return 0
     },
-    environ_get: () => 0,
-    environ_sizes_get(count, size) {
-      view().setUint32(count, 0, true)
-      view().setUint32(size, 0, true)
-      return 0
-    },
     fd_write(file, pieces, n, written) {
+      const ranges = new Uint32Array(engine.it.calls.memory.buffer, pieces, 2 * n)
       let total = 0
-      for (let k = 0; k < n; k++) {
-        const at = view().getUint32(pieces + 8 * k, true)
-        const length = view().getUint32(pieces + 8 * k + 4, true)
-        line += engine.it.readPart(at, length)
-        total += length
+      for (let k = 0; k < 2 * n; k += 2) {
+        line += engine.it.readPart(ranges[k], ranges[k + 1])
+        total += ranges[k + 1]
       }
       const lines = line.split('\n')
       line = lines.pop()
@@ -133,7 +126,7 @@ const records = engine => ({
   keep: (name, at, length) => keep(engine.it.read(name), engine.it.readPart(at, length)),
 })
 
-export const bytesOf = name => fetch(new URL(name, import.meta.url)).then(answer => {
+export const bytesOf = name => fetch(name).then(answer => {
   if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
   return answer.arrayBuffer()
 })

@@ -8,7 +8,7 @@ const MOST = 32 << 20, MANY = 8, HANDED = 'handed.json'
 const ROOMS = { ptx: 'kernel.html', cuda: 'kernel.html', model: 'kernel.html', counters: 'kernel.html', program: 'workbench.html', progress: 'lessons.html', answers: 'lessons.html' }
 const READ = "a kernel's .ptx or .cu, a program .walk, a model's config.json, ncu's .csv, progress or answers of lessons"
 
-function kindOf(name, text) {
+export function kindOf(name, text) {
   const has = (suffix, begin) => suffix.test(name) || begin.test(text)
   if (text.slice(0, 4096).includes('\0') || /^.?(PNG|GIF8|JFIF|%PDF)/.test(text)) return ''
   if (has(/\.ptx$/i, /^\s*(\/\/.*\n\s*)*\.version\b/)) return 'ptx'

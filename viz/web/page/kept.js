@@ -1,13 +1,13 @@
 // What a browser keeps for this folder, by name.
 
-const PLACE = 'tilewalk' + new URL('.', import.meta.url).pathname
+const placeOf = name => `tilewalk${location.pathname.replace(/[^/]*$/, '')}${name}` // as early.js
 export function kept(name) {
-  try { return localStorage.getItem(PLACE + name) } catch { return null }
+  try { return localStorage.getItem(placeOf(name)) } catch { return null }
 }
 export function keep(name, text) {
   try {
-    if (text === '') localStorage.removeItem(PLACE + name)
-    else localStorage.setItem(PLACE + name, text)
+    if (text === '') localStorage.removeItem(placeOf(name))
+    else localStorage.setItem(placeOf(name), text)
     return 1
   } catch { return 0 }
 }

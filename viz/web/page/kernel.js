@@ -4,7 +4,7 @@
 import { $, elements, copied, element, onPress, quoted } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
-import { takeFiles } from './files.js'
+import { kindOf, takeFiles } from './files.js'
 import { whole } from './machine.js'
 import { packed, unpacked } from './packed.js'
 import { ask as askReport, reportOf, reports } from './report.js'
@@ -26,22 +26,21 @@ const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[*/]\s*ti
 const launchLines = () => launch.value.split('\n').map(line => line.trim()).filter(Boolean)
 
 // The words that hold for one kernel of the file: those before the first `entry`, and its own.
-function wordsFor(words, entry) {
-  const taken = []
+function wordsFor(entry) {
   let takes = true
-  for (const word of words) {
-    if (word.startsWith('entry ')) takes = word.slice(6).trim() === entry
-    else if (takes) taken.push(word)
-  }
-  return taken
+  return wordsOf(source.text || area.value).filter(word => {
+    const of = word.match(/^entry\s+(.*)/)?.[1]
+    if (of) takes = of === entry
+    return takes && !of
+  })
 }
 
 async function take(file, text) {
-  if (/\.cuh?$/.test(file) || (!/^\s*\.version/m.test(text) && /__global__/.test(text))) {
-    const own = /\.cuh?$/.test(file) ? file : 'mine.cu'
-    const ptx = examples[own]?.source === text ? examples[own].ptx : await compile(own, text)
-    source = { name: own, text }
-    return show(own.replace(/\.cuh?$/, '.ptx'), ptx)
+  const isCuda = /\.cuh?$/.test(file)
+  if (isCuda || kindOf('', text) === 'cuda') {
+    const name = isCuda ? file : 'mine.cu', ptx = examples[name]?.source === text ? examples[name].ptx : await compile(name, text)
+    source = { name, text }
+    return show(name.replace(/\.cuh?$/, '.ptx'), ptx)
   }
   if (source.name && !text.includes(source.name)) source = NO_SOURCE
   return show(file, text)
@@ -55,7 +54,7 @@ async function takeRead(files) {
     return go(reportOf(files[0]))
   }
   if (reportLine()) location.hash = ''
-  if (ptx && cu) source = { name: cu.name, text: cu.text }
+  if (ptx && cu) source = cu
   await take((ptx ?? cu).name, (ptx ?? cu).text).catch(say)
 }
 
@@ -69,7 +68,7 @@ async function show(file, ptx) {
   name = file
   area.value = ptx
   listing.hidden = !source.text
-  listing.replaceChildren(...source.text.split('\n').map(text => element('span', { textContent: text + '\n' })))
+  listing.replaceChildren(...source.text.split('\n').map(text => element('span', text + '\n')))
   $('text-name').textContent = source.name ? `PTX of ${source.name}` : `PTX: ${file}`
   await list()
 }
@@ -79,10 +78,8 @@ async function list() {
   entries = answer.entries ?? []
   choice.replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
   if (answer.error) return say(answer.error)
-  const words = wordsOf(source.text || area.value)
-  const first = words.find(word => word.startsWith('entry '))?.slice(6).replace(/<.*/, '').trim()
-  const chosen = entries.find(entry => entry.name === first) ?? entries[0]
-  if (chosen) choice.value = chosen.entry
+  const first = wordsOf(source.text || area.value).find(word => word.startsWith('entry '))?.slice(6).replace(/<.*/, '').trim()
+  choice.value = entries.find(entry => entry.name === first)?.entry ?? entries[0]?.entry
   propose()
 }
 
@@ -90,11 +87,10 @@ async function list() {
 function propose() {
   const entry = entries.find(one => one.entry === choice.value)
   if (!entry) return
-  const words = wordsFor(wordsOf(source.text || area.value), entry.name)
-  const guess = () => [
+  const words = wordsFor(entry.name), guess = [
     'grid 1', `block ${entry.block[0] ? entry.block.join(',') : 256}`, ...(entry.shared ? ['shared 48K'] : []),
     ...entry.parameters.map(({ bytes, pointer, float }) => `arg ${pointer || bytes === 8 ? 'f32[4096]:normal:1' : bytes === 4 ? float ? 'f32:1' : 'i32:256' : `i${8 * bytes}:1`}`)]
-  launch.value = (words.length ? words : guess()).join('\n')
+  launch.value = (words.length ? words : guess).join('\n')
   const begun = words.length ? 'the launch is that of the file. Run it.' : 'a launch to begin with; say how many blocks there are and what its arguments hold.'
   say(entry.refused ?? `${entry.name}: ${begun}`, entry.refused)
   draft()
@@ -104,9 +100,9 @@ function propose() {
 // place of its own
 
 const ownPtx = () => area.value.replaceAll('tilewalk:', 'tilewalk;')
-async function question(more) {
-  const text = `${ownPtx()}\n${launchLines().map(line => `// tilewalk: ${line}\n`).join('')}`, [answer] = await askReport(`kernel ${quoted(name)} --entry ${quoted(choice.value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }], [''])
-  return answer
+function question(more) {
+  const text = `${ownPtx()}\n${launchLines().map(line => `// tilewalk: ${line}\n`).join('')}`
+  return askReport(`kernel ${quoted(name)} --entry ${quoted(choice.value)} ${more}`, [{ name, text }, { name: source.name || 'none.cu', text: source.text }])
 }
 
 // The source beside what its lines move, and the dearest request of the chosen one, as the window draws them.
@@ -124,9 +120,9 @@ function choose(line) {
   const lines = area.value.split('\n')
   const at = source.text ? lines.findIndex(text => new RegExp(`^\\s*\\.loc\\s+\\d+\\s+${line}\\s`).test(text)) : line - 1
   if (at >= 0) {
-    const begin = lines.slice(0, at).join('\n').length + (at ? 1 : 0)
-    area.setSelectionRange(begin, begin + lines[at].length)
-    area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
+    const end = lines.slice(0, at + 1).join('\n').length
+    area.setSelectionRange(end - lines[at].length, end)
+    area.scrollTop = (at - 4) * area.scrollHeight / lines.length
   }
   lineField.value = line || ''
   draw()
@@ -169,7 +165,7 @@ async function restore(given) {
 
 const reportLine = () => { try { return location.hash.startsWith(LINK) ? '' : decodeURIComponent(location.hash.slice(1)) } catch { return location.hash.slice(1) } }
 const reported = []
-const answerReport = reports($('report'), reported, go)
+const answerReport = reports(reported, go)
 function go(line) {
   if (reportLine() === line) return follow()
   location.hash = encodeURI(line)
@@ -235,7 +231,7 @@ $('sample').onchange = event => example(event.target.value).then(run)
 addEventListener('hashchange', follow)
 
 window.tilewalk = { ready: false, answer: null, take, run, question, command, example, link, ask: line => askReport(line, reported), get examples() { return examples } }
-examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
+examples = await fetch('kernels.json').then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
 const given = takeFiles(KINDS, takeRead, tell), last = keptObject(DRAFT, tell)
 if (given) await given

@@ -1,7 +1,7 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
-import { $, elements, element, onPress, save, table, tellProblem as tell } from './element.js'
-import { takeFiles } from './files.js'
+import { $, elements, element, onPress, save, tellProblem as tell } from './element.js'
+import { kindOf, takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
 import { Viewer } from './viewer.js'
 import { bytesOf } from './engine.js'
@@ -25,33 +25,14 @@ const { engine } = viewer
 engine.warns = line => tell(line.replace(/^[\w. ]+: /, '')) // of the record that this browser keeps
 let name = ''
 
-function showList() {
-  const { lessons, stories } = engine.json('web_lesson_list'), rows = lessons.map(lesson => {
-    const row = element('li')
-    const done = lesson.finished ? `done, ${lesson.right} of ${lesson.counted} right`
-      : lesson.begun ? `begun, ${lesson.right} of ${lesson.counted} right` : `${lesson.minutes} minutes`
-    const words = element('span', { className: 'soft' }, ` ${done}; `)
-    words.append(element('a', { href: `learn-${lesson.name}.html` }, 'read it'))
-    row.append(element('a', { href: '#' + lesson.name }, lesson.title), words, element('div', {}, lesson.idea))
-    return row
-  })
-  const told = stories.reverse().map(({ name, title }) =>
-    element('p', {}, element('a', { href: `#story-${name}` }, title), element('span', { className: 'soft' }, ' a story: two minutes of film and guesses')))
-  list.replaceChildren(element('h2', {}, 'Lessons'), ...told, element('ol', {}, ...rows))
-}
+const showList = () => { list.innerHTML = '<h2>Lessons</h2>' + engine.text('web_lesson_list') }
 
-// Answers that were handed in, graded in place of the list. The numbers are those that the file names.
+// Answers that were handed in, graded above the list.
 function showGrades(file, text) {
-  const { error, rows } = engine.json('web_lesson_grade', text, file)
-  if (error) return tell(error)
-  const n = what => rows.filter(row => row[what]).length
-  const seeds = [...new Set(rows.map(row => row.seed))], words = seeds.length === 1 ? `numbers of seed ${seeds[0]}` : 'the numbers of each row'
-  list.prepend(element('h2', {}, `${file}: ${n('right')} of ${n('counts')} right`),
-    element('p', { className: 'soft' }, `Graded with ${words}, as the file has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.`),
-    table('What was handed in', ['student', 'lesson', 'question', 'answer', 'verdict', 'remark'], rows.map(row => [row.student, row.lesson, row.id, row.answer, row.verdict, row.remark])))
-  list.scrollTop = 0
+  const said = engine.text('web_lesson_grade', text, file)
+  if (said.startsWith('<')) list.insertAdjacentHTML('afterbegin', said)
+  else tell(said)
 }
-
 // Who learns here: a name, and the number that draws this student's own numbers ('' none).
 function student() {
   const { name: who, seed } = keptObject(STUDENT, tell)
@@ -67,34 +48,33 @@ function askStudent(words) {
   $('student-done').textContent = words
   dialog.returnValue = ''
   dialog.showModal()
-  dialog.querySelector('form').onsubmit = ({ submitter }) => {
-    if (submitter?.value === 'done')
-      keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
-  }
-  return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === 'done') })
+  return new Promise(done => {
+    dialog.onclose = () => {
+      const isDone = dialog.returnValue === 'done'
+      if (isDone) keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
+      done(isDone)
+    }
+  })
 }
 
 // A program's text stands over the same text in colours, which scrolls with it. CUDA has other words.
 const coloured = colours(engine.json('web_language').words)
+const isCuda = field => /\.cu$/.test(field?.ariaLabel)
 function paint() {
-  const field = sheet.querySelector('textarea.program')
-  if (!field || /\.cu$/.test(field.getAttribute('aria-label'))) return
-  if (!$('paint')) {
-    const paper = element('div', { className: 'paper' })
-    field.before(paper)
-    paper.append(element('pre', { id: 'paint', ariaHidden: 'true' }), field)
-    field.wrap = 'off'
-    field.onscroll = () => $('paint').scrollTo(field.scrollLeft, field.scrollTop)
-  }
-  $('paint').replaceChildren(...coloured(field.value))
-  $('paint').scrollTo(field.scrollLeft, field.scrollTop)
+  const field = $('answer'), back = $('paint')
+  if (!back) return
+  back.replaceChildren(...isCuda(field) ? [field.value] : coloured(field.value))
+  field.onscroll = () => back.scrollTo(field.scrollLeft, field.scrollTop)
+  field.onscroll()
 }
 
 // At the end the foot leads on.
 function putNext() {
-  const { lessons } = engine.json('web_lesson_list'), next = lessons[lessons.findIndex(lesson => lesson.name === name) + 1]
-  const isOver = lessons.find(lesson => lesson.name === name)?.finished && !sheet.querySelector('.foot [data-press="next"]')
-  if (isOver && next) sheet.querySelector('.foot').append(element('a', { href: '#' + next.name, className: 'button main' }, `Next lesson: ${next.title}`))
+  const foot = sheet.querySelector('.foot')
+  if (foot.querySelector('[data-press="next"]')) return
+  showList()
+  const next = list.querySelector(`li:has([href="#${name}"]) + li a`)
+  if (next) foot.append(element('a.button.main', { href: next.href }, `Next lesson: ${next.textContent}`))
 }
 
 function showPage(focus) {
@@ -124,8 +104,8 @@ function showPage(focus) {
 
 // A kernel is judged as PTX; without a compiler the judge says what is wanted.
 async function answer() {
-  const field = $('answer'), text = field.value, file = field.getAttribute('aria-label') ?? ''
-  const ptx = /\.cu$/.test(file) && !/^\s*\.version/m.test(text) ? await compile(file, text).catch(error => {
+  const field = $('answer'), text = field.value
+  const ptx = isCuda(field) && kindOf('', text) !== 'ptx' ? await compile(field.ariaLabel, text).catch(error => {
     tell(error.message)
     $('problem').hidden = /nothing here compiles/.test(error.message)
     return text
@@ -137,9 +117,7 @@ async function answer() {
 }
 
 function press(what, number = 0) {
-  const page = () => engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1], before = page()
-  engine.call('web_lesson_press', what, Number(number))
-  showPage(page() === before ? 'open' : 'top')
+  showPage(engine.call('web_lesson_press', what, Number(number)) ? 'top' : 'open')
   viewer.wake()
 }
 

@@ -7,7 +7,7 @@ export class Machine {
   // { answers } or { wrong }.
   ask(...calls) {
     if (!this.worker) {
-      this.worker = new Worker(new URL('ask-worker.js', import.meta.url), { type: 'module' })
+      this.worker = new Worker('ask-worker.js', { type: 'module' })
       this.worker.onmessage = ({ data }) => {
         this.waiting.get(data.id)?.(data)
         this.waiting.delete(data.id)

@@ -4,7 +4,7 @@ import { button, element, quoted, save, table } from './element.js'
 import { commandOf, lineWith, valueIn } from './viewer.js'
 
 // A link to another room; a page in one file has no others.
-const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
+const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href }, textContent) : textContent
 
 const LABELS = { algorithm: 'Algorithm', N: 'Tokens N', d: 'Head size d', 'block-q': 'Rows of a tile, B_r', 'block-k': 'Columns of a tile, B_c', sram: 'SRAM of one CTA', gpu: 'GPU', heads: 'Heads', dtype: 'Data type' }
 const PROBLEMS = [['first look', 'algorithm=fa2 N=64 d=16 causal=1 block=8', '8 x 8 tiles, small enough to follow every one'],
@@ -34,12 +34,12 @@ function field(viewer, menu, key) {
   const change = value => viewer.set(key, value)
   const input = choices ? list(choices, value, change) : element('input', { type: 'text', value, title: Object.fromEntries(menu.wants)[key].replaceAll('--', ''), inputMode: 'text', autocomplete: 'off', onchange: () => change(input.value) })
   input.dataset.parameter = key
-  return element('label', { className: 'field' }, LABELS[key], input)
+  return element('label.field', LABELS[key], input)
 }
 
 function problems(viewer) {
   const line = viewer.question(), seed = valueIn(line, 'seed')
-  return element('label', { className: 'field' }, 'A whole problem', list(PROBLEMS.map(([name, line, remark]) => [line, `${name}: ${remark}`]), lineWith(line, { seed: '' }), line => viewer.take(lineWith(line, { seed, step: 0 }))))
+  return element('label.field', 'A whole problem', list(PROBLEMS.map(([name, line, remark]) => [line, `${name}: ${remark}`]), lineWith(line, { seed: '' }), line => viewer.take(lineWith(line, { seed, step: 0 }))))
 }
 
 // N by a slider too, a power of two a notch.
@@ -47,7 +47,7 @@ function tokens(viewer, menu) {
   const label = field(viewer, menu, 'N'), value = Number(viewer.words.N.replaceAll(',', ''))
   const slider = element('input', { type: 'range', min: 4, max: 17, step: 1, value: Math.round(Math.log2(value || 64)), ariaLabel: 'Tokens N, a power of two' })
   slider.oninput = () => { label.querySelector('input').value = 2 ** slider.value; viewer.set('N', String(2 ** slider.value)) }
-  return element('div', {}, label, slider)
+  return element('div', label, slider)
 }
 
 function masks(viewer) {
@@ -55,34 +55,34 @@ function masks(viewer) {
   const open = values => viewer.restore(lineWith(viewer.state(), values))
   const n = Number(viewer.words.N.replaceAll(',', '')) || 64
   const choice = (name, on, values) => button(name, () => open(values), { ariaPressed: String(on) })
-  const row = element('div', { className: 'choose', role: 'group', ariaLabel: 'Mask' },
+  const row = element('div.choose', { role: 'group', ariaLabel: 'Mask' },
     choice('None', !isCausal && !window && !words, { causal: '', window: '', mask: '' }), choice('Causal', isCausal && !window, { causal: 1, window: '', mask: '' }),
     choice('Window', Boolean(window), { causal: 1, window: Math.max(1, n >> 2), mask: '' }))
-  const made = element('div', { className: 'field' }, element('label', { className: 'field' }, 'Mask'), row)
+  const made = element('div.field', element('label.field', 'Mask'), row)
   if (!window) return made
   const wide = element('input', { type: 'text', value: window, title: 'keys that a query sees' })
   wide.onchange = () => open({ window: wide.value })
-  made.append(element('label', { className: 'field' }, 'Keys that a query sees', wide))
+  made.append(element('label.field', 'Keys that a query sees', wide))
   return made
 }
 
 function problem(viewer, page) {
   const menu = viewer.menu(), of = key => field(viewer, menu, key)
-  const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', { textContent: 'Tile sizes, type, SRAM' }),
-    element('div', { className: 'two' }, of('block-q'), of('block-k'), of('dtype'), of('sram')))
+  const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', 'Tile sizes, type, SRAM'),
+    element('div.two', of('block-q'), of('block-k'), of('dtype'), of('sram')))
   more.ontoggle = () => { page.isOpen = more.open ? 'sizes' : '' }
-  return [of('algorithm'), tokens(viewer, menu), element('div', { className: 'two' }, of('d'), of('heads')), masks(viewer), of('gpu'), more,
-    element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), problems(viewer))]
+  return [of('algorithm'), tokens(viewer, menu), element('div.two', of('d'), of('heads')), masks(viewer), of('gpu'), more,
+    element('details', { open: page.isOpen === 'whole' }, element('summary', 'Whole problems to choose from'), problems(viewer))]
 }
 
 function code(viewer) {
   const { lines, at } = viewer.engine.json('web_code')
-  const list = element('ol', { className: 'code', tabIndex: 0, ariaLabel: 'The program' }, ...lines.map(({ indent, text }, k) => {
-    const line = element('li', { textContent: ' '.repeat(2 * indent) + text })
+  const list = element('ol.code', { tabIndex: 0, ariaLabel: 'The program' }, ...lines.map(({ indent, text }, k) => {
+    const line = element('li', ' '.repeat(2 * indent) + text)
     if (k === at) line.setAttribute('aria-current', 'step')
     return line
   }))
-  return [list, element('p', {}, document.querySelector('.top nav') ? room('workbench.html' + viewer.hash(), 'Change it in Write') : '')]
+  return [list, element('p', document.querySelector('.top nav') ? room('workbench.html' + viewer.hash(), 'Change it in Write') : '')]
 }
 
 const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title], columns.split('|'), ...rows]
@@ -93,8 +93,8 @@ const report = (viewer, command, text) => room('kernel.html#' + encodeURI(`${com
 
 function numbers(viewer) {
   const { tables } = viewer.engine.json('web_numbers')
-  return [element('p', { className: 'soft', textContent: `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.` }), ...tables.map(({ title, columns, rows }) => table(title, columns.split('|'), rows)),
-    element('div', { className: 'stack' }, report(viewer, 'sim', 'One run, as a report'), report(viewer, 'sweep --over block', 'A sweep over blocks'), button('Save these as CSV', () => save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
+  return [element('p.soft', `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.`), ...tables.map(({ title, columns, rows }) => table(title, columns.split('|'), rows)),
+    element('div.stack', report(viewer, 'sim', 'One run, as a report'), report(viewer, 'sweep --over block', 'A sweep over blocks'), button('Save these as CSV', () => save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
 }
 
 // The link inside is what is left where frames are taken out of a text.
@@ -107,33 +107,32 @@ function share(viewer, page) {
   const link = () => location.href.split('#')[0] + viewer.hash()
   const plays = element('input', { type: 'checkbox', id: 'embed-plays' })
   const shown = element('textarea', { rows: 3, readOnly: true, value: link(), ariaLabel: 'The link to this step' })
-  return [shown, element('div', { className: 'stack' },
+  return [shown, element('div.stack',
     button('Copy link', () => viewer.copy(link())),
     button('Copy embed code', () => viewer.copy(embedCode(viewer, `${viewer.words.title}, step by step`, plays.checked)), { id: 'copy-embed' }),
-    element('label', { className: 'switch soft' }, plays, 'The embed plays by itself; else it stands at this step'),
+    element('label.switch', plays, 'The embed plays by itself; else it stands at this step'),
     button('Copy as command', () => viewer.copy(commandOf(viewer.state()))),
     button('Copy the state line', () => viewer.copy(viewer.state())),
     button('Save as PNG', () => viewer.savePng()),
     button('Save as SVG', () => viewer.saveSvg())),
-    element('p', { className: 'soft' }, 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told'))]
+    element('p.soft', 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told'))]
 }
 
 const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
   ['Home, End', 'to the start, to the end'], ['1 to 6', 'the scenes, as listed'], ['p', 'the problem'], ['c', 'the program, line by line'],
   ['n', 'numbers, as tables'], ['s', 'share'], ['f', 'full screen'], ['t', 'light or dark'], ['?', 'this page'], ['Escape', 'closes what is open']]
 function keys() {
-  return [element('table', { className: 'data' }, element('caption', { textContent: 'Keys', className: 'unseen' }), element('tbody', {}, ...KEYS.map(([key, does]) =>
-    element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
-    element('h3', { textContent: 'What the colours mean' }),
-    element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.' }),
-    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.'), document.getElementById('load') ? openFile() : '']
+  return [table('', [], KEYS.map(([key, does]) => [element('kbd', key), does])),
+    element('h3', 'What the colours mean'),
+    element('p', 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.'),
+    element('p', 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.'), document.getElementById('load') ? openFile() : '']
 }
 
 const openFile = () => button('Open file', () => document.getElementById('load').click())
 // Where the head has no room for the rooms.
 function rooms() {
   const theme = document.getElementById('theme')
-  return [element('div', { className: 'stack' }, ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()), openFile())]
+  return [element('div.stack', ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()), openFile())]
 }
 
 export const PANELS = {

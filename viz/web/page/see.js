@@ -37,7 +37,7 @@ let open = '', opener = null
 function fill() {
   const { title, make } = PANELS[open]
   const focused = document.activeElement?.dataset?.parameter
-  panel.replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), button('✕', () => toggle(''), { className: 'plain', id: 'panel-close', ariaLabel: 'Close' })), ...make(viewer, page))
+  panel.replaceChildren(element('div.head', element('h2', title), button('✕', () => toggle(''), { className: 'plain', id: 'panel-close', ariaLabel: 'Close' })), ...make(viewer, page))
   if (focused) panel.querySelector(`[data-parameter="${focused}"]`)?.focus()
   panel.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
 }
@@ -69,12 +69,12 @@ const UNITS = { event: 'step', tile: 'tile', row: 'row', pass: 'pass', mark: 'wr
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 1000]
 
 menu?.addEventListener('beforetoggle', () => {
-  const radio = (name, value, text, checked, onchange) => element('label', {}, element('input', { type: 'radio', name, value, checked, autofocus: checked, onchange }), text)
+  const radio = (name, value, text, checked, onchange) => element('label', element('input', { type: 'radio', name, value, checked, autofocus: checked, onchange }), text)
   const speed = engine.call('web_speed')
   menu.replaceChildren(
-    element('fieldset', {}, element('legend', { textContent: 'Back and Next go by' }), ...Object.entries(UNITS).map(([key, text]) =>
+    element('fieldset', element('legend', 'Back and Next go by'), ...Object.entries(UNITS).map(([key, text]) =>
       radio('unit', key, text, key === unit, () => { unit = key; $('unit-name').textContent = text }))),
-    element('fieldset', {}, element('legend', { textContent: 'Steps a second' }), ...[...new Set([...SPEEDS, speed])].sort((a, b) => a - b).map(value =>
+    element('fieldset', element('legend', 'Steps a second'), ...[...new Set([...SPEEDS, speed])].sort((a, b) => a - b).map(value =>
       radio('speed', value, value.toLocaleString('en'), value === speed, () => engine.call('web_set_speed', value)))))
 })
 $('fullscreen').onclick = () => viewer.fullscreen()

@@ -22,7 +22,7 @@ document.getElementById('theme')?.addEventListener('click', turnTheme)
 
 // What this page has used is kept for later, once it is all there.
 if ('serviceWorker' in navigator && location.protocol.startsWith('http') && !document.body?.classList.contains('embed'))
-  addEventListener('load', () => navigator.serviceWorker.register(new URL('worker.js', import.meta.url)).then(() => navigator.serviceWorker.ready).then(({ active }) => {
+  addEventListener('load', () => navigator.serviceWorker.register('worker.js').then(() => navigator.serviceWorker.ready).then(({ active }) => {
     const tell = () => active.postMessage([location.href.split('#')[0], ...performance.getEntriesByType('resource').map(entry => entry.name)])
     setTimeout(tell, 500)
     setTimeout(tell, 3000)

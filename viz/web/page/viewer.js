@@ -2,7 +2,7 @@
 
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
-import { FONTS, List, Painter, Ruler } from './canvas.js'
+import { FONTS, Painter, Ruler } from './canvas.js'
 import { $, copied, onPress, quoted, save, tellProblem } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
@@ -47,7 +47,7 @@ export class Viewer {
   // note (one line for what went wrong). `options`: follows (the permalink), plays (a link without a step), keys, isEmbedded,
   // go (what Back and Next do).
   constructor(engine, options) {
-    Object.assign(this, { engine, canvas: $('canvas'), options, List })
+    Object.assign(this, { engine, canvas: $('canvas'), options })
     this.framed = true // false: C draws all of the canvas
     this.painter = new Painter()
     this.context = this.canvas.getContext('2d', { alpha: false })
@@ -134,30 +134,18 @@ export class Viewer {
     if (said && this.framed) this.say()
     return taken
   }
-  // What can be shown of anybody's link, and in words what is left out: what says nothing; then the one part whose going
-  // makes a problem of the rest, of which a step too far is the last, or what does not go with the parts before it.
+  // What can be shown of anybody's link, and in words what is left out: what does not go with the parts before it, nor
+  // with all that do; a step too far is the last.
   possible(line) {
-    const { engine } = this, said = [], why = (parts, opens = true) => engine.text('web_refuses', parts.join(' '), opens)
-    const leaveOut = (part, why) => said.push(`${part.slice(0, 60)} is left out: ${why.slice(0, 160)}`)
-    const together = opens => (kept, part) => {
-      const wrong = why([...kept, part], opens)
-      if (wrong) leaveOut(part, wrong)
-      return wrong ? kept : [...kept, part]
-    }
-    let parts = line.split(' ').filter(Boolean)
-    if (!why(parts)) return [line, '']
-    parts = parts.reduce(together(false), [])
-    const reason = why(parts), at = reason ? parts.findLastIndex((_, at) => !why(parts.filter((_, k) => k !== at))) : 0
-    if (at < 0) parts = parts.reduce(together(true), [])
-    else if (reason) {
-      const [part] = parts.splice(at, 1), last = engine.call('web_possible_steps')
-      if (!part.startsWith('step=')) leaveOut(part, reason)
-      else {
-        said.push(`${part.slice(0, 60)} is past the end, step ${last}`)
-        parts.push(`step=${last}`)
-      }
-    }
-    return [parts.join(' '), said.join('; ')]
+    const { engine } = this, kept = [], why = parts => engine.text('web_refuses', parts.join(' '))
+    const refused = parts => parts.filter(part => why([...kept, part]) || !kept.push(part))
+    if (!why([line])) return [line, '']
+    const said = refused(refused(line.split(' ').filter(Boolean))).map(part => {
+      const reason = why([...kept, part]), isFar = /^step=\d+$/.test(part) && !why(kept), last = `step=${engine.call('web_possible_steps')}`
+      if (isFar) kept.push(last)
+      return part.slice(0, 60) + (isFar ? ` is past the end, ${last.replace('=', ' ')}` : ` is left out: ${reason.slice(0, 160)}`)
+    })
+    return [kept.join(' '), said.join('; ')]
   }
 
   // ---- frames
@@ -197,7 +185,7 @@ export class Viewer {
 
   paint() {
     const { engine, painter, scale } = this
-    painter.paint(this.context, new List(engine), this.canvas.width, this.canvas.height, scale)
+    painter.paint(this.context, engine, 0, this.canvas.width, this.canvas.height, scale)
     if (!this.framed) return
     this.words = engine.json('web_said')
     this.showWords(this.words)
@@ -343,12 +331,7 @@ export class Viewer {
     }
     const on = (target, name, does) => target.addEventListener(name, event => { does(event); this.wake() })
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement)
-    const look = () => {
-      call('web_look', isDark(), isStill.matches)
-      this.wake()
-    }
-    for (const query of [prefersDark, isStill]) query.addEventListener('change', look)
-    window.addEventListener('storage', look)
+    for (const [target, what] of [[prefersDark, 'change'], [isStill, 'change'], [window, 'storage']]) on(target, what, () => call('web_look', isDark(), isStill.matches))
     on(canvas, 'pointermove', event => call('web_motion', ...place(event)))
     on(canvas, 'pointerdown', event => {
       canvas.focus({ preventScroll: true })
@@ -360,10 +343,9 @@ export class Viewer {
     })
     for (const name of ['pointerup', 'pointercancel']) on(canvas, name, () => call('web_release', 1))
     on(canvas, 'pointerleave', () => call('web_leave'))
-    $('place').addEventListener('input', ({ target }) => {
+    on($('place'), 'input', ({ target }) => {
       this.acted()
       call('web_scrub', target.value / target.max)
-      this.wake()
     })
     for (const kind of ['pointerdown', 'keydown', 'input', 'change']) addEventListener(kind, () => this.acted(), true)
     window.addEventListener('keydown', event => this.key(event))
@@ -413,11 +395,10 @@ export class Viewer {
 
   async copy(text) { this.tell(await copied(text)) }
 
-  // Draws the scene alone, gives its list to `use`, and puts the frame back.
+  // Draws the scene alone for `use`, and puts the frame back.
   withPicture(use) {
-    const [width, height] = PICTURE
-    this.engine.call('web_picture', width, height, true)
-    const result = use(new List(this.engine), width, height)
+    this.engine.call('web_picture', ...PICTURE, true)
+    const result = use()
     this.resize()
     return result
   }
@@ -428,13 +409,13 @@ export class Viewer {
   }
 
   picturePng() {
-    return this.withPicture((list, width, height) => {
-      const canvas = new OffscreenCanvas(width, height)
-      this.painter.paint(canvas.getContext('2d'), list, width, height)
+    return this.withPicture(() => {
+      const canvas = new OffscreenCanvas(...PICTURE)
+      this.painter.paint(canvas.getContext('2d'), this.engine, 0, ...PICTURE)
       return canvas.convertToBlob()
     })
   }
-  pictureSvg() { return this.withPicture(list => list.engine.taken('web_svg')) }
+  pictureSvg() { return this.withPicture(() => this.engine.taken('web_svg')) }
   async savePng() { save(await this.picturePng(), this.fileName('.png')) }
   async saveSvg() { save(new Blob([this.pictureSvg()], { type: 'image/svg+xml' }), this.fileName('.svg')) }
 }

@@ -32,23 +32,20 @@ function measure() {
   program.rows = lines.length + 1
   program.cols = Math.max(40, ...lines.map(line => line.length + 2))
   if (numbers.childElementCount !== lines.length)
-    numbers.replaceChildren(...lines.map((line, k) => element('span', { textContent: k + 1 })))
+    numbers.replaceChildren(...lines.map((line, k) => element('span', String(k + 1))))
   paint.replaceChildren(...coloured(program.value))
   mark()
 }
 
 // What each line moves of a whole run, at the editor's right edge; returns the line that moves the most, in words.
 function showMoves() {
-  const moving = engine.json('web_code').lines.filter(line => line.bytes), most = Math.max(...moving.map(line => line.percent))
-  const rows = program.value.split('\n').map(() => element('span', { textContent: '\n' }))
-  for (const { number, bytes, percent } of moving.filter(line => line.number <= rows.length)) {
-    const bar = element('i')
-    bar.style.width = `${Math.max(1, 0.4 * percent)}px`
-    Object.assign(rows[number - 1], { className: percent === most ? 'moves most' : 'moves' }).replaceChildren(bytes, bar, '\n')
-  }
-  moves.replaceChildren(...rows)
-  const { number, bytes } = moving.find(line => line.percent === most) ?? {}
-  return number ? `Most is moved by line ${number}: ${bytes}.` : ''
+  const { lines } = engine.json('web_code'), most = Math.max(...lines.map(({ percent = 0 }) => percent)), at = lines.find(line => line.percent === most)
+  moves.replaceChildren(...program.value.split('\n').map((_, k) => {
+    const { bytes, percent } = lines.find(line => line.bytes && line.number === k + 1) ?? {}
+    if (!bytes) return element('span', '\n')
+    return element(percent === most ? 'span.moves.most' : 'span.moves', bytes, element('i', { style: `width: ${Math.max(1, 0.4 * percent)}px` }), '\n')
+  }))
+  return at ? `Most is moved by line ${at.number}: ${at.bytes}.` : ''
 }
 
 // A word that C offers instead of another of that line: [the line, with it].
@@ -148,7 +145,7 @@ function offer() {
   if (!offered.length) return close()
   if (offered.length === 1) return take()
   offers.replaceChildren(...offered.map((word, k) =>
-    element('li', { textContent: word, id: `offer-${k}`, role: 'option', onpointerdown: event => { event.preventDefault(); chosen = k; take() } })))
+    element('li', { id: `offer-${k}`, role: 'option', onpointerdown: event => { event.preventDefault(); chosen = k; take() } }, word)))
   const lines = before.split('\n')
   offers.style.top = paint.offsetTop + 8 + lines.length * numbers.firstElementChild.offsetHeight + 'px'
   offers.style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
