@@ -43,7 +43,7 @@ void web_picture(int width, int height, bool is_whole);
 char *web_svg(void);
 const char *web_describe(void);
 const char *web_said(void);
-const char *web_error(void);
+const char *web_message(void);
 int print_for_reading(const char *what); /* learn.c */
 
 static void print_picture(int width, int height) {
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     const bool opened = web_open(line);
     web_frame_scene(is_framed);
     printf("state %s\n", line);
-    if (!opened) printf("refused %s\n", web_error());
+    if (!opened) printf("refused %s\n", web_message());
     for (int dark = 0; dark < 1 + is_framed; dark++) {
       web_look(dark, true);
       print_picture(width, height);

@@ -16,7 +16,6 @@ static Viewer viewer;
 static cairo_surface_t *surface;
 static bool is_open;
 static bool l2_later;
-static Error last_error;
 static DrawingList shown_list;
 
 Player *web_player(void) { return &player; }
@@ -49,17 +48,6 @@ Status web_parse(const char *line, Request *request, Error *error) {
   return request_read(request, line, false, error);
 }
 
-static Status open_first(const char *line, Error *error) {
-  Request request;
-  Status status = web_parse(line, &request, error);
-  request.l2_later = l2_later;
-  if (!status) status = player_open(&player, &request, error);
-  if (!status) return STATUS_OK;
-  player_free(&player);
-  player_open(&player, &(Request){.l2_later = l2_later}, NULL);
-  return status;
-}
-
 /* Why a state line cannot be opened; "": it can. Then web_possible_steps has its steps. */
 static uint64_t possible_steps;
 EXPORT const char *web_refuses(const char *line) {
@@ -76,31 +64,26 @@ EXPORT const char *web_refuses(const char *line) {
 }
 EXPORT double web_possible_steps(void) { return (double)possible_steps; }
 
-/* As a viewer that is started with it: without any size in the line, a problem small enough to be looked at. */
-static bool open_again(const char *line) {
+/* Opens the viewer at a state line, as a viewer that is started with it: without any size in the line, a problem small
+ * enough to be looked at. False: web_message says why, and what was shown stays. */
+EXPORT bool web_open(const char *line) {
   char whole[REQUEST_STATE_BYTES];
   Request request;
-  if (web_parse(line, &request, &last_error)) {
-    player_say(&player, true, "%s", last_error.message);
+  Error error = {0};
+  if (!is_open) {
+    player_open(&player, &(Request){.l2_later = l2_later}, NULL);
+    is_open = viewer_open(&viewer, &player, NULL, (ViewerHost){NULL, act, no_clipboard});
+    surface = drawing_new(1, 1);
+  }
+  viewer.is_dirty = true;
+  if (web_parse(line, &request, &error)) {
+    player_say(&player, true, "%s", error.message);
     return false;
   }
   question_choose_small(&request);
-  return player_restore(&player, question_state(&request, whole));
+  return is_open && player_restore(&player, question_state(&request, whole));
 }
 
-/* Opens the viewer at a state line; "": the first look. False: web_error or web_message says why, and what was shown
- * stays. */
-EXPORT bool web_open(const char *line) {
-  last_error = (Error){0};
-  viewer.is_dirty = true;
-  if (is_open) return open_again(line);
-  const bool taken = !open_first(line, &last_error);
-  is_open = viewer_open(&viewer, &player, NULL, (ViewerHost){NULL, act, no_clipboard});
-  surface = drawing_new(1, 1);
-  return taken && is_open;
-}
-
-EXPORT const char *web_error(void) { return last_error.message; }
 EXPORT void web_resize(int width, int height) {
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);

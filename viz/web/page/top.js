@@ -20,10 +20,12 @@ prefersDark.addEventListener('change', showTheme)
 addEventListener('storage', showTheme)
 document.getElementById('theme')?.addEventListener('click', turnTheme)
 
-// What this page has used is kept for later, once it is all there.
-if ('serviceWorker' in navigator && location.protocol.startsWith('http') && !document.body?.classList.contains('embed'))
-  addEventListener('load', () => navigator.serviceWorker.register('worker.js').then(() => navigator.serviceWorker.ready).then(({ active }) => {
-    const tell = () => active.postMessage([location.href.split('#')[0], ...performance.getEntriesByType('resource').map(entry => entry.name)])
-    setTimeout(tell, 500)
-    setTimeout(tell, 3000)
-  }).catch(() => {}))
+// What this page has used is kept for later: what it fetched before its worker had it is asked for again, which the browser
+// still has.
+const { serviceWorker } = navigator
+if (serviceWorker && location.protocol.startsWith('http') && !document.body?.classList.contains('embed')) {
+  serviceWorker.oncontrollerchange = () => setTimeout(() => {
+    for (const name of [location.href, ...performance.getEntriesByType('resource').map(({ name }) => name)]) fetch(name, { cache: 'force-cache' }).catch(() => {})
+  }, 1000)
+  addEventListener('load', () => serviceWorker.register('worker.js').catch(() => {}))
+}

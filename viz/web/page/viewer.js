@@ -99,10 +99,9 @@ export class Viewer {
   show(line) {
     const { engine, options } = this
     engine.call('web_l2_later', options.background)
-    const taken = this.openLink(line || options.first || '')
+    this.openLink(line || options.first || '')
     engine.call('web_frame_scene', this.framed)
     engine.call('web_look', isDark(), isStill.matches)
-    if (!taken) this.tell(engine.text('web_error'), true)
   }
   // A larger program goes on with what is shown.
   async goOn(program, bundles) {
@@ -129,10 +128,10 @@ export class Viewer {
     else if (line && !/\bstep=/.test(line)) this.engine.call('web_scrub', STILL_PART)
   }
   openLink(line) {
-    const [kept, said] = this.possible(line), taken = this.engine.call('web_open', kept)
+    const [kept, said] = this.possible(line)
+    this.engine.call('web_open', kept)
     this.left = said
     if (said && this.framed) this.say()
-    return taken
   }
   // What can be shown of anybody's link, and in words what is left out: what does not go with the parts before it, nor
   // with all that do; a step too far is the last.

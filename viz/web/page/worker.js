@@ -12,13 +12,6 @@ self.addEventListener('activate', event => event.waitUntil((async () => {
 
 const isOurs = url => url.startsWith(self.registration.scope) && !url.endsWith('/worker.js')
 
-// What a page fetched before it had this worker: the browser still has it, so nothing is fetched twice.
-self.addEventListener('message', event => event.waitUntil((async () => {
-  const cache = await caches.open(VERSION)
-  for (const url of event.data.filter(isOurs))
-    if (!await cache.match(url, { ignoreSearch: true })) await cache.add(new Request(url, { cache: 'force-cache' })).catch(() => {})
-})()))
-
 self.addEventListener('fetch', event => {
   if (event.request.method !== 'GET' || !isOurs(event.request.url)) return
   event.respondWith((async () => {
