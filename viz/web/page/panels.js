@@ -1,6 +1,6 @@
 // What lies beside a scene: the problem, the program's lines, tables of data, what can be shared, and the keys.
 
-import { button, element, quoted, save, table } from './element.js'
+import { $, button, element, quoted, save, table } from './element.js'
 import { commandOf, lineWith, valueIn } from './viewer.js'
 
 // A link to another room; a page in one file has no others.
@@ -51,19 +51,12 @@ function tokens(viewer, menu) {
 }
 
 function masks(viewer) {
-  const line = viewer.state(), isCausal = /\bcausal=1\b/.test(line), window = valueIn(line, 'window'), words = valueIn(line, 'mask')
+  const of = key => valueIn(viewer.state(), key), window = of('window'), n = Number(viewer.words.N.replaceAll(',', '')) || 64
   const open = values => viewer.restore(lineWith(viewer.state(), values))
-  const n = Number(viewer.words.N.replaceAll(',', '')) || 64
-  const choice = (name, on, values) => button(name, () => open(values), { ariaPressed: String(on) })
-  const row = element('div.choose', { role: 'group', ariaLabel: 'Mask' },
-    choice('None', !isCausal && !window && !words, { causal: '', window: '', mask: '' }), choice('Causal', isCausal && !window, { causal: 1, window: '', mask: '' }),
-    choice('Window', Boolean(window), { causal: 1, window: Math.max(1, n >> 2), mask: '' }))
-  const made = element('div.field', element('label.field', 'Mask'), row)
-  if (!window) return made
-  const wide = element('input', { type: 'text', value: window, title: 'keys that a query sees' })
-  wide.onchange = () => open({ window: wide.value })
-  made.append(element('label.field', 'Keys that a query sees', wide))
-  return made
+  const choice = (name, on, values) => button(name, () => open({ causal: '', window: '', mask: '', ...values }), { ariaPressed: Boolean(on) })
+  return element('div.field', element('label.field', 'Mask'), element('div.choose', { role: 'group', ariaLabel: 'Mask' },
+    choice('None', !of('causal') && !window && !of('mask')), choice('Causal', of('causal') && !window, { causal: 1 }), choice('Window', window, { causal: 1, window: Math.max(1, n >> 2) })),
+  window ? element('label.field', 'Keys that a query sees', element('input', { type: 'text', value: window, title: 'keys that a query sees', onchange: ({ target }) => open({ window: target.value }) })) : '')
 }
 
 function problem(viewer, page) {
@@ -72,7 +65,7 @@ function problem(viewer, page) {
     element('div.two', of('block-q'), of('block-k'), of('dtype'), of('sram')))
   more.ontoggle = () => { page.isOpen = more.open ? 'sizes' : '' }
   return [of('algorithm'), tokens(viewer, menu), element('div.two', of('d'), of('heads')), masks(viewer), of('gpu'), more,
-    element('details', { open: page.isOpen === 'whole' }, element('summary', 'Whole problems to choose from'), problems(viewer))]
+    element('details', element('summary', 'Whole problems to choose from'), problems(viewer))]
 }
 
 function code(viewer) {
@@ -99,8 +92,9 @@ function numbers(viewer) {
 
 // The link inside is what is left where frames are taken out of a text.
 export function embedCode(viewer, title, plays = false) {
-  const quoted = text => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'), address = name => quoted(new URL(name, location.href).href + viewer.hash())
-  return `<iframe src="${address(plays ? 'embed.html?play=1' : 'embed.html')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${quoted(title)}"><a href="${address('see.html')}">${quoted(title)}</a></iframe>`
+  const address = name => new URL(name, location.href).href + viewer.hash()
+  return element('iframe', { src: address(plays ? 'embed.html?play=1' : 'embed.html'), width: 900, height: 560, style: 'border:0;max-width:100%', loading: 'lazy', title },
+    element('a', { href: address('see.html') }, title)).outerHTML
 }
 
 function share(viewer, page) {
@@ -125,13 +119,13 @@ function keys() {
   return [table('', [], KEYS.map(([key, does]) => [element('kbd', key), does])),
     element('h3', 'What the colours mean'),
     element('p', 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.'),
-    element('p', 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.'), document.getElementById('load') ? openFile() : '']
+    element('p', 'New here? ', room('lessons.html#story', 'The story'), ' takes two minutes; ', room('lessons.html', 'the lessons'), ' ask first.'), $('load') ? openFile() : '']
 }
 
-const openFile = () => button('Open file', () => document.getElementById('load').click())
+const openFile = () => button('Open file', () => $('load').click())
 // Where the head has no room for the rooms.
 function rooms() {
-  const theme = document.getElementById('theme')
+  const theme = $('theme')
   return [element('div.stack', ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()), openFile())]
 }
 

@@ -192,11 +192,8 @@ export class Viewer {
     this.moved.forEach(call => call(this.words))
   }
   showWords({ what, why, moved, whole, step, steps }) {
-    const place = $('place'), put = (name, text) => { if ($(name).textContent !== text) $(name).textContent = text }
-    put('what', what)
-    put('why', why)
-    put('moved', moved)
-    put('whole', `of ${whole}`)
+    const place = $('place')
+    for (const [id, text] of Object.entries({ what, why, moved, whole: `of ${whole}` })) if ($(id).textContent !== text) $(id).textContent = text
     place.max = Math.max(1, Math.min(steps, 1e6)) // an arrow key goes one step, of not too many
     place.value = Math.round(place.max * step / Math.max(1, steps))
     place.setAttribute('aria-valuetext', `step ${step} of ${steps}, ${moved} moved`)
