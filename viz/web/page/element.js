@@ -22,6 +22,12 @@ export function tellProblem(text) {
   $('problem').textContent = text
 }
 
+// A line that can be closed; "": none.
+export function putNote(text) {
+  $('note').hidden = !text
+  $('note').firstElementChild.textContent = text
+}
+
 // What a page says after it was asked to copy a text.
 export const copied = text => navigator.clipboard.writeText(text).then(() => text.length < 400 ? `Copied: ${text}` : 'Copied.', () => `The browser does not let this page copy. Here it is: ${text}`)
 

@@ -5,11 +5,8 @@ import { keep, kept } from './kept.js'
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-// Sends text and bytes to C and reads them back. `calls` are the functions that viz/web/web.c exports.
+// Sends text and bytes to C and reads them back. `calls` are the functions that viz/web/web.c exports, of `module`.
 export class Engine {
-  constructor(instance) {
-    this.calls = instance.exports
-  }
   bytes(at, length) {
     return new Uint8Array(this.calls.memory.buffer, at, length)
   }
@@ -71,22 +68,22 @@ const NO_FILE = 8 // WASI's EBADF
 // WASI, as little of it as a program without files needs: what it prints goes to the console.
 function wasi(engine) {
   let line = ''
-  const view = () => new DataView(engine.it.calls.memory.buffer)
+  const view = () => new DataView(engine.calls.memory.buffer)
   return {
     clock_time_get(id, precision, at) {
       view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true)
       return 0
     },
     fd_write(file, pieces, n, written) {
-      const ranges = new Uint32Array(engine.it.calls.memory.buffer, pieces, 2 * n)
+      const ranges = new Uint32Array(engine.calls.memory.buffer, pieces, 2 * n)
       let total = 0
       for (let k = 0; k < 2 * n; k += 2) {
-        line += engine.it.readPart(ranges[k], ranges[k + 1])
+        line += engine.readPart(ranges[k], ranges[k + 1])
         total += ranges[k + 1]
       }
       const lines = line.split('\n')
       line = lines.pop()
-      lines.forEach(file === 2 && engine.it.warns || (text => console.log(text)))
+      lines.forEach(file === 2 && engine.warns || (text => console.log(text)))
       view().setUint32(written, total, true)
       return 0
     },
@@ -102,7 +99,7 @@ const thrown = new Error('thrown by Lua')
 function attempts(engine) {
   return {
     attempt(call, lua, data) {
-      const { __stack_pointer: stack, __indirect_function_table: table } = engine.it.calls
+      const { __stack_pointer: stack, __indirect_function_table: table } = engine.calls
       const before = stack.value
       try {
         table.get(call)(lua, data)
@@ -120,10 +117,10 @@ function attempts(engine) {
 // Records that a browser keeps for this folder, by name.
 const records = engine => ({
   load(name) {
-    const text = kept(engine.it.read(name))
-    return text === null ? 0 : engine.it.write(encoder.encode(text))
+    const text = kept(engine.read(name))
+    return text === null ? 0 : engine.write(encoder.encode(text))
   },
-  keep: (name, at, length) => keep(engine.it.read(name), engine.it.readPart(at, length)),
+  keep: (name, at, length) => keep(engine.read(name), engine.readPart(at, length)),
 })
 
 export const bytesOf = name => fetch(name).then(answer => {
@@ -134,18 +131,17 @@ export const bytesOf = name => fetch(name).then(answer => {
 // Loads a program, which may be its name or its module, and its files; `ruler` measures lines for it.
 export async function load(program, bundles, ruler) {
   const fetched = [program, ...bundles].map(name => typeof name === 'string' ? bytesOf(name) : name)
-  const engine = { it: null }
+  const engine = new Engine()
   const imports = {
-    page: { ...attempts(engine), ...records(engine), measure: (...of) => ruler.measure(engine.it, ...of) },
+    page: { ...attempts(engine), ...records(engine), measure: (...of) => ruler.measure(engine, ...of) },
     wasi_snapshot_preview1: wasi(engine),
   }
   const module = typeof program === 'string' ? await WebAssembly.compile(await fetched[0]) : program
   for (const { module: of, name } of WebAssembly.Module.imports(module))
     if (of === 'wasi_snapshot_preview1') imports[of][name] ??= () => NO_FILE
   const instance = await WebAssembly.instantiate(module, imports)
-  engine.it = new Engine(instance)
-  engine.it.module = module
+  Object.assign(engine, { calls: instance.exports, module })
   instance.exports._initialize?.()
-  for (const bundle of fetched.slice(1)) engine.it.take(new Uint8Array(await bundle))
-  return engine.it
+  for (const bundle of fetched.slice(1)) engine.take(new Uint8Array(await bundle))
+  return engine
 }

@@ -1,7 +1,7 @@
 // Your kernel: its PTX and a launch, what it did by source line; and reports (report.js). The machine runs in a worker. The
 // address of a kernel is all of it: kernel.html#kernel=..., packed; that of a report is its question.
 
-import { $, elements, copied, element, onPress, quoted } from './element.js'
+import { $, elements, copied, element, onPress, putNote, quoted } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
 import { kindOf, takeFiles } from './files.js'
@@ -179,7 +179,7 @@ async function follow() {
   document.title = `Tilewalk: ${line ? line.split(' ')[0] : 'your kernel'}`
   if (line) return answerReport(line)
   if (!location.hash.startsWith(LINK)) return
-  try { await restore(JSON.parse(await unpacked(location.hash.slice(LINK.length), 'kernel', LINK_MOST))) } catch (error) { return tell(error.message) }
+  try { await restore(JSON.parse(await unpacked(location.hash.slice(LINK.length), 'kernel', LINK_MOST))) } catch (error) { return putNote(error.message) }
   await run()
 }
 
@@ -197,11 +197,7 @@ async function link() {
   return location.href.split('#')[0] + text
 }
 
-function tell(text) {
-  $('note').hidden = !text
-  $('note').querySelector('span').textContent = text
-}
-const copy = async text => tell(await copied(text))
+const copy = async text => putNote(await copied(text))
 
 let edited = 0
 area.oninput = () => {
@@ -221,7 +217,7 @@ lineField.onchange = () => choose(Number(lineField.value))
 for (const bytes of [128, 256, 512, 1024]) $('swizzle').add(new Option(`swizzled, rows of ${bytes} B`, bytes))
 $('swizzle').onchange = draw
 for (const [target, what] of [[window, 'storage'], [prefersDark, 'change']]) target.addEventListener(what, () => { if (!drawn.hidden) draw() })
-onPress({ run, stop: () => whole.stop('Stopped.'), 'copy-command': () => copy(command()), 'copy-link': async () => copy(await link()), 'note-close': () => tell('') })
+onPress({ run, stop: () => whole.stop('Stopped.'), 'copy-command': () => copy(command()), 'copy-link': async () => copy(await link()), 'note-close': () => putNote('') })
 async function example(file) {
   $('sample').value = file
   source = NO_SOURCE
@@ -233,7 +229,7 @@ addEventListener('hashchange', follow)
 window.tilewalk = { ready: false, answer: null, take, run, question, command, example, link, ask: line => askReport(line, reported), get examples() { return examples } }
 examples = await fetch('kernels.json').then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
-const given = takeFiles(KINDS, takeRead, tell), last = keptObject(DRAFT, tell)
+const given = takeFiles(KINDS, takeRead, putNote), last = keptObject(DRAFT, putNote)
 if (given) await given
 else if (typeof last.ptx === 'string' && last.ptx) await restore(last)
 else await example('transpose.cu') // in a tenth of a second

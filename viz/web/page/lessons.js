@@ -123,41 +123,27 @@ function press(what, number = 0) {
 
 // A story draws all of the canvas; Escape, or its end, leads back to the list.
 const keyTo = key => { engine.call('web_key', key, false, false); viewer.wake() }
-function showStory(which) {
-  const wrong = which === undefined ? '' : engine.text('web_story_open', which), isOn = which !== undefined && !wrong
-  if (wrong) tell(wrong)
-  if (which === undefined && engine.call('web_story_is_open')) keyTo('Escape')
-  viewer.framed = !isOn
-  engine.call('web_frame_scene', !isOn)
-  document.body.classList.toggle('story', isOn)
-  return isOn
-}
-
 function open(wanted, restart = false) {
   tell('')
-  name = ''
-  const [, isStory, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? [], isTold = showStory(isStory ? which : undefined)
-  if (isTold) wanted = ''
-  const wrong = wanted && engine.text('web_lesson_open', wanted, restart, student().seed)
+  const [, story, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? []
+  if (!story && engine.call('web_story_is_open')) keyTo('Escape')
+  const wrong = story ? engine.text('web_story_open', which) : wanted && engine.text('web_lesson_open', wanted, restart, student().seed)
+  const isTold = Boolean(story) && !wrong
   if (wrong) tell(wrong)
-  else name = wanted
+  name = story || wrong ? '' : wanted
+  viewer.framed = !isTold
+  engine.call('web_frame_scene', !isTold)
+  document.body.classList.toggle('story', isTold)
   desk.hidden = !name && !isTold
   for (const id of ['again', 'hand-in']) $(id).hidden = !name
   for (const id of ['story-back', 'story-on']) $(id).hidden = !isTold
   for (const element of [list, $('export'), $('name'), $('load').parentElement]) element.hidden = Boolean(name) || isTold
-  if (name) {
-    $('title').textContent = engine.text('web_lesson_title')
-    document.title = 'Tilewalk: ' + $('title').textContent
-    viewer.resize()
-    showPage('top')
-  } else if (isTold) {
-    document.title = 'Tilewalk: a story'
-    viewer.resize()
-    $('canvas').focus({ preventScroll: true })
-  } else {
-    document.title = 'Tilewalk: lessons'
-    showList()
-  }
+  $('title').textContent = name && engine.text('web_lesson_title')
+  document.title = `Tilewalk: ${name ? $('title').textContent : isTold ? 'a story' : 'lessons'}`
+  if (name || isTold) viewer.resize()
+  else showList()
+  if (name) showPage('top')
+  if (isTold) $('canvas').focus({ preventScroll: true })
 }
 
 // The player moves on its own: a show ends, a task is done.
@@ -212,7 +198,7 @@ async function handIn() {
 onPress({ again: () => open(name, true), name: () => askStudent('Keep'), 'hand-in': handIn, 'story-on': () => keyTo('ArrowRight'), 'story-back': () => keyTo('ArrowLeft'),
   export: () => save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json') })
 viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_open')) location.hash = '' })
-window.addEventListener('hashchange', () => open(location.hash.slice(1)))
+addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
 if (left && viewer.question() === left.replace(/ (step|scene)=\S+/g, '')) viewer.restore(left)
 takeFiles(['progress', 'answers'], ([file]) => take(file), tell)

@@ -152,13 +152,16 @@ if (isEmbedded) {
   addEventListener('hashchange', () => viewer.follow())
   // Only pages of its own origin are heard, and those that the address allows by origin=.
   const allowed = new Set([location.origin, ...asked.getAll('origin')])
-  const state = () => ({ tilewalk: 1, type: 'state', state: viewer.state(), step: viewer.words.step, steps: viewer.words.steps, what: viewer.words.what, why: viewer.words.why })
+  const state = () => {
+    const { step, steps, what, why } = viewer.words
+    return { tilewalk: 1, type: 'state', state: viewer.state(), step, steps, what, why }
+  }
   const answer = ({ source, origin, data }) => {
     if (source !== parent || !data || data.tilewalk !== 1) return
     const tell = said => source.postMessage(said, origin === 'null' ? '*' : origin)
     if (!allowed.has(origin)) return tell({ tilewalk: 1, type: 'refused', why: `add origin=${origin} to the frame's address` })
     if (data.type === 'set' && typeof data.state === 'string') viewer.restore(data.state.slice(0, 4000))
-    else if (data.type === 'step' && Number.isInteger(data.step)) viewer.restore(viewer.state().replace(/ step=\d+/, '') + ` step=${Math.max(0, Math.min(data.step, viewer.words.steps))}`)
+    else if (data.type === 'step' && Number.isInteger(data.step)) viewer.restore(lineWith(viewer.state(), { step: Math.max(0, Math.min(data.step, viewer.words.steps)) }))
     else if (data.type === 'play') viewer.input('play')
     else if (data.type !== 'state') return tell({ tilewalk: 1, type: 'refused', why: 'there are set, step, play and state' })
     viewer.frame(performance.now()) // also where a browser draws no frames of what is off the screen

@@ -3,7 +3,7 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, Painter, Ruler } from './canvas.js'
-import { $, copied, onPress, quoted, save, tellProblem } from './element.js'
+import { $, copied, onPress, putNote, quoted, save, tellProblem } from './element.js'
 import { Machine } from './machine.js'
 import { packed, unpacked } from './packed.js'
 
@@ -152,7 +152,7 @@ export class Viewer {
   // C lays out in units of whole device pixels: 1, 2 or 3 of them each way.
   resize() {
     const box = this.canvas.parentElement.getBoundingClientRect()
-    const ratio = window.devicePixelRatio || 1
+    const ratio = devicePixelRatio || 1
     this.scale = Math.max(1, Math.round(ratio))
     for (const side of ['width', 'height']) {
       this.canvas.style[side] = box[side] + 'px'
@@ -270,12 +270,9 @@ export class Viewer {
 
   // For the ear: the two sentences of the step, while nothing plays. What went wrong is an alert.
   say() {
-    const { engine } = this, note = $('note')
+    const { engine } = this
     const message = (engine.text('web_message') || this.left || '').replace(/--[\w-]+: /g, '') // a page has no options
-    if (message !== this.warned) {
-      note.hidden = !message
-      note.querySelector('span').textContent = this.warned = message
-    }
+    if (message !== this.warned) putNote(this.warned = message)
     if (!this.words && this.framed || engine.call('web_is_playing')) return
     const words = this.framed ? `${this.words.what} ${this.words.why}` : (message ? message + '. ' : '') + engine.text('web_describe')
     if (words !== this.spoken) $('live').textContent = this.spoken = words
@@ -344,8 +341,8 @@ export class Viewer {
       call('web_scrub', target.value / target.max)
     })
     for (const kind of ['pointerdown', 'keydown', 'input', 'change']) addEventListener(kind, () => this.acted(), true)
-    window.addEventListener('keydown', event => this.key(event))
-    if (this.options.follows) window.addEventListener('hashchange', () => this.follow())
+    addEventListener('keydown', event => this.key(event))
+    if (this.options.follows) addEventListener('hashchange', () => this.follow())
   }
 
   async follow() {
