@@ -109,7 +109,7 @@ DrawingList drawing_list(const cairo_surface_t *s) {
   return (DrawingList){(const double *)(const void *)s->numbers.bytes, s->numbers.used / sizeof(double)};
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes; as many of its bits as a double holds. */
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes; as many of its bits as a double has. */
 static double hash_of(const cairo_surface_t *s) {
   uint64_t hash = 0xcbf29ce484222325u, word;
   for (size_t at = 0; at < s->numbers.used; at += sizeof word) {

@@ -10,96 +10,70 @@
 #include "viz/lesson/lesson_player.h"
 #include "viz/web/lesson_html.h"
 
-typedef struct {
-  LessonSession session;
-  Player player;
-  char figures[LESSON_BLOCKS_MAX][REQUEST_STATE_BYTES]; /* by the block that shows: its state */
-  Error error;
-} Printer;
+static LessonSession session;
+static Player player;
+static char figures[LESSON_BLOCKS_MAX][REQUEST_STATE_BYTES]; /* by the block that shows: its state */
+static Html all;
 
 /* What the player shows, as the figure of a block. */
-static void note_figure(Printer *p, size_t block) { player_state(&p->player, p->figures[block]); }
+static void note_figure(size_t block) { player_state(&player, figures[block]); }
 
 static void put_figure(Html *page, size_t block) {
-  const Printer *p = page->data;
-  if (*p->figures[block]) html_put(page, "<figure>%e</figure>\n", p->figures[block]);
+  if (*figures[block]) html_put(page, "<figure>%e</figure>\n", figures[block]);
 }
 
 /* To the end of the page; a show that plays is ended, and noted. A page with a state alone shows that. */
-static void walk_page(Printer *p) {
-  LessonSession *s = &p->session;
+static void walk_page(void) {
   bool has_figure = false;
-  for (const LessonBlock *b; !p->error.status && !s->error.status && (b = lesson_session_block(s));) {
-    const bool plays = s->plays == s->at;
-    lesson_session_next(s);
-    if (!plays) continue;
-    note_figure(p, s->at);
-    has_figure = true;
+  while (!session.error.status && lesson_session_block(&session)) {
+    const bool plays = session.plays == session.at;
+    lesson_session_next(&session);
+    if (plays) note_figure(session.at);
+    has_figure = has_figure || plays;
   }
-  if (!has_figure) note_figure(p, s->current);
+  if (!has_figure) note_figure(session.current);
 }
 
-static int print_lesson(Printer *p, const char *name) {
-  LessonSession *s = &p->session;
-  LessonPlayer beside = {.player = &p->player};
+static void put_lesson(const char *name, Error *error) {
+  LessonPlayer beside = {.player = &player};
   const LessonViewer viewer = lesson_player_viewer(&beside);
-  Html page = {.session = s, .figure = put_figure, .data = p}, all = {0};
-  if (player_open(&p->player, &(Request){0}, &p->error) ||
-      lesson_player_open(s, name, &(LessonSessionOptions){.restart = true}, stderr, &p->error))
-    return 2;
-  lesson_session_start(s, &viewer);
+  Html page = {.session = &session, .figure = put_figure};
   char state[REQUEST_STATE_BYTES];
-  player_state(&p->player, state);
-  for (;;) {
-    walk_page(p);
+  if (player_open(&player, &(Request){0}, error) ||
+      lesson_player_open(&session, name, &(LessonSessionOptions){.restart = true}, stderr, error))
+    return;
+  lesson_session_start(&session, &viewer);
+  html_put(&all, "title %s\nidea %s\nminutes %d\nstate %s\n\n", session.lesson.title.text, session.lesson.idea.text,
+           session.lesson.minutes, player_state(&player, state));
+  for (;; lesson_session_next(&session)) {
+    walk_page();
     lesson_html_page(&page);
     html_put(&all, "%s", html_text(&page));
-    if (lesson_session_is_finished(s) || s->error.status || p->error.status) break;
-    lesson_session_next(s);
+    if (lesson_session_is_finished(&session) || session.error.status) break;
   }
-  if (!p->error.status) p->error = s->error;
-  if (!p->error.status)
-    printf("title %s\nidea %s\nminutes %d\nstate %s\n\n%s", s->lesson.title.text, s->lesson.idea.text,
-           s->lesson.minutes, state, html_text(&all));
-  html_free(&page);
-  html_free(&all);
-  return p->error.status ? 2 : 0;
+  *error = session.error;
 }
 
 /* A text that comes with Tilewalk. */
-static int print_markdown(const char *name) {
-  char path[ASSETS_PATH_BYTES], *text = NULL;
+static void put_markdown(const char *name, Error *error) {
+  char path[ASSETS_PATH_BYTES], *text;
   size_t length;
-  Error error = {0};
-  Html all = {0};
-  if (assets_find(path, sizeof path, name, &error) || file_read(path, 1 << 20, &text, &length, &error)) {
-    fprintf(stderr, "web_native: %s\n", error.message);
-    return 2;
-  }
+  if (assets_find(path, sizeof path, name, error) || file_read(path, 1 << 20, &text, &length, error)) return;
   html_markdown(&all, text);
-  fputs(html_text(&all), stdout);
-  html_free(&all);
   free(text);
-  return 0;
-}
-
-static int print_list(void) {
-  Html all = {0};
-  lesson_html_list(&all);
-  fputs(html_text(&all), stdout);
-  html_free(&all);
-  return 0;
 }
 
 int print_for_reading(const char *what) {
-  if (strstr(what, ".md")) return print_markdown(what);
-  if (strcmp(what, "list") == 0) return print_list();
-  Printer *p = calloc(1, sizeof *p);
-  if (!p) return 2;
-  const int status = print_lesson(p, what);
-  if (status) fprintf(stderr, "web_native: %s: %s\n", what, p->error.message);
-  lesson_session_close(&p->session);
-  player_free(&p->player);
-  free(p);
-  return status;
+  Error error = {0};
+  if (strstr(what, ".md"))
+    put_markdown(what, &error);
+  else if (strcmp(what, "list") == 0)
+    lesson_html_list(&all);
+  else
+    put_lesson(what, &error);
+  if (error.status)
+    fprintf(stderr, "web_native: %s: %s\n", what, error.message);
+  else
+    fputs(html_text(&all), stdout);
+  return error.status ? 2 : 0;
 }

@@ -101,11 +101,12 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
   if (part->ask == LESSON_ORDER)
     html_put(h, "<p class=\"soft\">Press them in order; press one again to take it back.</p>\n");
   if (part->ask == LESSON_WORK)
-    html_put(
-        h,
-        "<div class=\"paper\"><pre id=\"paint\" aria-hidden=\"true\"></pre><textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" wrap=\"off\" rows=\"18\" "
-        "maxlength=\"%d\" aria-label=\"%s\">\n%e</textarea></div>\n",
-        LESSON_WORK_FILE_BYTES, unit, typed);
+    html_put(h,
+             "<div class=\"paper\"><pre id=\"paint\" aria-hidden=\"true\"></pre>"
+             "<textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" wrap=\"off\" "
+             "rows=\"18\" "
+             "maxlength=\"%d\" aria-label=\"%s\">\n%e</textarea></div>\n",
+             LESSON_WORK_FILE_BYTES, unit, typed);
   if (part->ask == LESSON_NUMBER)
     html_put(h,
              "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s: <input id=\"answer\" "

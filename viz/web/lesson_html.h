@@ -15,7 +15,6 @@ struct Html {
   LessonPage page;
   /* Of a page that is printed: puts what a block shows. Nothing is there to press then, and answers are folded. */
   void (*figure)(Html *h, size_t block);
-  void *data;
 };
 
 enum { HTML_ACTS = ACT_PLAY + 1 };

@@ -4,9 +4,9 @@
  *     web_native WIDTH HEIGHT [framed] <states     a state line each
  *     web_native LESSON|FILE.md|list               HTML: learn.c
  *
- * For each: "state LINE", its SVG (viz/web/drawing.h), "words" and the description, "end". Text is
- * laid out as if every character were as wide as half its size, a bold one a tenth more, in fixed width 0.6. Framed: the scene as the page frames it, laid out by the
- * widths of DejaVu Sans, in light and in dark, "words" and the words around it as JSON. */
+ * For each: "state LINE", its SVG (viz/web/drawing.h), "words" and the description, "end". Text is laid out as if every
+ * character were as wide as half its size, a bold one a tenth more, in fixed width 0.6. Framed: the scene as the page
+ * frames it, laid out by the widths of DejaVu Sans, in light and in dark, "words" and the words around it as JSON. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -48,13 +48,11 @@ function askStudent(words) {
   $('student-done').textContent = words
   dialog.returnValue = ''
   dialog.showModal()
-  return new Promise(done => {
-    dialog.onclose = () => {
-      const isDone = dialog.returnValue === 'done'
-      if (isDone) keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
-      done(isDone)
-    }
-  })
+  dialog.querySelector('form').onsubmit = ({ submitter }) => {
+    if (submitter?.value === 'done')
+      keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
+  }
+  return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === 'done') })
 }
 
 // A program's text stands over the same text in colours, which scrolls with it. CUDA has other words.
