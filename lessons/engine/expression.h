@@ -62,7 +62,7 @@ Status expression_scope_set(ExpressionScope *scope, const char *name, const Expr
 
 /* Copies a text and replaces each {expression} in it by its value; "{{" stands for a brace, and `code` is left as it
  * is. Numbers are written with up to four significant digits, whole ones with thousands separators. The result is cut
- * when it does not fit: then STATUS_TOO_LARGE. */
+ * when it does not fit: then STATUS_TOO_LARGE. After another error it is what comes before it. */
 Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line, char *filled,
                              size_t size, Error *error);
 

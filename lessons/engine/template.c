@@ -98,19 +98,18 @@ Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t le
   if (length > EXPRESSION_SOURCE_BYTES)
     return error_set(error, STATUS_TOO_LARGE, "%s:%d: the text is %zu bytes long; at most %d are read",
                      scope->limits.file, line, length, EXPRESSION_SOURCE_BYTES);
-  while (f.at < length) {
+  Status status = error ? error->status : STATUS_OK;
+  while (f.at < length && !status) {
     const bool brace = text[f.at] == '{', twice = brace && f.at + 1 < length && text[f.at + 1] == '{';
     if (brace && !twice) {
-      const Status status = fill_hole(&f, error);
-      if (status) return status;
+      status = fill_hole(&f, error);
       continue;
     }
     copy(&f, text[f.at] == '`' ? code_length(&f) : 1);
     f.at += twice;
   }
   if (size) filled[f.used] = '\0';
-  if (f.cut)
-    return error_set(error, STATUS_TOO_LARGE, "%s:%d: the filled-in text is longer than %zu bytes", scope->limits.file,
-                     line, size - 1);
-  return STATUS_OK;
+  if (status || !f.cut) return status;
+  return error_set(error, STATUS_TOO_LARGE, "%s:%d: the filled-in text is longer than %zu bytes", scope->limits.file,
+                   line, size - 1);
 }

@@ -213,6 +213,7 @@ TEST(wrong_texts_say_where) {
     assert_int_not_equal(
         expression_scope_fill(scope, ALL_OF(rows[k].template), 5, filled, sizeof filled, fresh_error()), STATUS_OK);
     assert_said(rows[k].says);
+    assert_int_equal(strlen(filled), strcspn(rows[k].template, "{"));
     expression_scope_close(scope);
   }
   ExpressionScope *scope = open_scope();
@@ -220,6 +221,8 @@ TEST(wrong_texts_say_where) {
   assert_int_equal(expression_scope_fill(scope, "twelve bytes", 12, 1, small, sizeof small, fresh_error()),
                    STATUS_TOO_LARGE);
   assert_string_equal(small, "twelve "); /* cut, and ended */
+  assert_int_equal(expression_scope_fill(scope, "a", 1, 1, small, sizeof small, &test_error), STATUS_TOO_LARGE);
+  assert_string_equal(small, ""); /* the first error stays */
   expression_scope_close(scope);
 }
 
