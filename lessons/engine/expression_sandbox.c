@@ -176,10 +176,10 @@ static int unknown_field(lua_State *lua) {
   size_t length, distance = 0;
   const char *name = lua_tolstring(lua, 2, &length), *best = NULL;
   const Quote shown = quote(name, length);
+  /* Their order differs from run to run: of equals the first by name. */
   for (lua_pushnil(lua); lua_next(lua, 1); lua_pop(lua, 1)) {
     if (lua_type(lua, -2) != LUA_TSTRING) continue;
-    const char *known =
-        lua_tostring(lua, -2); /* in an order that differs from run to run: of equals the first by name */
+    const char *known = lua_tostring(lua, -2);
     Nearest nearest = {.word = name};
     nearest_offer(&nearest, known);
     const bool is_behind =
