@@ -50,7 +50,7 @@ judge() {
     *) echo "$folder: the row does not say how it was taken" ;;
     esac
     if [ ! -f "$reader" ]; then echo "$folder: no reader $reader"
-    else grep -qE "$folder/|\"${folder##*/}\"" "$reader" || echo "$folder: $reader does not read it"; fi
+    else grep -qE "$folder/|\"${folder##*/}[ \"]" "$reader" || echo "$folder: $reader does not read it"; fi
   done
 }
 

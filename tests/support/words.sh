@@ -52,7 +52,7 @@ if [ $check = 1 ]; then
   while read -r line; do
     word=${line% = *}
     # In code, only what is said: text between quotation marks.
-    hits=$(grep -rnF --include='*.c' "$word" viz lessons/engine sim kernels | grep -F '"' | grep -E "\"[^\"]*$word" ; grep -nF "$word" README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md | grep -v 'Not: \|CHANGELOG')
+    hits=$(grep -rnF --include='*.c' "$word" viz lessons/engine sim kernels | grep -E "^[^\"]*(\"[^\"]*\"[^\"]*)*\"[^\"]*$word" ; grep -nF "$word" README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md | grep -v 'Not: \|CHANGELOG')
     [ -z "$hits" ] || { echo "'$word' should be '${line#* = }':"; echo "$hits" | cut -c1-160; bad=1; }
   done <"${TMPDIR:-/tmp}/terms.$$"
   rm -f "${TMPDIR:-/tmp}/terms.$$"
