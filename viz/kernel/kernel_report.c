@@ -37,7 +37,7 @@ static bool copy_buffers(const KernelLaunch *l, PtxArgument own[KERNEL_ARGUMENTS
   bool fits = true;
   memcpy(own, l->arguments, sizeof l->arguments);
   for (int a = 0; a < l->n; a++) {
-    own[a].bytes = malloc((size_t)own[a].n_bytes + 16);
+    own[a].bytes = calloc(1, (size_t)own[a].n_bytes + 16);
     if (own[a].bytes) memcpy(own[a].bytes, l->arguments[a].bytes, (size_t)own[a].n_bytes);
     fits &= own[a].bytes != NULL;
   }
