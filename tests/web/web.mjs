@@ -529,7 +529,7 @@ async function records(world) {
   await student('Ada', '265346656')
   await go('01-bytes', `document.title.includes('Bytes')`)
   await click(page, '.foot [data-press="next"]') // what is only looked at is not kept
-  check(await page.evaluate(`Object.entries(localStorage).find(([key]) => key.endsWith('lessons.json'))[1].includes('"seed": 265346656')`), "the student's own seed")
+  await page.until(`Object.entries(localStorage).find(([key]) => key.endsWith('lessons.json'))[1].includes('"seed": 265346656')`) // the student's own
   await go('', `!$('export').hidden`)
   await click(page, '#export')
   const saved = await file('lessons.json')
@@ -831,10 +831,11 @@ async function files(world) {
     ['handed.json', JSON.stringify({ student: 'Ada', lesson: LESSON, answers: { score: '0.15' } }), 'lessons.html', `document.querySelector('#list h2')?.textContent === 'handed.json: 1 of 1 right'`],
     ['photo.png', '\u0089PNG\u0000', '', `document.body.innerText.includes('photo.png is none of what is read here')`],
   ]
-  KINDS.forEach(([name, text]) => writeFileSync(join(scratch, name), text))
+  const folder = mkdtempSync(join(scratch, 'files-')) // other tests, in the other browser, have a mine.walk and a handed.json too
+  KINDS.forEach(([name, text]) => writeFileSync(join(folder, name), text))
   await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) for (const opened of [false, true]) {
     const page = await open(world, '', room, {}, room ? 'window.tilewalk && tilewalk.ready !== false' : `!!$('load')?.onchange`)
-    if (opened) await (await page.$('#load')).uploadFile(join(scratch, name))
+    if (opened) await (await page.$('#load')).uploadFile(join(folder, name))
     else await page.evaluate(`(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
       document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`)
     await page.until(`location.pathname.endsWith(${JSON.stringify(to || room)}) && (${holds})`).catch(error => { throw new Error(`${name} ${opened ? 'opened' : 'dropped'} in ${room || 'front'}: ${error.message}`) })
